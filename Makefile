@@ -1,0 +1,81 @@
+# Every target sets up what it needs: only Python 3.11 or newer, git and make are taken for granted.
+#
+#   make demo    assess three real classifiers, shipped with the package
+#   make test    the whole test suite, once bare and once with everything
+#   make lint    ruff, mypy, import-linter, codespell
+#   make bench   the speed of the NumPy path
+#   make torch   torch and torchmetrics, for the tests that need them (large; CI always has them)
+#   make clean   remove what the other targets made
+
+PYTHON  ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BARE := .venv-bare
+PIP  := python -m pip --disable-pip-version-check install --quiet
+
+# The version is fixed, and named again beside torchmetrics so that pip cannot replace it.
+TORCH := torch==2.13.0
+
+# In CI nothing may be left out; elsewhere torch is too large to be imposed.
+ifneq ($(filter true 1,$(CI)),)
+TORCH_FOR_TESTS := $(VENV)/.torch
+endif
+
+.PHONY: demo test test-bare lint bench torch clean
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.package
+	@$(VENV)/bin/trueness demo
+
+test: $(VENV)/.test $(TORCH_FOR_TESTS) test-bare
+	@echo "The whole suite:"
+	@$(VENV)/bin/python -m pytest -n $(WORKERS) --cov
+
+test-bare: $(BARE)/.test
+	@echo "Without extras (NumPy and narwhals alone):"
+	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q
+
+lint: $(VENV)/.lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
+	$(VENV)/bin/codespell
+
+bench: $(VENV)/.package
+	@$(VENV)/bin/python benchmarks/portable.py
+
+torch: $(VENV)/.torch
+
+clean:
+	rm -rf $(VENV) $(BARE) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f .coverage .coverage.*
+	find src tests scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps below say what an environment holds; a changed pyproject.toml makes them stale.
+
+$(VENV)/.package: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("trueness needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/$(PIP) -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[lint]'
+	@touch $@
+
+$(VENV)/.torch: $(VENV)/.package
+	$(VENV)/bin/$(PIP) '$(TORCH)'
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics
+	@touch $@
+
+$(BARE)/.test: pyproject.toml
+	$(PYTHON) -m venv $(BARE)
+	$(BARE)/bin/$(PIP) -e '.[test-bare]'
+	@touch $@

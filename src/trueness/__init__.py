@@ -1,0 +1,71 @@
+"""How true is a classifier's stated uncertainty?
+
+Rows become ranks; ranks and a variation measure choose a bin; bins add up exactly; every number is read off the sum.
+
+>>> import trueness as tn
+>>> y_true, y_prob = tn.simulate.calibrated(1000, alpha=[1, 1, 1], rng=0)
+>>> tn.vce(y_true, y_prob) < 0.1
+True
+"""
+
+from trueness import simulate
+from trueness._content import TableSpec
+from trueness._version import __version__
+from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
+from trueness.metrics import (
+    SignedParts,
+    ece,
+    expected_calibration_error,
+    ranked_calibration_error,
+    ranked_gap,
+    rce,
+    signed_parts,
+    top_label_error,
+    top_label_gap,
+    uce,
+    uncertainty_calibration_error,
+    uncertainty_gap,
+    variation_calibration_error,
+    variation_gap,
+    vce,
+)
+from trueness.streaming import Accumulator
+from trueness.table import CalibrationTable
+from trueness.tabulation import tabulate
+from trueness.variation import Variation, renyi, tsallis, variations
+
+__all__ = [
+    "vce",
+    "ece",
+    "uce",
+    "rce",
+    "tabulate",
+    "Accumulator",
+    "CalibrationTable",
+    "TableSpec",
+    "EqualWidth",
+    "EqualMass",
+    "Edges",
+    "FineGrid",
+    "Variation",
+    "variations",
+    "renyi",
+    "tsallis",
+    "variation_calibration_error",
+    "expected_calibration_error",
+    "uncertainty_calibration_error",
+    "ranked_calibration_error",
+    "top_label_error",
+    "variation_gap",
+    "top_label_gap",
+    "uncertainty_gap",
+    "ranked_gap",
+    "signed_parts",
+    "SignedParts",
+    "simulate",
+    "__version__",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

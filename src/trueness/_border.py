@@ -1,0 +1,255 @@
+"""The border: bad input is refused here, once, with the argument, the row and the value. Below nobody checks again.
+
+Rows are read in blocks that stay in the processor's cache, so that the caller's array is never copied whole and the
+look at each value costs almost nothing: it happens while the block is at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._containers import Contents, contents_of
+from trueness._labels import Labels, class_names, labels_of
+from trueness._sums import FloatArray
+
+BLOCK_VALUES = 2**15
+"""Values in a block: a quarter of a megabyte, so that a block and its companions stay in the second-level cache."""
+
+MAX_BLOCK_ROWS = 4095
+"""A sum of so many probabilities, in units of 2⁻⁵², fits in 64 bits."""
+
+SUM_TOLERANCE = 1e-5
+"""How far a row's sum may be from 1; wider only if the dtype is so coarse that rounding alone does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Predictions, with labels and weights if there are any, of shapes that fit together."""
+
+    y_prob: Contents
+    n_rows: int
+    n_classes: int
+    from_logits: bool
+    normalize: bool
+    labels: Labels | None
+    sample_weight: FloatArray | None
+
+    @classmethod
+    def of(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        sample_weight: Any = None,
+        *,
+        from_logits: bool = False,
+        normalize: bool = False,
+        classes: Any = None,
+    ) -> Rows:
+        """Rows with labels, from what a user passed."""
+        truth, predictions = contents_of(y_true, "y_true"), contents_of(y_prob, "y_prob")
+        _refuse_swapped(truth, predictions)
+        rows = cls._of_contents(predictions, sample_weight, from_logits, normalize)
+        if classes is not None:
+            _refuse_other_column_order(predictions, class_names(classes))
+        labels = labels_of(truth, rows.n_rows, rows.n_classes, classes)
+        return cls(
+            predictions, rows.n_rows, rows.n_classes, from_logits, normalize, labels, rows.sample_weight
+        )
+
+    @classmethod
+    def of_predictions(
+        cls, y_prob: Any, sample_weight: Any = None, *, from_logits: bool, normalize: bool
+    ) -> Rows:
+        """Rows without labels."""
+        return cls._of_contents(contents_of(y_prob, "y_prob"), sample_weight, from_logits, normalize)
+
+    @classmethod
+    def _of_contents(cls, y_prob: Contents, sample_weight: Any, from_logits: bool, normalize: bool) -> Rows:
+        if from_logits and normalize:
+            raise ValueError("from_logits=True already makes rows sum to 1; leave out normalize=True")
+        n_rows, n_classes = _checked_shape(y_prob)
+        weight = None if sample_weight is None else _checked_weight(sample_weight, n_rows)
+        return cls(y_prob, n_rows, n_classes, bool(from_logits), bool(normalize), None, weight)
+
+    def spans(self) -> Iterator[tuple[int, int]]:
+        """The row ranges of all blocks, in order."""
+        step = max(2, min(MAX_BLOCK_ROWS, BLOCK_VALUES // self.n_classes))
+        return ((start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
+
+    def block(self, start: int, stop: int) -> NDArray[Any]:
+        """Probabilities of rows start to stop, contiguous, float32 or float64, not yet looked at.
+
+        A lone row comes twice: NumPy adds up a single vector in another order than the same vector among others,
+        and V must not depend on where the rows were cut.
+        """
+        raw = self._raw(start, stop)
+        if len(raw) == 1:
+            raw = np.repeat(raw, 2, axis=0)
+        if self.from_logits:
+            return _softmax(raw)
+        return _divided_by_sum(raw) if self.normalize else raw
+
+    def require_distributions(self, ordered: FloatArray, start: int) -> None:
+        """Refuse rows that are no probability distributions; `ordered` is a block sorted downwards, (classes, rows).
+
+        The largest and smallest value and the sum tell everything: sorting puts NaN first.
+        """
+        total, tolerance = np.add.reduce(ordered, axis=0), self.sum_tolerance
+        # Written so that NaN fails every comparison.
+        if not (
+            np.maximum.reduce(ordered[0]) <= 1.0
+            and np.minimum.reduce(ordered[-1]) >= 0.0
+            and np.maximum.reduce(total) <= 1.0 + tolerance
+            and np.minimum.reduce(total) >= 1.0 - tolerance
+        ):
+            good = (
+                (ordered[0] <= 1.0)
+                & (ordered[-1] >= 0.0)
+                & (total <= 1.0 + tolerance)
+                & (total >= 1.0 - tolerance)
+            )
+            self._refuse(start + int(np.argmin(good)))
+
+    @property
+    def sum_tolerance(self) -> float:
+        """How far the sum of a row may be from 1."""
+        return max(SUM_TOLERANCE, self.y_prob.eps)
+
+    def _raw(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows as given, (rows, classes): float32 where nothing is lost by it, else float64."""
+        if self.y_prob.columns is not None:
+            columns = [column[start:stop] for column in self.y_prob.columns]
+            return np.stack(columns, axis=1).astype(_working_dtype(*columns), copy=False)
+        assert self.y_prob.data is not None
+        part = self.y_prob.data[start:stop]
+        if part.ndim == 2:
+            return np.ascontiguousarray(part, dtype=_working_dtype(part))
+        of_class_1 = part.astype(np.float64)
+        of_class_0 = np.zeros_like(of_class_1) if self.from_logits else 1.0 - of_class_1
+        return np.stack([of_class_0, of_class_1], axis=1)
+
+    def _refuse(self, row: int) -> NoReturn:
+        """Say what is wrong with a row that is known to be bad."""
+        values = self._raw(row, row + 1)[0].astype(np.float64)
+        if self.from_logits:
+            worst = int(np.argmax(np.isnan(values) | (values == np.inf)))
+            raise ValueError(
+                f"y_prob has the logit {values[worst]} in row {row}, class {worst}; logits are finite, "
+                "or -inf for a class that is ruled out, but not for all classes of a row"
+            )
+        outside = ~((values >= 0) & (values <= (np.inf if self.normalize else 1.0)) & np.isfinite(values))
+        if np.any(outside):
+            worst = int(np.argmax(outside))
+            hint = (
+                ""
+                if self.normalize or not np.isfinite(values).all()
+                else "; pass from_logits=True for logits"
+            )
+            accepted = "finite numbers from 0 up" if self.normalize else "finite numbers from 0 to 1"
+            raise ValueError(
+                f"y_prob is {values[worst]!r} in row {row}, class {worst}; probabilities are {accepted}{hint}"
+            )
+        if self.normalize:
+            raise ValueError(f"y_prob sums to 0 in row {row}, which cannot be normalised")
+        raise ValueError(
+            f"y_prob sums to {values.sum():.9g} in row {row}, not to 1 within {self.sum_tolerance:g}; pass "
+            "from_logits=True for logits, or normalize=True to divide each row by its sum"
+        )
+
+
+def _working_dtype(*parts: NDArray[Any]) -> type[np.floating[Any]]:
+    narrow = all(part.dtype.name in ("float32", "float16", "bfloat16") for part in parts)
+    return np.float32 if narrow else np.float64
+
+
+def _softmax(raw: NDArray[Any]) -> FloatArray:
+    """exp(z - max z) / Σ exp(z - max z), in float64; a row of NaN where that has no meaning."""
+    z = np.ascontiguousarray(raw.T, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        z -= np.max(z, axis=0)
+    np.exp(z, out=z)
+    z /= np.add.reduce(z, axis=0)
+    return np.ascontiguousarray(z.T)
+
+
+def _divided_by_sum(raw: NDArray[Any]) -> FloatArray:
+    """Each row over its sum, in float64; a row of NaN where a value is negative or the sum is not positive."""
+    z = np.ascontiguousarray(raw.T, dtype=np.float64)
+    total = np.add.reduce(z, axis=0)
+    usable = (np.min(z, axis=0) >= 0) & (total > 0) & np.isfinite(total)
+    with np.errstate(invalid="ignore"):
+        z /= np.where(usable, total, np.nan)
+    # A quotient may exceed 1 by rounding only if a single value is the whole sum, and then it is 1.
+    return np.ascontiguousarray(z.T)
+
+
+def _checked_shape(y_prob: Contents) -> tuple[int, int]:
+    for array in y_prob.columns or (y_prob.data,):
+        _refuse_dtype(array)
+    shape = y_prob.shape
+    if len(shape) not in (1, 2):
+        raise ValueError(
+            f"y_prob has shape {shape}; pass (rows, classes), or (rows,) for the probability of class 1"
+        )
+    if shape[0] == 0:
+        raise ValueError("y_prob has no rows")
+    if len(shape) == 1:
+        return shape[0], 2
+    if shape[1] < 2:
+        raise ValueError(
+            f"y_prob has shape {shape}, one class; pass two columns, or one dimension for the probability of class 1"
+        )
+    return shape[0], shape[1]
+
+
+def _refuse_dtype(array: NDArray[Any] | None) -> None:
+    assert array is not None
+    if array.dtype.kind in "fiub" or array.dtype.name == "bfloat16":
+        return
+    if array.dtype.kind == "O":
+        raise TypeError("y_prob is an object array; convert it to floats first, for example np.stack(y_prob)")
+    raise TypeError(f"y_prob has dtype {array.dtype}; probabilities are real numbers")
+
+
+def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
+    contents = contents_of(sample_weight, "sample_weight")
+    if contents.data is None or contents.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {contents.shape}; one weight for each of {n_rows} rows is needed"
+        )
+    if contents.data.dtype.kind not in "fiub":
+        raise TypeError(f"sample_weight has dtype {contents.data.dtype}; weights are real numbers")
+    weight = np.ascontiguousarray(contents.data, dtype=np.float64)
+    bad = ~((weight >= 0) & (weight < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"sample_weight is {weight[row]} in row {row}; weights are finite numbers from 0 up")
+    if not weight.any():
+        raise ValueError("sample_weight is 0 in every row")
+    return weight
+
+
+def _refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
+    """Predictions where labels belong, and labels where predictions belong."""
+    if len(y_prob.shape) != 1 or y_true.data is None or y_prob.data is None:
+        return
+    truth = y_true.data[:1000]
+    fractions = truth.dtype.kind == "f" and bool(np.any(truth % 1.0 != 0))
+    if fractions and (y_prob.data.dtype.kind in "iubUSO" or truth.ndim == 2):
+        raise ValueError(
+            f"y_true (shape {y_true.shape}) looks like predictions and y_prob (shape {y_prob.shape}) like labels; "
+            "the order is (y_true, y_prob)"
+        )
+
+
+def _refuse_other_column_order(y_prob: Contents, classes: list[Any]) -> None:
+    names = [str(name) for name in classes]
+    if y_prob.names is not None and list(y_prob.names) != names and sorted(y_prob.names) == sorted(names):
+        raise ValueError(
+            f"classes are {names}, but the columns of y_prob are {list(y_prob.names)}: reorder either"
+        )

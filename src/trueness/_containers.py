@@ -1,0 +1,138 @@
+"""What people bring (arrays, lists, data frames, tensors) as NumPy arrays, without copying where that can be.
+
+Nothing here judges values: that is the border's work. Libraries are never imported to look at their own objects;
+narwhals speaks for the data frames and DLPack for the tensors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BFLOAT16_EPS = 2.0**-7
+
+_DLPACK_HOST_DEVICES = {1, 3, 11, 13}  # CPU, CUDA pinned host, ROCm pinned host, CUDA managed
+_DLPACK_DEVICE_NAMES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """One argument as arrays: `data` for anything rectangular, `columns` for a data frame."""
+
+    data: NDArray[Any] | None
+    columns: tuple[NDArray[Any], ...] | None = None
+    names: tuple[str, ...] | None = None
+    eps: float = float(np.finfo(np.float64).eps)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows, and columns if there are any."""
+        if self.columns is not None:
+            return (len(self.columns[0]) if self.columns else 0, len(self.columns))
+        assert self.data is not None
+        return self.data.shape
+
+
+def contents_of(value: Any, argument: str) -> Contents:
+    """The arrays inside `value`; a TypeError or ValueError that names the argument if it cannot be read."""
+    if isinstance(value, np.ndarray):
+        return _from_numpy(value, argument)
+    if isinstance(value, (list, tuple)):
+        return _from_sequence(value, argument)
+    if value is None or isinstance(value, (str, bytes, dict)):
+        raise TypeError(f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}")
+    return _from_frame(value, argument) or _from_tensor(value, argument) or _from_array_like(value, argument)
+
+
+def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
+    mask = getattr(value, "mask", None)  # np.ma.MaskedArray, without importing np.ma
+    if mask is not None and np.any(mask):
+        row = int(np.argwhere(np.broadcast_to(mask, value.shape))[0][0])
+        raise ValueError(f"{argument} has a masked value in row {row}; fill or leave out such rows first")
+    return Contents(np.asarray(value), eps=_eps(value.dtype))
+
+
+@cache
+def _eps(dtype: np.dtype[Any]) -> float:
+    """The spacing of the dtype's numbers at 1: how exactly the caller could have meant a value."""
+    if dtype.name == "bfloat16":  # registered by ml_dtypes, which finfo does not know
+        return _BFLOAT16_EPS
+    return float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
+
+
+def _from_sequence(value: Any, argument: str) -> Contents:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{argument} is not a rectangular array of numbers: {error}") from error
+    return _from_numpy(array, argument)
+
+
+def _from_frame(value: Any, argument: str) -> Contents | None:
+    """pandas, polars, pyarrow and whatever else narwhals knows; None for anything else."""
+    import narwhals.stable.v1 as nw
+
+    if nw.dependencies.is_into_series(value):
+        series = nw.from_native(value, series_only=True)
+        array = _column(series, argument)
+        return Contents(array, eps=_eps(array.dtype))
+    if not nw.dependencies.is_into_dataframe(value):
+        return None
+    frame = nw.from_native(value, eager_only=True)
+    names = tuple(str(name) for name in frame.columns)
+    columns = tuple(_column(frame[name], f"{argument}, column {name!r}") for name in frame.columns)
+    if not columns:
+        raise ValueError(f"{argument} is a data frame without columns")
+    return Contents(None, columns, names, max(_eps(column.dtype) for column in columns))
+
+
+def _column(series: Any, argument: str) -> NDArray[Any]:
+    if series.null_count():
+        row = int(np.argmax(series.is_null().to_numpy()))
+        raise ValueError(f"{argument} has a missing value in row {row}; fill or leave out such rows first")
+    return np.asarray(series.to_numpy())
+
+
+def _from_tensor(value: Any, argument: str) -> Contents | None:
+    """torch, JAX and anything else with DLPack in memory that the CPU can read; None without DLPack."""
+    if not hasattr(value, "__dlpack__"):
+        return None
+    if hasattr(value, "detach"):
+        value = value.detach()  # a torch tensor that takes part in a graph does not hand out its memory
+    _require_host_memory(value, argument)
+    eps = None
+    if str(value.dtype).endswith("bfloat16"):  # NumPy has no such type, float32 holds all its values
+        value = value.float() if hasattr(value, "float") else value.astype("float32")
+        eps = _BFLOAT16_EPS
+    try:
+        array = np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(
+            f"{argument} ({type(value).__name__}) cannot be read through DLPack: {error}"
+        ) from error
+    return Contents(array, eps=_eps(array.dtype) if eps is None else eps)
+
+
+def _require_host_memory(value: Any, argument: str) -> None:
+    try:
+        kind = int(value.__dlpack_device__()[0])
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TypeError(
+            f"{argument} ({type(value).__name__}) has no memory that can be read: {error}"
+        ) from error
+    if kind not in _DLPACK_HOST_DEVICES:
+        device = _DLPACK_DEVICE_NAMES.get(kind, f"DLPack kind {kind}")
+        raise TypeError(
+            f"{argument} lies on a device ({device}) and reading it means a copy to the host, which is not made "
+            f"silently: pass {argument}.cpu() (torch) or jax.device_get({argument}) (JAX)"
+        )
+
+
+def _from_array_like(value: Any, argument: str) -> Contents:
+    if not hasattr(value, "__array__"):
+        raise TypeError(f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}")
+    return _from_numpy(np.asarray(value), argument)

@@ -1,0 +1,103 @@
+"""The true classes, given as integers, as names or as one-hot rows, read block by block as class indices."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._containers import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels that have the right shape; their values are looked at when a block is read."""
+
+    data: NDArray[Any]
+    n_classes: int
+    index_of: dict[Hashable, int] | None
+    """From a class's name to its index, if labels are names."""
+
+    def block(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Class indices of rows start to stop."""
+        part = self.data[start:stop]
+        if part.ndim == 2:
+            return self._from_one_hot(part, start)
+        if self.index_of is not None:
+            return self._from_names(part, self.index_of, start)
+        return self._from_numbers(part, start)
+
+    def _from_numbers(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
+        if part.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):
+                self._refuse_first(part != np.floor(part), part, start, "a class index is a whole number")
+        # Judged before the cast, in which a large or infinite number would wrap round.
+        if np.minimum.reduce(part) < 0 or np.maximum.reduce(part) >= self.n_classes:
+            outside = (part < 0) | (part >= self.n_classes)
+            self._refuse_first(outside, part, start, f"class indices run from 0 to {self.n_classes - 1}")
+        return part.astype(np.intp)
+
+    def _from_one_hot(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
+        bad = np.any((part != 0) & (part != 1), axis=1) | (np.count_nonzero(part, axis=1) != 1)
+        self._refuse_first(bad, part, start, "a one-hot row holds a single 1 and else 0")
+        return np.asarray(np.argmax(part, axis=1))
+
+    def _from_names(self, part: NDArray[Any], index_of: dict[Hashable, int], start: int) -> NDArray[np.intp]:
+        indices = [index_of.get(name, -1) for name in part.tolist()]
+        if -1 in indices:
+            row = indices.index(-1)
+            name = part.tolist()[row]
+            near = get_close_matches(str(name), [str(known) for known in index_of], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"y_true is {name!r} in row {start + row}, which is not one of classes{hint}")
+        return np.array(indices, dtype=np.intp)
+
+    def _refuse_first(self, bad: NDArray[np.bool_], part: NDArray[Any], start: int, accepted: str) -> None:
+        if np.any(bad):
+            row = int(np.argmax(bad))
+            raise ValueError(f"y_true is {part[row].tolist()!r} in row {start + row}; {accepted}")
+
+
+def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: Any) -> Labels:
+    """Labels of the right shape and kind, or a ValueError or TypeError about y_true or classes."""
+    data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
+    if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
+        raise ValueError(
+            f"y_true has shape {data.shape}; labels have shape ({n_rows},), "
+            f"or ({n_rows}, {n_classes}) if they are one-hot"
+        )
+    if data.shape[0] != n_rows:
+        raise ValueError(f"y_true has {data.shape[0]} labels, but y_prob has {n_rows} rows")
+    names = None if classes is None else _index_of(classes, n_classes)
+    if data.ndim == 1 and names is not None:
+        return Labels(data, n_classes, names)
+    if data.dtype.kind in "USO":
+        raise TypeError(
+            f"y_true holds {data.dtype} values ({data.flat[0]!r} in row 0), not class indices; for names pass "
+            "classes=[...] in the order of the columns of y_prob"
+        )
+    if data.dtype.kind not in "iubf":
+        raise TypeError(f"y_true has dtype {data.dtype}; labels are class indices, names or one-hot rows")
+    return Labels(data, n_classes, None)
+
+
+def class_names(classes: Any) -> list[Any]:
+    """The entries of `classes`, in order."""
+    if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
+        raise TypeError(f"classes must be a list of class names, got {classes!r}")
+    return classes.tolist() if hasattr(classes, "tolist") else list(classes)
+
+
+def _index_of(classes: Any, n_classes: int) -> dict[Hashable, int]:
+    names = class_names(classes)
+    index_of = {name: index for index, name in enumerate(names)}
+    if len(names) != n_classes:
+        raise ValueError(f"classes has {len(names)} names, but y_prob has {n_classes} classes")
+    if len(index_of) != n_classes:
+        repeated = next(name for index, name in enumerate(names) if index_of[name] != index)
+        raise ValueError(f"classes names {repeated!r} twice")
+    return index_of

@@ -1,0 +1,308 @@
+"""Numbers read off a table, and the shells that start from rows.
+
+An error is a *gap* per bin put through a *norm*: four gaps (of the variation, of the top label, of the uncertainty, of
+the whole ranking) and three norms. Gaps are signed so that positive means over-confident, whatever is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueness._sums import FloatArray
+from trueness.binning import Bins
+from trueness.table import CalibrationTable
+from trueness.tabulation import require_choice, tabulate
+from trueness.variation import Variation
+
+Gap = Callable[[CalibrationTable], FloatArray]
+
+NORMS = ("l1", "l2", "max")
+DISTANCES = ("tv", "w1", "hellinger")
+
+
+def variation_gap(table: CalibrationTable) -> FloatArray:
+    """𝒪(B_m) - 𝒫(B_m), with the sign turned for measures that fall with dispersion, (M,); NaN in empty bins.
+
+    Positive: the outcomes varied more than predicted, which is over-confidence.
+    """
+    return table.gap if table.spec.variation.grows_with_dispersion else -table.gap
+
+
+def top_label_gap(table: CalibrationTable) -> FloatArray:
+    """conf(B_m) - acc(B_m), (M,); NaN in empty bins."""
+    return np.asarray(table.mean_ordered[:, 0] - table.rank_frequency[:, 0])
+
+
+def uncertainty_gap(table: CalibrationTable) -> FloatArray:
+    """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
+    _require_measure(table, "entropy", "uncertainty_gap")
+    return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
+
+
+def ranked_gap(table: CalibrationTable, distance: str = "tv") -> FloatArray:
+    """d(r̄_m, q̄_m), (M,), with the sign of the shift in mean rank; NaN in empty bins.
+
+    Positive: the true class stood further down than predicted.
+    """
+    require_choice("distance", distance, DISTANCES)
+    observed, predicted = table.rank_frequency, table.mean_ordered
+    ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # of Σ_{c≤k}: predicted minus observed, for k < C
+    return np.asarray(np.copysign(_DISTANCES[distance](observed, predicted), ahead.sum(axis=1)))
+
+
+def _total_variation(r: FloatArray, q: FloatArray) -> FloatArray:
+    """½ Σ_c |r̄_c - q̄_c|."""
+    return np.asarray(np.abs(r - q).sum(axis=1) / 2)
+
+
+def _wasserstein(r: FloatArray, q: FloatArray) -> FloatArray:
+    """Σ_k |Σ_{c≤k} (r̄_c - q̄_c)|/(C - 1): the mean over k < C of the top-k calibration error."""
+    return np.asarray(np.abs(np.cumsum(r - q, axis=1)[:, :-1]).sum(axis=1) / (r.shape[1] - 1))
+
+
+def _hellinger(r: FloatArray, q: FloatArray) -> FloatArray:
+    """√(½ Σ_c (√r̄_c - √q̄_c)²)."""
+    return np.asarray(np.sqrt(((np.sqrt(r) - np.sqrt(q)) ** 2).sum(axis=1) / 2))
+
+
+_DISTANCES = {"tv": _total_variation, "w1": _wasserstein, "hellinger": _hellinger}
+
+
+class SignedParts(NamedTuple):
+    """An L1 error split by direction: over - under = net, over + under = the error."""
+
+    over: float
+    under: float
+    net: float
+
+
+def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedParts:
+    """How much of the error is over-confidence, how much under-confidence, and what remains when they cancel.
+
+    >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
+    0.531004
+    """
+    weight, gaps = _filled(table, gap(table))
+    over = float(weight @ np.maximum(gaps, 0.0))
+    under = float(weight @ np.maximum(-gaps, 0.0))
+    return SignedParts(over, under, over - under)
+
+
+def variation_calibration_error(
+    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+) -> float:
+    """VCE = Σ_m |B_m|/N · |𝒪(B_m) - 𝒫(B_m)| (the paper, section 2.2).
+
+    0 for a calibrated model in the limit of many rows; at most the width of the measure's range. `norm` may also be
+    "l2" (√Σ w·gap²) or "max" (the largest gap, over bins with at least `min_count` rows).
+    """
+    return _error(table, variation_gap(table), norm, min_count)
+
+
+def expected_calibration_error(
+    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+) -> float:
+    """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
+    _require_measure(table, "confidence", "expected_calibration_error")
+    return top_label_error(table, norm=norm, min_count=min_count)
+
+
+def top_label_error(table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None) -> float:
+    """Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| in the bins of any table; equal to ECE if it is binned by confidence."""
+    return _error(table, top_label_gap(table), norm, min_count)
+
+
+def uncertainty_calibration_error(
+    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+) -> float:
+    """UCE = Σ_m |B_m|/N · |err(B_m) - uncert(B_m)| (Laves et al. 2019), of a table binned by entropy.
+
+    Kept for comparison with published figures: it does not fall to zero for a calibrated model.
+    """
+    return _error(table, uncertainty_gap(table), norm, min_count)
+
+
+def ranked_calibration_error(
+    table: CalibrationTable, distance: str = "tv", *, norm: str = "l1", min_count: float | None = None
+) -> float:
+    """RCE = Σ_m |B_m|/N · d(r̄_m, q̄_m): zero only if every rank is as frequent as predicted, in every bin.
+
+    `distance` is "tv" (total variation), "w1" (Wasserstein over ranks, divided by C - 1: the mean top-k calibration
+    error) or "hellinger". It sees what a symmetric measure cannot, such as rank 2 being right more often than rank 1.
+    """
+    return _error(table, ranked_gap(table, distance), norm, min_count)
+
+
+def vce(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    variation: str | Variation = "entropy",
+    bins: int | Bins = 10,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    norm: str = "l1",
+    min_count: float | None = None,
+) -> float:
+    """Variation calibration error of predictions; arguments as in `tabulate`, meaning as in the reader.
+
+    Nine of ten right at (0.9, 0.1) is calibrated, five of ten is not:
+
+    >>> round(vce([0] * 9 + [1], [[0.9, 0.1]] * 10), 6)
+    0.0
+    >>> round(vce([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
+    0.531004
+    """
+    table = tabulate(
+        y_true,
+        y_prob,
+        variation=variation,
+        bins=bins,
+        ties=ties,
+        sample_weight=sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    return variation_calibration_error(table, norm=norm, min_count=min_count)
+
+
+def ece(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    bins: int | Bins = 10,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    norm: str = "l1",
+    min_count: float | None = None,
+) -> float:
+    """Expected calibration error of the top label, in bins over [1/C, 1]; arguments as in `tabulate`.
+
+    >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
+    0.4
+    """
+    table = tabulate(
+        y_true,
+        y_prob,
+        variation="confidence",
+        bins=bins,
+        ties=ties,
+        sample_weight=sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    return expected_calibration_error(table, norm=norm, min_count=min_count)
+
+
+def uce(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    bins: int | Bins = 10,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    norm: str = "l1",
+    min_count: float | None = None,
+) -> float:
+    """Uncertainty calibration error; arguments as in `tabulate`. Not zero for a calibrated model:
+
+    >>> round(uce([0] * 9 + [1], [[0.9, 0.1]] * 10), 6)
+    0.368996
+    """
+    table = tabulate(
+        y_true,
+        y_prob,
+        variation="entropy",
+        bins=bins,
+        ties=ties,
+        sample_weight=sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
+
+
+def rce(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    distance: str = "tv",
+    variation: str | Variation = "entropy",
+    bins: int | Bins = 10,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    norm: str = "l1",
+    min_count: float | None = None,
+) -> float:
+    """Ranked calibration error; arguments as in `tabulate`, `distance` as in the reader.
+
+    One of ten right at (0.9, 0.1): the entropies agree and VCE is 0, but the ranks are the wrong way round.
+
+    >>> round(rce([0] + [1] * 9, [[0.9, 0.1]] * 10), 6)
+    0.8
+    """
+    table = tabulate(
+        y_true,
+        y_prob,
+        variation=variation,
+        bins=bins,
+        ties=ties,
+        sample_weight=sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
+
+
+def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: float | None) -> float:
+    require_choice("norm", norm, NORMS)
+    if min_count is not None and norm != "max":
+        raise ValueError(f"min_count goes with norm='max', not with norm={norm!r}")
+    if norm == "max":
+        return _largest(table, gap, 1 if min_count is None else min_count)
+    weight, gaps = _filled(table, gap)
+    return float(weight @ np.abs(gaps)) if norm == "l1" else float(np.sqrt(weight @ gaps**2))
+
+
+def _filled(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights |B_m|/N and gaps of the bins that hold rows."""
+    filled = table.row_count > 0
+    if not filled.any():
+        raise ValueError("a table without rows has no calibration error")
+    return table.count[filled] / table.count.sum(), gap[filled]
+
+
+def _largest(table: CalibrationTable, gap: FloatArray, min_count: float) -> float:
+    enough = (table.row_count > 0) & (table.row_count >= min_count)
+    if not enough.any():
+        raise ValueError(
+            f"no bin holds min_count={min_count} rows; the fullest holds {table.row_count.max()}"
+        )
+    return float(np.abs(gap[enough]).max())
+
+
+def _require_measure(table: CalibrationTable, name: str, reader: str) -> None:
+    if table.spec.variation.name != name:
+        raise ValueError(
+            f"{reader} needs a table binned by {name}, this one is binned by {table.spec.variation.name}: "
+            f"tabulate with variation={name!r}"
+        )

@@ -1,0 +1,87 @@
+"""A mutable shell round an immutable table, for rows that come in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trueness._border import Rows
+from trueness._content import TableSpec
+from trueness.binning import Bins, EqualMass, as_bins
+from trueness.ranking import TIES
+from trueness.table import CalibrationTable
+from trueness.tabulation import require_choice, tabulate_rows
+from trueness.variation import Variation, as_variation
+
+
+class Accumulator:
+    """Adds batch after batch to a table. A batch that is refused leaves it exactly as it was.
+
+    >>> stream = Accumulator(n_classes=2, bins=5)
+    >>> stream.update([0, 1], [[0.9, 0.1], [0.4, 0.6]])
+    >>> stream.update([1], [[0.3, 0.7]])
+    >>> stream.n_rows
+    3
+
+    For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or take `FineGrid()` and
+    `table.coarsen(EqualMass(10))` at the end.
+    """
+
+    def __init__(
+        self,
+        n_classes: int,
+        *,
+        variation: str | Variation = "entropy",
+        bins: int | Bins = 10,
+        ties: str = "first",
+        weighted: bool = False,
+        from_logits: bool = False,
+        normalize: bool = False,
+        classes: Any = None,
+    ) -> None:
+        if isinstance(n_classes, bool) or not isinstance(n_classes, int) or n_classes < 2:
+            raise ValueError(f"n_classes must be a whole number from 2 up, got {n_classes!r}")
+        require_choice("ties", ties, TIES)
+        measure, chosen = as_variation(variation), as_bins(bins)
+        if isinstance(chosen, EqualMass):
+            raise ValueError(
+                "EqualMass bins depend on all rows, which a stream has not seen: pass "
+                f"EqualMass({chosen.n_bins}).fit(y_prob), or FineGrid() and coarsen the table at the end"
+            )
+        edges = chosen.resolve(*measure.range_for(n_classes))
+        self._table = CalibrationTable.empty(TableSpec(n_classes, measure, edges, ties, weighted))
+        self._from_logits, self._normalize, self._classes = from_logits, normalize, classes
+
+    @property
+    def table(self) -> CalibrationTable:
+        """The table of all rows so far."""
+        return self._table
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were added."""
+        return self._table.n_rows
+
+    def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> None:
+        """Add a batch of rows, all or, if one is refused, none."""
+        spec = self._table.spec
+        if spec.weighted != (sample_weight is not None):
+            needed = "needs" if spec.weighted else "takes no"
+            raise ValueError(f"an Accumulator with weighted={spec.weighted} {needed} sample_weight")
+        rows = Rows.of(
+            y_true,
+            y_prob,
+            sample_weight,
+            from_logits=self._from_logits,
+            normalize=self._normalize,
+            classes=self._classes,
+        )
+        if rows.n_classes != spec.n_classes:
+            raise ValueError(f"y_prob has {rows.n_classes} classes, this Accumulator has {spec.n_classes}")
+        self._table = self._table + tabulate_rows(rows, spec)
+
+    def merge(self, other: Accumulator) -> None:
+        """Add all rows of another stream of the same spec."""
+        self._table = self._table + other.table
+
+    def __repr__(self) -> str:
+        return f"Accumulator of {self._table!r}"

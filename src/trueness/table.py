@@ -1,0 +1,288 @@
+"""The hinge of the library: one immutable table of sums per bin, from which every number is read.
+
+Means do not merge, sums do. Batches, files, threads, workers and days add up with `+`, to the last bit if rows are
+unweighted, and nobody needs the rows a second time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness import _table_file
+from trueness._content import Sums, TableSpec
+from trueness._sums import ExactSum, FloatArray, IntArray
+from trueness.binning import Bins, Edges, as_bins, group_starts
+from trueness.variation import Variation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationTable:
+    """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
+
+    Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.
+
+    >>> import trueness as tn
+    >>> monday = tn.tabulate([0, 1, 0], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]])
+    >>> tuesday = tn.tabulate([1], [[0.2, 0.8]])
+    >>> (monday + tuesday).n_rows
+    4
+    >>> monday + tuesday == sum([tuesday, monday])
+    True
+    """
+
+    spec: TableSpec
+    sums: Sums
+
+    @classmethod
+    def empty(cls, spec: TableSpec) -> Self:
+        """The table of no rows: adding it changes nothing."""
+        return cls(spec, Sums.zeros(spec))
+
+    # What was counted
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows (with a positive weight, if weighted)."""
+        return int(self.sums.rows.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes C."""
+        return self.spec.n_classes
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins M."""
+        return self.spec.bins.n_bins
+
+    @property
+    def bins(self) -> Edges:
+        """The bins that were made, to be passed to another `tabulate` so that the tables add."""
+        return self.spec.bins
+
+    @property
+    def edges(self) -> FloatArray:
+        """Edges of the bins, (M + 1,)."""
+        return np.array(self.spec.bins.edges)
+
+    @property
+    def row_count(self) -> IntArray:
+        """Number of rows in each bin, whatever their weights, (M,)."""
+        return self.sums.rows
+
+    @property
+    def count(self) -> NDArray[Any]:
+        """Number of rows in each bin, or the sum of their weights, (M,)."""
+        return self.sums.rows if self.sums.weight is None else self.sums.weight.value
+
+    @property
+    def ordered_sum(self) -> FloatArray:
+        """Σq: ordered probabilities summed over each bin, (M, C)."""
+        return self.sums.ordered.value
+
+    @property
+    def rank_count(self) -> NDArray[Any]:
+        """Σr: how often the true class stood at each rank, (M, C); whole numbers unless split or weighted."""
+        rank = self.sums.rank
+        return rank.whole if isinstance(rank, ExactSum) and self.spec.ties == "first" else rank.value
+
+    @property
+    def variation_sum(self) -> FloatArray:
+        """Σ𝒱(p) over each bin, (M,)."""
+        return self.sums.variation.value
+
+    @property
+    def tied_rows(self) -> int:
+        """Rows whose true class shared its probability with another class."""
+        return int(self.sums.tied_rows)
+
+    @property
+    def impossible_rows(self) -> int:
+        """Rows whose true class had probability zero: what was declared impossible happened."""
+        return int(self.sums.impossible_rows)
+
+    @property
+    def log_score_sum(self) -> float:
+        """Σ(ln p_y + H) in nats, over the rows with p_y > 0; mean zero if the model is calibrated."""
+        return float(self.sums.log_score.value)
+
+    @property
+    def log_score_variance(self) -> float:
+        """Σ of the rows' varentropies: the variance of `log_score_sum` if the model is calibrated."""
+        return float(self.sums.log_score_variance.value)
+
+    @property
+    def weight_square_sum(self) -> FloatArray:
+        """Σw² over each bin, (M,); the count if rows are unweighted."""
+        square = self.sums.weight_square
+        return self.count.astype(np.float64) if square is None else square.value
+
+    @property
+    def effective_count(self) -> FloatArray:
+        """(Σw)²/Σw² of each bin, (M,): as many equally weighted rows would tell as much."""
+        return _ratio(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
+
+    # What follows from it
+
+    @property
+    def mean_ordered(self) -> FloatArray:
+        """q̄: the mean ordered prediction of each bin, (M, C)."""
+        return _ratio(self.ordered_sum, self.count[:, None])
+
+    @property
+    def rank_frequency(self) -> FloatArray:
+        """r̄: the share of rows whose true class stood at each rank, (M, C)."""
+        return _ratio(self.rank_count, self.count[:, None])
+
+    @property
+    def mean_variation(self) -> FloatArray:
+        """The mean of 𝒱(p) in each bin, (M,)."""
+        return _ratio(self.variation_sum, self.count)
+
+    @property
+    def predicted_variation(self) -> FloatArray:
+        """𝒫(B_m) = 𝒱(q̄_m), (M,)."""
+        return self._variation_of(self.mean_ordered)
+
+    @property
+    def observed_variation(self) -> FloatArray:
+        """𝒪(B_m) = 𝒱(r̄_m), (M,)."""
+        return self._variation_of(self.rank_frequency)
+
+    @property
+    def gap(self) -> FloatArray:
+        """𝒪(B_m) - 𝒫(B_m), (M,)."""
+        return self.observed_variation - self.predicted_variation
+
+    def _variation_of(self, means: FloatArray) -> FloatArray:
+        values = np.full(self.n_bins, np.nan)
+        filled = self.sums.rows > 0
+        if filled.any():
+            values[filled] = self.spec.variation.function(means[filled])
+        return values
+
+    # How tables combine and compare
+
+    def __add__(self, other: object) -> CalibrationTable:
+        if not isinstance(other, CalibrationTable):
+            return NotImplemented
+        difference = self.spec.difference(other.spec)
+        if difference is not None:
+            raise ValueError(f"these tables cannot be added: {difference}")
+        return CalibrationTable(self.spec, self.sums + other.sums)
+
+    def __radd__(self, other: object) -> CalibrationTable:
+        """`sum` begins with 0, which counts as the empty table."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CalibrationTable):
+            return NotImplemented
+        return self.spec == other.spec and self.sums.same(other.sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def same_counts(self, other: CalibrationTable) -> bool:
+        """Whether `count`, `ordered_sum` and `rank_count` are equal to the last bit.
+
+        They are for the same unweighted rows by any engine; sums that pass through a logarithm may differ by 1e-12.
+        """
+        weights = () if self.sums.weight is None else ("weight",)
+        return self.spec == other.spec and self.sums.same(other.sums, "rows", "ordered", "rank", *weights)
+
+    def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
+        """Whether specs and row counts are equal and all sums agree to rounding: how weighted tables are compared."""
+        if self.spec != other.spec or not self.sums.same(other.sums, "rows", "tied_rows", "impossible_rows"):
+            return False
+        scale = max(1.0, float(np.sum(self.count)))
+        pairs = zip(self.sums.items(), other.sums.items(), strict=True)
+        return all(
+            np.allclose(a.value, b.value, rtol=rtol, atol=rtol * scale)
+            for (_, a), (_, b) in pairs
+            if not isinstance(a, np.ndarray)
+        )
+
+    def coarsen(self, bins: int | Bins) -> CalibrationTable:
+        """The same rows in coarser bins, whose edges are among those of this table.
+
+        >>> import trueness as tn
+        >>> y_true, y_prob = tn.simulate.calibrated(1000, [1, 1, 1], rng=0)
+        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.FineGrid(4000))
+        >>> fine.coarsen(10) == tn.tabulate(y_true, y_prob, bins=10)
+        True
+        >>> fine.coarsen(tn.EqualMass(4)).count
+        array([252, 248, 251, 249])
+        """
+        if self.n_rows == 0:
+            raise ValueError("a table without rows cannot be coarsened")
+        starts = group_starts(self.bins, self.count, as_bins(bins))
+        edges = Edges([*self.edges[starts], self.edges[-1]], self.bins.snap)
+        return CalibrationTable(replace(self.spec, bins=edges), self.sums.grouped(starts))
+
+    def __repr__(self) -> str:
+        kind = "weighted rows" if self.spec.weighted else "rows"
+        head = (
+            f"CalibrationTable: {self.n_rows} {kind}, {self.n_classes} classes, "
+            f"{self.n_bins} bins of {self.spec.variation.name}, ties {self.spec.ties}"
+        )
+        if self.n_bins > 40:
+            return f"{head}\n  ({np.count_nonzero(self.sums.rows)} bins hold rows; coarsen() merges them)"
+        columns = (
+            self.edges[:-1],
+            self.edges[1:],
+            self.predicted_variation,
+            self.observed_variation,
+            self.gap,
+        )
+        lines = [
+            f"  {low:7.4f} {high:7.4f} {count:12.6g}"
+            + (f"{predicted:11.4f}{observed:11.4f}{gap:+11.4f}" if rows else f"{'-':>11}" * 3)
+            for low, high, predicted, observed, gap, count, rows in zip(
+                *columns, self.count, self.row_count, strict=True
+            )
+        ]
+        return "\n".join([head, "   V from      to        count  predicted   observed        gap", *lines])
+
+    # Files
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the table as plain numbers, lists and strings, exact."""
+        return _table_file.encode(self.spec, self.sums)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any], variation: Variation | None = None) -> Self:
+        """The table of `to_dict`; `variation` is needed if it was made with a measure of your own."""
+        return cls(*_table_file.decode(content, variation))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as versioned JSON, whole or not at all."""
+        self.save_all([self], path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> Self:
+        """The (first) table of a file; `variation` is needed if it was made with a measure of your own."""
+        return cls.load_all(path, variation)[0]
+
+    @staticmethod
+    def save_all(tables: Iterable[CalibrationTable], path: str | os.PathLike[str]) -> None:
+        """Write several tables into one file, such as one by entropy and one by confidence of the same rows."""
+        _table_file.write([table.to_dict() for table in tables], path)
+
+    @classmethod
+    def load_all(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> list[Self]:
+        """All tables of a file."""
+        return [cls.from_dict(content, variation) for content in _table_file.read(path)]
+
+
+def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
+    """above / below, and `empty` where below is zero."""
+    below = np.broadcast_to(below, above.shape)
+    ratio = np.full(above.shape, empty)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio

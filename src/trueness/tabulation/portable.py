@@ -1,0 +1,307 @@
+"""Rows to sums in NumPy, block by block: the readable engine, close to the paper's formulas.
+
+A block is described (order, V, bin, rank, log-score of each row) and then added to running totals. Everything about
+a row is computed from that row alone by the same operations wherever it stands, so blocks may be cut anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._border import Rows
+from trueness._content import Sums, TableSpec
+from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray, FloatSum, IntArray
+from trueness.ranking import Sorter, standing, tied_classes
+from trueness.variation import log_or_finite
+
+_UNIT = 1 << PROBABILITY_BITS
+_BITS_OF_ONE = np.float64(1.0).view(np.int64)
+_SMALLEST = np.finfo(np.float64).smallest_subnormal
+
+
+def sum_rows(rows: Rows, spec: TableSpec, spans: Iterable[tuple[int, int]]) -> Sums:
+    """The sums of the blocks of rows that `spans` names."""
+    describer = _Describer(rows, spec)
+    totals = _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec)
+    for start, stop in spans:
+        totals.add(describer.described(start, stop))
+    return totals.sums()
+
+
+class _Described(NamedTuple):
+    """What is summed of each row of a block."""
+
+    ordered: FloatArray
+    """qᵢ as columns, (C, n)."""
+    variation: FloatArray
+    """𝒱(pᵢ) within the measure's range, (n,)."""
+    bins: NDArray[np.intp]
+    rank: IntArray
+    """The rank of the true class; the first of the ranks it shares, if ties are split."""
+    tied: IntArray
+    """How many classes have the true one's probability, itself included."""
+    impossible: NDArray[np.bool_]
+    """Whether the true class had probability zero."""
+    log_scores: FloatArray
+    """ln p_y + H in nats (0 where p_y = 0), and the varentropy, (2, n)."""
+    weight: FloatArray | None
+
+    def kept(self, keep: NDArray[np.bool_]) -> _Described:
+        """The same for some of the rows."""
+        fields: list[Any] = [None if field is None else field[..., keep] for field in self]
+        return _Described(*fields)
+
+
+class _Describer:
+    """Describes block after block, in memory that it keeps."""
+
+    def __init__(self, rows: Rows, spec: TableSpec) -> None:
+        self.rows, self.spec, self.sorter = rows, spec, Sorter()
+        self.range = spec.variation.range_for(spec.n_classes)
+        self.thresholds = spec.bins.thresholds(rows.y_prob.eps)
+        self.logs = self.products = np.empty(0)
+
+    def described(self, start: int, stop: int) -> _Described:
+        """What is summed of rows start to stop; valid until the next call."""
+        rows, spec, n = self.rows, self.spec, stop - start
+        block = rows.block(start, stop)
+        ordered = self.sorter.ordered(block)
+        rows.require_distributions(ordered, start)
+        entropy, varentropy = self._entropy(ordered)
+        # For entropy these are the very operations of the measure's formula, on logarithms that are at hand.
+        is_entropy = spec.variation.name == "entropy"
+        variation = entropy / math.log(spec.n_classes) if is_entropy else spec.variation.function(ordered.T)
+        variation = np.minimum(np.maximum(variation, self.range[0]), self.range[1])
+
+        # A lone row came twice.
+        block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
+        labels = self._labels(start, stop)
+        p_true = block.ravel().take(np.arange(0, block.size, spec.n_classes) + labels).astype(np.float64)
+        rank, tied = self._rank(block, ordered, labels, p_true)
+        impossible = p_true == 0.0
+        log_scores = np.empty((2, n))
+        log_scores[0] = np.log(np.maximum(p_true, _SMALLEST)) + entropy
+        log_scores[0, impossible] = 0.0
+        log_scores[1] = varentropy[:n]
+        weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
+        bins = spec.bins.index(variation, self.thresholds)
+        described = _Described(ordered, variation, bins, rank, tied, impossible, log_scores, weight)
+        return described if weight is None or weight.all() else described.kept(weight > 0)
+
+    def _labels(self, start: int, stop: int) -> NDArray[np.intp]:
+        assert self.rows.labels is not None
+        return self.rows.labels.block(start, stop)
+
+    def _entropy(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats."""
+        if ordered.size > self.logs.size:
+            self.logs, self.products = np.empty(ordered.size), np.empty(ordered.size)
+        logs = log_or_finite(ordered, out=self.logs[: ordered.size].reshape(ordered.shape))
+        products = np.multiply(ordered, logs, out=self.products[: ordered.size].reshape(ordered.shape))
+        entropy = 0.0 - np.add.reduce(products, axis=0)
+        logs += entropy
+        logs *= logs
+        np.multiply(ordered, logs, out=products)
+        return entropy, np.add.reduce(products, axis=0)
+
+    def _rank(
+        self, block: NDArray[np.floating], ordered: FloatArray, labels: NDArray[np.intp], p_true: FloatArray
+    ) -> tuple[IntArray, IntArray]:
+        rank, shared = standing(ordered, p_true)
+        tied = np.ones(len(rank), np.int64)
+        if shared.size:
+            tied[shared], before = tied_classes(block[shared], labels[shared])
+            if self.spec.ties == "first":
+                rank[shared] += before
+        return rank, tied
+
+
+class _Grouping:
+    """The rows of a block put side by side by bin, so that one pass of `reduceat` sums each bin."""
+
+    def __init__(self, bins: NDArray[np.intp], n_bins: int) -> None:
+        count = np.bincount(bins, minlength=n_bins)
+        self.occupied = np.flatnonzero(count)
+        self.count = count[self.occupied]
+        self.starts = np.cumsum(self.count) - self.count
+        self.order = np.argsort(bins.astype(np.uint8 if n_bins <= 256 else np.int64), kind="stable")
+        self.place = (np.cumsum(count > 0) - 1)[bins]
+        """Which of the occupied bins each row is in."""
+
+    def total(self, values: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Sums over each occupied bin, along the last axis; `out` is memory for the values in order of bins."""
+        together = values.take(self.order, axis=-1, out=out, mode="clip")
+        return np.add.reduceat(together, self.starts, axis=-1)
+
+
+class _ExactTotal:
+    """A running exact sum per bin, in units of 2⁻⁵²."""
+
+    def __init__(self, *shape: int) -> None:
+        self.whole = np.zeros(shape, np.int64)
+        self.fraction = np.zeros(shape, np.int64)
+
+    def add(self, at: NDArray[np.intp], units: NDArray[np.integer], whole: IntArray | int = 0) -> None:
+        """Add whole + units·2⁻⁵² to the bins `at`; units below 2⁶⁴ may have wrapped round to negative."""
+        wide = units.view(np.uint64)
+        fraction = self.fraction[at] + (wide & np.uint64(_UNIT - 1)).view(np.int64)
+        carry: IntArray = (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
+            fraction >> PROBABILITY_BITS
+        )
+        self.whole[at] += carry + whole
+        self.fraction[at] = fraction & (_UNIT - 1)
+
+    def sum(self) -> ExactSum:
+        return ExactSum(self.whole, self.fraction, PROBABILITY_BITS)
+
+
+class _FloatTotal:
+    """A running float sum per bin."""
+
+    def __init__(self, *shape: int) -> None:
+        self.value = np.zeros(shape)
+
+    def add(self, at: NDArray[np.intp], values: FloatArray) -> None:
+        self.value[at] += values
+
+    def sum(self) -> FloatSum:
+        return FloatSum(self.value)
+
+
+class _Counts:
+    """Counts that are whole numbers whether rows are weighted or not."""
+
+    def __init__(self, n_bins: int) -> None:
+        self.rows = np.zeros(n_bins, np.int64)
+        self.tied_rows = self.impossible_rows = 0
+
+    def add(self, block: _Described, group: _Grouping) -> None:
+        self.rows[group.occupied] += group.count
+        self.tied_rows += int(np.count_nonzero(block.tied > 1))
+        self.impossible_rows += int(np.count_nonzero(block.impossible))
+
+    def fields(self) -> dict[str, Any]:
+        totals = {"tied_rows": np.array(self.tied_rows), "impossible_rows": np.array(self.impossible_rows)}
+        return {"rows": self.rows, **totals}
+
+
+class _ExactTotals:
+    """Running sums of unweighted rows."""
+
+    def __init__(self, spec: TableSpec) -> None:
+        m, c = spec.bins.n_bins, spec.n_classes
+        self.spec, self.counts = spec, _Counts(m)
+        self.ordered, self.rank, self.variation = _ExactTotal(m, c), _ExactTotal(m, c), _ExactTotal(m)
+        self.log_scores = [0, 0]
+        self.steps = np.empty((2, 0))
+
+    def add(self, block: _Described) -> None:
+        group = _Grouping(block.bins, self.spec.bins.n_bins)
+        self.counts.add(block, group)
+        self.ordered.add(group.occupied, self._ordered_steps(block.ordered, group))
+        whole = np.floor(block.variation)
+        steps = np.rint((block.variation - whole) * _UNIT).astype(np.int64)
+        self.variation.add(group.occupied, *group.total(np.stack([steps, whole.astype(np.int64)])))
+        self._add_ranks(block, group)
+        units = np.rint(block.log_scores * (1 << LOG_SCORE_BITS)).astype(np.int64)
+        # |ln p_y + H| stays below 1500, so the sum over a block fits.
+        for which, total in enumerate(np.add.reduce(units, axis=1).tolist()):
+            self.log_scores[which] += total
+
+    def _ordered_steps(self, ordered: FloatArray, group: _Grouping) -> IntArray:
+        """Σq over each bin in units of 2⁻⁵², modulo 2⁶⁴.
+
+        In [1, 2] floats are 2⁻⁵² apart, so 1 + p rounds p to that grid and its bits count the steps. The sum of the
+        bits wraps round; with the ones taken off again it is the sum of the steps.
+        """
+        if ordered.size > self.steps.shape[1]:
+            self.steps = np.empty((2, ordered.size))
+        bits, together = (memory[: ordered.size].reshape(ordered.shape) for memory in self.steps)
+        np.add(ordered, 1.0, out=bits)
+        steps = group.total(bits.view(np.int64), out=together.view(np.int64)) - group.count * _BITS_OF_ONE
+        return np.ascontiguousarray(steps.T)
+
+    def _add_ranks(self, block: _Described, group: _Grouping) -> None:
+        c = self.spec.n_classes
+        cells, n_cells = group.place * c + block.rank, len(group.count) * c
+        if self.spec.ties == "split":
+            shared = block.tied > 1
+            units = np.zeros(n_cells, np.uint64)
+            np.add.at(units, *_shares(cells[shared], block.tied[shared]))
+            self.rank.add(group.occupied, units.reshape(-1, c))
+            cells = cells[~shared]
+        self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
+
+    def sums(self) -> Sums:
+        log_score, log_score_variance = map(_log_sum, self.log_scores)
+        return Sums(
+            **self.counts.fields(),
+            ordered=self.ordered.sum(),
+            rank=self.rank.sum(),
+            variation=self.variation.sum(),
+            log_score=log_score,
+            log_score_variance=log_score_variance,
+        )
+
+
+class _WeightedTotals:
+    """Running sums of weighted rows."""
+
+    def __init__(self, spec: TableSpec) -> None:
+        m, c = spec.bins.n_bins, spec.n_classes
+        self.spec, self.counts = spec, _Counts(m)
+        self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
+        self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
+        self.log_scores = np.zeros(2)
+
+    def add(self, block: _Described) -> None:
+        group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
+        assert weight is not None
+        self.counts.add(block, group)
+        self.ordered.add(group.occupied, group.total(block.ordered * weight).T)
+        self.variation.add(group.occupied, group.total(block.variation * weight))
+        self.weight.add(group.occupied, group.total(weight))
+        self.weight_square.add(group.occupied, group.total(weight * weight))
+        self._add_ranks(block, group, weight)
+        self.log_scores += np.add.reduce(block.log_scores * weight, axis=1)
+
+    def _add_ranks(self, block: _Described, group: _Grouping, weight: FloatArray) -> None:
+        c = self.spec.n_classes
+        cells = group.place * c + block.rank
+        if self.spec.ties == "split":
+            cells, units = _shares(cells, block.tied)
+            weight = np.repeat(weight, block.tied) * (units / _UNIT)
+        total = np.bincount(cells, weight, len(group.count) * c).astype(np.float64, copy=False)
+        self.rank.add(group.occupied, total.reshape(-1, c))
+
+    def sums(self) -> Sums:
+        log_score, log_score_variance = (FloatSum(np.array(total)) for total in self.log_scores)
+        return Sums(
+            **self.counts.fields(),
+            ordered=self.ordered.sum(),
+            rank=self.rank.sum(),
+            variation=self.variation.sum(),
+            log_score=log_score,
+            log_score_variance=log_score_variance,
+            weight=self.weight.sum(),
+            weight_square=self.weight_square.sum(),
+        )
+
+
+def _shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
+    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first."""
+    first = np.cumsum(tied) - tied
+    offset = np.arange(int(tied.sum())) - np.repeat(first, tied)
+    units = np.repeat(_UNIT // tied, tied)
+    units[first] += _UNIT % tied
+    return np.repeat(cells, tied) + offset, units.astype(np.uint64)
+
+
+def _log_sum(units: int) -> ExactSum:
+    whole, fraction = divmod(units, 1 << LOG_SCORE_BITS)
+    return ExactSum(np.array(whole), np.array(fraction), LOG_SCORE_BITS)

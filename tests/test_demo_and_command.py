@@ -1,0 +1,77 @@
+"""The shipped example and the command ``trueness``."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness import demo
+from trueness.cli import main
+
+
+def test_the_example_is_what_its_script_promises():
+    digits = demo.load_digits()
+    assert np.bincount(digits.y_true).sum() == 1797
+    for y_prob in digits.y_prob.values():
+        assert y_prob.shape == (1797, 10)
+        assert y_prob.dtype == np.float32
+        assert np.abs(y_prob.sum(axis=1, dtype=np.float64) - 1).max() <= 1e-5
+
+
+def test_the_answer_shows_the_numbers_of_the_library():
+    digits = demo.load_digits()
+    lines = demo.answer().splitlines()
+    for name, y_prob in digits.y_prob.items():
+        title = name.replace("_", " ")
+        (line,) = [line for line in lines if line.startswith(title)]
+        numbers = line.removeprefix(title).split()
+        accuracy = np.mean(y_prob.argmax(axis=1) == digits.y_true)
+        expected = [accuracy, tn.vce(digits.y_true, y_prob)]
+        assert numbers[:3] == ["1797", *(f"{value:.3f}" for value in expected)]
+        expected = [
+            tn.ece(digits.y_true, y_prob),
+            tn.uce(digits.y_true, y_prob),
+            tn.rce(digits.y_true, y_prob),
+            tn.rce(digits.y_true, y_prob, distance="w1"),
+        ]
+        assert numbers[5:9] == [f"{value:.3f}" for value in expected]
+
+
+def test_each_sign_has_its_word():
+    words = {model.name: demo.confidence_word(model.net) for model in demo.assess_models(demo.load_digits())}
+    assert words["naive Bayes"] == "over-confident"
+    assert words["random forest"] == "under-confident"
+
+
+def test_an_empty_bin_has_its_line_without_numbers():
+    lines = demo.bin_lines(tn.tabulate([0, 0, 1], [[1.0, 0.0]] * 3)).splitlines()
+    assert len(lines) == 11
+    assert lines[1].split()[:4] == ["[0.00,", "0.10]", "3", "0.000"]
+    assert "+" in lines[1]
+    assert lines[2].split() == ["(0.10,", "0.20]", "0"]
+
+
+def test_the_command_prints_the_answer(capsys):
+    assert main(["demo"]) == 0
+    assert capsys.readouterr().out == demo.answer() + "\n"
+
+
+def test_the_command_says_its_version(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"trueness {tn.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])
+def test_wrong_arguments_end_with_2(arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert "usage: trueness" in capsys.readouterr().err
+
+
+def test_the_package_can_be_run():
+    command = [sys.executable, "-m", "trueness", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == f"trueness {tn.__version__}\n"
