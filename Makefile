@@ -52,7 +52,7 @@ torch: $(VENV)/.torch
 clean:
 	rm -rf $(VENV) $(BARE) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -f .coverage .coverage.*
-	find src tests scripts benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps below say what an environment holds; a changed pyproject.toml makes them stale.
 

@@ -71,7 +71,11 @@ class Edges:
     @staticmethod
     def index(values: FloatArray, thresholds: FloatArray) -> NDArray[np.intp]:
         """The bin of each value: the number of interior edges that it lies above."""
-        return np.searchsorted(thresholds, values, side="left")
+        if len(thresholds) > 24:
+            return np.searchsorted(thresholds, values, side="left")
+        # For few edges it is quicker to count than to search.
+        above = np.add.reduce(values > thresholds[:, None], axis=0, dtype=np.uint8)
+        return np.asarray(above, dtype=np.intp)
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ true one (statistics are wrong by a factor of three on two-decimal predictions o
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,32 +19,71 @@ TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
 
 
+NETWORK_CLASSES = 8
+"""Up to so many classes a sorting network on whole columns beats `np.sort` on rows."""
+
+
 class Sorter:
     """Sorts block after block in memory of its own: fresh memory for each would cost more than the sorting."""
 
     def __init__(self) -> None:
-        self._sorted: NDArray[Any] = np.empty(0)
+        self._memory: NDArray[Any] = np.empty(0)
         self._ordered = np.empty(0)
 
     def ordered(self, block: NDArray[Any]) -> FloatArray:
         """The rows of a block sorted downwards, as float64 of shape (classes, rows), until the next call.
 
-        With a rank per line of memory, all that follows adds and compares whole lines.
+        With a rank per line of memory, all that follows adds and compares whole lines. NaN spoils its row.
         """
-        if block.size > self._sorted.size or block.dtype != self._sorted.dtype:
-            self._sorted, self._ordered = np.empty(block.size, block.dtype), np.empty(block.size)
-        upwards = self._sorted[: block.size].reshape(block.shape)
+        n_rows, n_classes = block.shape
+        needed = block.size + n_rows
+        if needed > self._memory.size or block.dtype != self._memory.dtype:
+            self._memory, self._ordered = np.empty(needed, block.dtype), np.empty(block.size)
+        ordered = self._ordered[: block.size].reshape(n_classes, n_rows)
+        if n_classes <= NETWORK_CLASSES:
+            memory = self._memory[:needed].reshape(n_classes + 1, n_rows)
+            for rank, line in enumerate(_network_sorted(block, memory)):
+                ordered[rank] = line
+            return ordered
+        upwards = self._memory[: block.size].reshape(n_rows, n_classes)
         np.copyto(upwards, block)
         upwards.sort(axis=1)
-        ordered = self._ordered[: block.size].reshape(block.shape[::-1])
         np.copyto(ordered, upwards.T[::-1])
         return ordered
+
+
+def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[Any]]:
+    """The columns of a block, exchanged until each row is sorted downwards; `memory` has a line to spare."""
+    np.copyto(memory[:-1], block.T)
+    *lines, spare = memory
+    for upper, lower in _comparators(block.shape[1]):
+        larger = np.maximum(lines[upper], lines[lower], out=spare)
+        np.minimum(lines[upper], lines[lower], out=lines[lower])
+        lines[upper], spare = larger, lines[upper]
+    return lines
+
+
+@cache
+def _comparators(n: int) -> tuple[tuple[int, int], ...]:
+    """Batcher's odd-even merge sort: Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M."""
+    pairs: list[tuple[int, int]] = []
+    p = 1
+    while p < n:
+        k = p
+        while k >= 1:
+            for j in range(k % p, n - k, 2 * k):
+                run = range(j, min(j + k, n - k))
+                pairs += [(i, i + k) for i in run if i // (2 * p) == (i + k) // (2 * p)]
+            k //= 2
+        p *= 2
+    return tuple(pairs)
 
 
 def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """The first rank that holds the true class's probability, and the rows where the next rank holds it too."""
     n_classes, n_rows = ordered.shape
-    rank = np.add.reduce(ordered > p_true, axis=0, dtype=np.int64)
+    narrow = np.uint8 if n_classes < 256 else np.int64
+    rank = np.add.reduce(ordered > p_true, axis=0, dtype=narrow).astype(np.int64)
     below = np.minimum(rank + 1, n_classes - 1) * n_rows + np.arange(n_rows)
     shared = (ordered.ravel().take(below) == p_true) & (rank < n_classes - 1)
     return rank, np.flatnonzero(shared)

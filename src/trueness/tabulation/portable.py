@@ -146,18 +146,19 @@ class _ExactTotal:
         self.whole = np.zeros(shape, np.int64)
         self.fraction = np.zeros(shape, np.int64)
 
-    def add(self, at: NDArray[np.intp], units: NDArray[np.integer], whole: IntArray | int = 0) -> None:
-        """Add whole + units·2⁻⁵² to the bins `at`; units below 2⁶⁴ may have wrapped round to negative."""
+    def add(self, at: NDArray[np.intp], units: NDArray[np.integer]) -> None:
+        """Add units of 2⁻⁵² to the bins `at`; what is below 2⁶⁴ may have wrapped round to negative."""
         wide = units.view(np.uint64)
         fraction = self.fraction[at] + (wide & np.uint64(_UNIT - 1)).view(np.int64)
-        carry: IntArray = (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
+        self.whole[at] += (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
             fraction >> PROBABILITY_BITS
         )
-        self.whole[at] += carry + whole
         self.fraction[at] = fraction & (_UNIT - 1)
 
-    def sum(self) -> ExactSum:
-        return ExactSum(self.whole, self.fraction, PROBABILITY_BITS)
+    def sum(self, columns: slice | int) -> ExactSum:
+        """The sum of some columns."""
+        whole, fraction = (np.ascontiguousarray(part[:, columns]) for part in (self.whole, self.fraction))
+        return ExactSum(whole, fraction, PROBABILITY_BITS)
 
 
 class _FloatTotal:
@@ -196,33 +197,37 @@ class _ExactTotals:
     def __init__(self, spec: TableSpec) -> None:
         m, c = spec.bins.n_bins, spec.n_classes
         self.spec, self.counts = spec, _Counts(m)
-        self.ordered, self.rank, self.variation = _ExactTotal(m, c), _ExactTotal(m, c), _ExactTotal(m)
+        self.lines = _ExactTotal(m, c + 1)
+        """Σq by rank, and Σ𝒱 as one more column."""
+        self.rank = _ExactTotal(m, c)
         self.log_scores = [0, 0]
-        self.steps = np.empty((2, 0))
+        self.memory = np.empty((2, 0))
 
     def add(self, block: _Described) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
         self.counts.add(block, group)
-        self.ordered.add(group.occupied, self._ordered_steps(block.ordered, group))
         whole = np.floor(block.variation)
-        steps = np.rint((block.variation - whole) * _UNIT).astype(np.int64)
-        self.variation.add(group.occupied, *group.total(np.stack([steps, whole.astype(np.int64)])))
+        self.lines.add(group.occupied, self._steps(block.ordered, block.variation - whole, group))
+        self.lines.whole[:, -1] += np.bincount(block.bins, whole, len(self.counts.rows)).astype(np.int64)
         self._add_ranks(block, group)
         units = np.rint(block.log_scores * (1 << LOG_SCORE_BITS)).astype(np.int64)
         # |ln p_y + H| stays below 1500, so the sum over a block fits.
         for which, total in enumerate(np.add.reduce(units, axis=1).tolist()):
             self.log_scores[which] += total
 
-    def _ordered_steps(self, ordered: FloatArray, group: _Grouping) -> IntArray:
-        """Σq over each bin in units of 2⁻⁵², modulo 2⁶⁴.
+    def _steps(self, ordered: FloatArray, fraction: FloatArray, group: _Grouping) -> IntArray:
+        """Sums over each bin of the lines of `ordered`, and of `fraction`, in units of 2⁻⁵², modulo 2⁶⁴.
 
         In [1, 2] floats are 2⁻⁵² apart, so 1 + p rounds p to that grid and its bits count the steps. The sum of the
         bits wraps round; with the ones taken off again it is the sum of the steps.
         """
-        if ordered.size > self.steps.shape[1]:
-            self.steps = np.empty((2, ordered.size))
-        bits, together = (memory[: ordered.size].reshape(ordered.shape) for memory in self.steps)
-        np.add(ordered, 1.0, out=bits)
+        shape = (len(ordered) + 1, len(fraction))
+        size = math.prod(shape)
+        if size > self.memory.shape[1]:
+            self.memory = np.empty((2, size))
+        bits, together = (memory[:size].reshape(shape) for memory in self.memory)
+        np.add(ordered, 1.0, out=bits[:-1])
+        np.add(fraction, 1.0, out=bits[-1])
         steps = group.total(bits.view(np.int64), out=together.view(np.int64)) - group.count * _BITS_OF_ONE
         return np.ascontiguousarray(steps.T)
 
@@ -241,9 +246,9 @@ class _ExactTotals:
         log_score, log_score_variance = map(_log_sum, self.log_scores)
         return Sums(
             **self.counts.fields(),
-            ordered=self.ordered.sum(),
-            rank=self.rank.sum(),
-            variation=self.variation.sum(),
+            ordered=self.lines.sum(slice(-1)),
+            rank=self.rank.sum(slice(None)),
+            variation=self.lines.sum(-1),
             log_score=log_score,
             log_score_variance=log_score_variance,
         )
