@@ -26,11 +26,9 @@ def bar(x: float, width: float, height: float, colour: str) -> str:
     )
 
 
-def text(x: float, y: float, words: object, size: int = 13, colour: str = INK, anchor: str = "middle") -> str:
-    """One line of text."""
-    return (
-        f'<text x="{x:.1f}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="{anchor}">{words}</text>'
-    )
+def text(x: float, y: float, words: object, size: int = 13, colour: str = INK) -> str:
+    """One line of text, centred on x."""
+    return f'<text x="{x:.1f}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{words}</text>'
 
 
 def bars_panel(

@@ -40,7 +40,10 @@ Refused = type[Exception] | tuple[type[Exception], ...]
 
 
 def refused(kind: Refused, *fragments: str, **call: Any) -> None:
-    """Every entrance refuses the call with a message that contains all fragments (regular expressions)."""
+    """Every entrance refuses the call with a message that contains all fragments (regular expressions).
+
+    Values are shown as a person writes them, not as NumPy's repr.
+    """
     for name, entrance in ENTRANCES.items():
         with pytest.raises(kind) as caught:
             entrance(
@@ -48,6 +51,7 @@ def refused(kind: Refused, *fragments: str, **call: Any) -> None:
                 call["y_prob"],
                 **{k: v for k, v in call.items() if k not in {"y_true", "y_prob"}},
             )
+        assert "np." not in str(caught.value).replace("np.stack", ""), str(caught.value)
         for fragment in fragments:
             assert re.search(fragment, str(caught.value)), (name, fragment, str(caught.value))
 
@@ -83,12 +87,12 @@ def test_the_class_of_a_bad_value_is_named() -> None:
 @pytest.mark.parametrize("total", [0.5, 0.9999, 1.0001, 1.5])
 def test_rows_that_do_not_sum_to_one(total: float) -> None:
     y_prob = GOOD.copy()
-    y_prob[1] *= total
+    y_prob[2] *= total
     shown = re.escape(f"{total:g}")
     refused(
         ValueError,
         "y_prob",
-        "row 1",
+        "row 2",
         shown,
         "from_logits=True",
         "normalize=True",
@@ -271,9 +275,12 @@ class TestMaskedArrays:
         )
 
     def test_masked_elements_inside_a_list(self) -> None:
-        """np.asarray would replace them by nan, or by what lies beneath."""
+        """NumPy turns them into nan, with a warning of its own; nan is refused."""
         rows = [[0.5, 0.5], [np.ma.masked, 1.0]]
-        with pytest.raises((TypeError, ValueError), match="y_prob"):
+        with (
+            pytest.warns(UserWarning, match="masked"),
+            pytest.raises(ValueError, match=r"y_prob.*nan.*row 1\b"),
+        ):
             tn.vce([0, 1], rows)
 
     def test_nothing_masked_is_an_ordinary_array(self) -> None:
@@ -325,7 +332,7 @@ class TestWeights:
     def test_an_accumulator_is_weighted_or_not(self) -> None:
         with pytest.raises(ValueError, match="sample_weight"):
             tn.Accumulator(n_classes=3, weighted=True).update(LABELS, GOOD)
-        with pytest.raises(ValueError, match=r"weighted=True"):
+        with pytest.raises(ValueError, match=r"weighted"):
             tn.Accumulator(n_classes=3).update(LABELS, GOOD, sample_weight=np.ones(4))
 
 

@@ -136,23 +136,26 @@ class Rows:
     def _refuse(self, row: int) -> NoReturn:
         """Say what is wrong with a row that is known to be bad."""
         values = self._raw(row, row + 1)[0].astype(np.float64)
+        given = values if len(self.y_prob.shape) == 2 else values[1:]
+        place = [f"row {row}, class {c}" if len(given) > 1 else f"row {row}" for c in range(len(given))]
         if self.from_logits:
-            worst = int(np.argmax(np.isnan(values) | (values == np.inf)))
+            worst = int(np.argmax(np.isnan(given) | (given == np.inf)))
             raise ValueError(
-                f"y_prob has the logit {values[worst]} in row {row}, class {worst}; logits are finite, "
+                f"y_prob has the logit {given[worst]} in {place[worst]}; logits are finite, "
                 "or -inf for a class that is ruled out, but not for all classes of a row"
             )
-        outside = ~((values >= 0) & (values <= (np.inf if self.normalize else 1.0)) & np.isfinite(values))
+        highest = np.inf if self.normalize else 1.0
+        outside = ~((given >= 0) & (given <= highest) & np.isfinite(given))
         if np.any(outside):
             worst = int(np.argmax(outside))
-            hint = (
-                ""
-                if self.normalize or not np.isfinite(values).all()
-                else "; pass from_logits=True for logits"
-            )
             accepted = "finite numbers from 0 up" if self.normalize else "finite numbers from 0 to 1"
+            hint = (
+                "; pass from_logits=True for logits"
+                if np.isfinite(given).all() and not self.normalize
+                else ""
+            )
             raise ValueError(
-                f"y_prob is {values[worst]!r} in row {row}, class {worst}; probabilities are {accepted}{hint}"
+                f"y_prob is {given[worst]} in {place[worst]}; probabilities are {accepted}{hint}"
             )
         if self.normalize:
             raise ValueError(f"y_prob sums to 0 in row {row}, which cannot be normalised")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,7 @@ def contents_of(value: Any, argument: str) -> Contents:
 def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
     mask = getattr(value, "mask", None)  # np.ma.MaskedArray, without importing np.ma
     if mask is not None and np.any(mask):
-        row = int(np.argwhere(np.broadcast_to(mask, value.shape))[0][0])
-        raise ValueError(f"{argument} has a masked value in row {row}; fill or leave out such rows first")
+        _refuse_missing(np.broadcast_to(mask, value.shape), argument, "masked")
     return Contents(np.asarray(value), eps=_eps(value.dtype))
 
 
@@ -84,7 +83,7 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
         return None
     frame = nw.from_native(value, eager_only=True)
     names = tuple(str(name) for name in frame.columns)
-    columns = tuple(_column(frame[name], f"{argument}, column {name!r}") for name in frame.columns)
+    columns = tuple(_column(series, f"{argument}, column {series.name!r}") for series in frame.iter_columns())
     if not columns:
         raise ValueError(f"{argument} is a data frame without columns")
     return Contents(None, columns, names, max(_eps(column.dtype) for column in columns))
@@ -92,14 +91,18 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
 
 def _column(series: Any, argument: str) -> NDArray[Any]:
     if series.null_count():
-        row = int(np.argmax(series.is_null().to_numpy()))
-        raise ValueError(f"{argument} has a missing value in row {row}; fill or leave out such rows first")
+        _refuse_missing(series.is_null().to_numpy(), argument)
     return np.asarray(series.to_numpy())
+
+
+def _refuse_missing(missing: NDArray[Any], argument: str, kind: str = "missing") -> NoReturn:
+    row = int(np.argwhere(missing)[0][0])
+    raise ValueError(f"{argument} has a {kind} value in row {row}; fill or leave out such rows first")
 
 
 def _from_tensor(value: Any, argument: str) -> Contents | None:
     """torch, JAX and anything else with DLPack in memory that the CPU can read; None without DLPack."""
-    if not hasattr(value, "__dlpack__"):
+    if not (hasattr(value, "__dlpack__") and hasattr(value, "dtype")):
         return None
     if hasattr(value, "detach"):
         value = value.detach()  # a torch tensor that takes part in a graph does not hand out its memory
@@ -135,4 +138,6 @@ def _require_host_memory(value: Any, argument: str) -> None:
 def _from_array_like(value: Any, argument: str) -> Contents:
     if not hasattr(value, "__array__"):
         raise TypeError(f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}")
+    if getattr(value, "null_count", 0):  # a pyarrow.Array, which is neither series nor tensor
+        _refuse_missing(np.asarray(value.is_null()), argument)
     return _from_numpy(np.asarray(value), argument)

@@ -77,7 +77,7 @@ def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: Any) -> 
         return Labels(data, n_classes, names)
     if data.dtype.kind in "USO":
         raise TypeError(
-            f"y_true holds {data.dtype} values ({data.flat[0]!r} in row 0), not class indices; for names pass "
+            f"y_true holds {data.dtype} values ({data[:1].tolist()[0]!r} in row 0), not class indices; for names pass "
             "classes=[...] in the order of the columns of y_prob"
         )
     if data.dtype.kind not in "iubf":

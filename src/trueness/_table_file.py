@@ -5,6 +5,7 @@ Never pickle: a file may come from anywhere. Whatever is inconsistent in it is r
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, NoReturn
 
@@ -59,7 +60,7 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
             raise ValueError(f"{os.fspath(path)} is not a file of calibration tables: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{os.fspath(path)} is JSON, but not a file of calibration tables")
-    if content.get("schema") != SCHEMA:
+    if not _is_int(content.get("schema")) or content["schema"] != SCHEMA:
         raise ValueError(
             f"{os.fspath(path)} has schema {content.get('schema')!r}; this version of trueness reads schema {SCHEMA}"
         )
@@ -229,7 +230,12 @@ def _require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     total, margin = sums.variation.value, 1e-9 * weight * (high - low)
     inside = (total >= low * weight - margin) & (total <= high * weight + margin)
     _require(bool(np.all(inside)), "the summed variation of a bin is outside the measure's range")
-    _require(float(sums.log_score_variance.value) >= 0, "log_score_variance is negative")
+    # For one row: ln p_y from -745 (the smallest float) to 0, H up to ln C, a varentropy below (ln C)²/4 + 1.
+    mass, log_c = float(weight.sum()), math.log(spec.n_classes)
+    reachable = -746 * mass <= float(sums.log_score.value) <= (log_c + 1) * mass
+    _require(reachable, "log_score is out of reach of so many rows")
+    reachable = 0 <= float(sums.log_score_variance.value) <= (log_c**2 + 2) * mass
+    _require(reachable, "log_score_variance is out of reach of so many rows")
 
 
 def _require_weights(sums: Sums) -> tuple[Any, float]:

@@ -177,8 +177,7 @@ class EqualMass:
         for start, stop in rows.spans():
             ordered = sorter.ordered(rows.block(start, stop))
             rows.require_distributions(ordered, start)
-            values[start:stop] = variation.function(ordered.T)[: stop - start]
-        np.clip(values, low, high, out=values)
+            values[start:stop] = variation.of_rows(ordered.T)[: stop - start]
         ends = self._ends(values, rows.sample_weight)
         return Edges(_without_repeats(low, ends, high), EQUAL_MASS_SNAP)
 

@@ -164,7 +164,7 @@ class CalibrationTable:
         values = np.full(self.n_bins, np.nan)
         filled = self.sums.rows > 0
         if filled.any():
-            values[filled] = self.spec.variation.function(means[filled])
+            values[filled] = self.spec.variation.of(means[filled])
         return values
 
     # How tables combine and compare
@@ -200,7 +200,7 @@ class CalibrationTable:
         """Whether specs and row counts are equal and all sums agree to rounding: how weighted tables are compared."""
         if self.spec != other.spec or not self.sums.same(other.sums, "rows", "tied_rows", "impossible_rows"):
             return False
-        scale = max(1.0, float(np.sum(self.count)))
+        scale = float(np.sum(self.count))
         pairs = zip(self.sums.items(), other.sums.items(), strict=True)
         return all(
             np.allclose(a.value, b.value, rtol=rtol, atol=rtol * scale)

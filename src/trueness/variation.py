@@ -56,8 +56,44 @@ class Variation:
 
     def __call__(self, x: Any) -> Any:
         """The measure of each vector on the last axis."""
-        value = self.function(np.asarray(x, dtype=np.float64))
-        return float(value) if np.ndim(value) == 0 else value
+        value = self.of(np.asarray(x, dtype=np.float64))
+        return float(value) if value.ndim == 0 else value
+
+    def of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The measure of each vector on the last axis, one finite number each."""
+        value = np.asarray(self.function(x), dtype=np.float64)
+        if value.shape != x.shape[:-1]:
+            raise ValueError(
+                f"variation {self.name!r} gave shape {value.shape} for vectors of shape {x.shape}; a measure gives one "
+                f"number for each vector on the last axis, {x.shape[:-1]}"
+            )
+        finite = np.isfinite(value)
+        if not finite.all():
+            where = np.unravel_index(int(np.argmin(finite)), value.shape)
+            raise ValueError(f"variation {self.name!r} is {value[where]} for {x[where].tolist()}")
+        return value
+
+    def of_rows(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The measure of rows, within its attainable range; what exceeds it by rounding is put on its end."""
+        low, high = self.range_for(x.shape[-1])
+        value = self.of(x)
+        # A row may miss the sum 1 by the eps of a coarse dtype, and V its range by as much.
+        slack = (high - low) / 64
+        outside = (value < low - slack) | (value > high + slack)
+        if outside.any():
+            where = int(np.argmax(outside))
+            raise ValueError(
+                f"variation {self.name!r} is {value[where]} for {x[where].tolist()}, outside its declared range "
+                f"from {low} to {high}"
+            )
+        return np.asarray(np.clip(value, low, high))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Measures of this module travel between processes by name, others as what they were made of."""
+        if getattr(self.function, "__module__", None) == __name__:
+            return as_variation, (self.name,)
+        made_of = (self.name, self.function, self.range, self.grows_with_dispersion, self.lipschitz)
+        return Variation, made_of
 
     def range_for(self, n_classes: int) -> tuple[float, float]:
         """Lowest and highest value over all distributions on so many classes."""

@@ -62,7 +62,6 @@ class _Describer:
 
     def __init__(self, rows: Rows, spec: TableSpec) -> None:
         self.rows, self.spec, self.sorter = rows, spec, Sorter()
-        self.range = spec.variation.range_for(spec.n_classes)
         self.thresholds = spec.bins.thresholds(rows.y_prob.eps)
         self.logs = self.products = np.empty(0)
 
@@ -73,10 +72,11 @@ class _Describer:
         ordered = self.sorter.ordered(block)
         rows.require_distributions(ordered, start)
         entropy, varentropy = self._entropy(ordered)
-        # For entropy these are the very operations of the measure's formula, on logarithms that are at hand.
-        is_entropy = spec.variation.name == "entropy"
-        variation = entropy / math.log(spec.n_classes) if is_entropy else spec.variation.function(ordered.T)
-        variation = np.minimum(np.maximum(variation, self.range[0]), self.range[1])
+        if spec.variation.name == "entropy":
+            # The very operations of the measure's own formula, on logarithms that are at hand.
+            variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
+        else:
+            variation = spec.variation.of_rows(ordered.T)
 
         # A lone row came twice.
         block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
@@ -268,7 +268,9 @@ class _WeightedTotals:
         group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
         assert weight is not None
         self.counts.add(block, group)
-        self.ordered.add(group.occupied, group.total(block.ordered * weight).T)
+        # Rounded as in exact sums, so that whole-number weights are the same as repeated rows.
+        rounded = (block.ordered + 1.0) - 1.0
+        self.ordered.add(group.occupied, group.total(rounded * weight).T)
         self.variation.add(group.occupied, group.total(block.variation * weight))
         self.weight.add(group.occupied, group.total(weight))
         self.weight_square.add(group.occupied, group.total(weight * weight))

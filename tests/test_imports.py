@@ -1,0 +1,46 @@
+"""Optional libraries stay absent until they are named: a fresh interpreter tells."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+OPTIONAL = (
+    "dask jax matplotlib narwhals numba pandas polars pyarrow pyspark scipy sklearn torch torchmetrics".split()  # noqa: SIM905
+)
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level modules of an interpreter that ran nothing but `code`."""
+    report = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([[0.9, 0.1], [0.3, 0.7]])\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import trueness",
+        SMALL + "tn.vce(y, p); tn.ece(y, p); tn.uce(y, p); tn.rce(y, p)",
+        SMALL + "tn.vce(y.tolist(), p.tolist(), bins=tn.EqualMass(2))",
+        SMALL
+        + "a = tn.Accumulator(2); a.update(y, p); repr(a.table.to_dict()); tn.simulate.calibrated(9, [1, 1], 0)",
+    ],
+    ids=["import", "metrics", "lists", "stream"],
+)
+def test_no_optional_library_is_loaded(code: str) -> None:
+    assert loaded_after(code) & set(OPTIONAL) == set()
+
+
+def test_importing_loads_little_beyond_numpy() -> None:
+    """`import trueness` takes about as long as `import numpy`: besides itself, a handful of the standard library."""
+    extra = loaded_after("import trueness") - loaded_after("import numpy")
+    foreign = {name for name in extra if name != "trueness" and name not in sys.stdlib_module_names}
+    assert foreign == set()
+    assert len(extra) < 15, sorted(extra)
