@@ -149,6 +149,31 @@ def test_a_bad_row_deep_inside_has_its_true_number(n: int, n_classes: int) -> No
         tn.vce(y_true, y_prob)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("bad", [(5_000, 9_000), (100, 9_999), (9_000, 9_001)])
+def test_the_first_bad_row_is_named_whoever_finds_it(bad: tuple[int, int], threads: int) -> None:
+    rng = np.random.default_rng(1)
+    y_prob = rng.dirichlet(np.ones(2), 10_000)
+    y_prob[list(bad)] = np.nan
+    with pytest.raises(ValueError, match=rf"row {bad[0]}\b"):
+        tn.tabulate(np.zeros(10_000, int), y_prob, n_threads=threads)
+
+
+@pytest.mark.parametrize("bins", [10, tn.EqualMass(10), tn.FineGrid(100)])
+def test_every_kind_of_bins_stands_behind_the_border(bins: Any) -> None:
+    with pytest.raises(ValueError, match=r"y_prob.*nan.*row 3\b"):
+        tn.tabulate(LABELS, with_value(3, 0, np.nan), bins=bins)
+    with pytest.raises(ValueError, match=r"y_true.*row 1\b"):
+        tn.tabulate([0, 9, 0, 0], GOOD, bins=bins)
+
+
+def test_fitting_bins_refuses_bad_rows_too() -> None:
+    with pytest.raises(ValueError, match=r"y_prob.*nan.*row 2\b"):
+        tn.EqualMass(3).fit(with_value(2, 0, np.nan))
+    with pytest.raises(ValueError, match=r"sample_weight.*row 1\b"):
+        tn.EqualMass(3).fit(GOOD, sample_weight=[1, -1, 1, 1])
+
+
 @pytest.mark.parametrize(
     ("labels", "shown"),
     [

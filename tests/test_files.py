@@ -93,6 +93,14 @@ class TestRoundTrip:
         assert loaded == table
         np.testing.assert_array_equal(loaded.gap, table.gap)
 
+    def test_a_measure_of_one_s_own_beside_a_named_one(self, path: Path) -> None:
+        """A file holds the table by variation and the one by confidence; variation= stands for the first alone."""
+        mine = tn.Variation("mine", lambda x: 1 - x[..., 0], range=lambda c: (0, 1 - 1 / c))
+        tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=mine), TABLES["confidence"]]
+        tn.CalibrationTable.save_all(tables, path)
+        assert tn.CalibrationTable.load_all(path, variation=mine) == tables
+        assert tn.CalibrationTable.load(path, variation=mine) == tables[0]
+
 
 class TestTheFile:
     def test_it_is_json_with_a_schema_number(self, path: Path) -> None:

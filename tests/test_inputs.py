@@ -52,6 +52,9 @@ class TestPlainPython:
 
         assert tn.tabulate(Y_TRUE, Wrapped()) == PLAIN
 
+    def test_extended_precision(self) -> None:
+        assert tn.tabulate(Y_TRUE, Y_PROB.astype(np.longdouble)) == PLAIN
+
     def test_a_memory_map(self, tmp_path: Any) -> None:
         np.save(tmp_path / "rows.npy", Y_PROB)
         assert tn.tabulate(Y_TRUE, np.load(tmp_path / "rows.npy", mmap_mode="r")) == PLAIN
@@ -339,6 +342,19 @@ class TestPandas:
 
         p = Y_PROB[:, 0]
         assert tn.tabulate(Y_TRUE == 0, pd.Series(p, index=range(5, N + 5))) == tn.tabulate(Y_TRUE == 0, p)
+
+    def test_columns_without_names_of_their_own(self) -> None:
+        import pandas as pd
+
+        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB)) == PLAIN
+        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB, columns=[2, 0, 1])) == PLAIN
+
+    def test_columns_of_the_same_name(self) -> None:
+        """Which of them is meant cannot be known by name: refused, and the argument named."""
+        import pandas as pd
+
+        with pytest.raises(ValueError, match=r"y_prob.*'p'"):
+            tn.vce(Y_TRUE, pd.DataFrame(Y_PROB, columns=["p", "p", "q"]))
 
     def test_text_columns_are_refused(self) -> None:
         import pandas as pd

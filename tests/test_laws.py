@@ -102,6 +102,17 @@ class TestTheTableIsAMonoid:
         pieces = cut(rows, list(range(len(rows.y_true))))
         assert sum(tn.tabulate(*piece, **how) for piece in pieces) == tn.tabulate(*rows, **how)
 
+    @pytest.mark.parametrize("name", MEASURES)
+    @pytest.mark.parametrize(
+        ("n_classes", "dtype"), [(130, "float64"), (1000, "float32"), (40_000, "float64")]
+    )
+    def test_pieces_of_many_classes_add_up(self, n_classes: int, dtype: str, name: str) -> None:
+        """Long rows, where the order of a sum could depend on how many rows stand beside."""
+        rows = made(n_classes, 9, n_classes, "sharp", dtype)
+        whole = tn.tabulate(*rows, variation=name)
+        for points in (range(9), [1], [2, 5], [8]):
+            assert sum(tn.tabulate(*piece, variation=name) for piece in cut(rows, list(points))) == whole
+
     @given(data(), options())
     def test_adding_leaves_the_addends_alone(self, rows: Data, how: dict[str, Any]) -> None:
         a, b = tn.tabulate(*rows, **how), tn.tabulate(*rows, **how)
@@ -168,6 +179,14 @@ class TestWhatDoesNotMatter:
     def test_the_number_of_threads(self, rows: Data, how: dict[str, Any]) -> None:
         tables = [tn.tabulate(*rows, n_threads=k, **how) for k in (None, 1, 2, 3)]
         assert all(t == tables[0] for t in tables)
+
+    @settings(max_examples=20)
+    @given(data(), options(), st.booleans())
+    def test_the_sign_of_zero(self, rows: Data, how: dict[str, Any], some: bool) -> None:
+        signed = np.where(rows.y_prob == 0, -0.0, rows.y_prob)
+        if some:
+            signed[::2] = rows.y_prob[::2]
+        assert tn.tabulate(rows.y_true, signed, **how) == tn.tabulate(*rows, **how)
 
     @given(data(), options())
     def test_the_engine_named(self, rows: Data, how: dict[str, Any]) -> None:
@@ -331,7 +350,7 @@ class TestNumbers:
         """One-hot rows attain the end of the range that says no dispersion; all wrong is over-confident in full."""
         sure = np.eye(rows.y_prob.shape[1])[rows.y_prob.argmax(axis=1)]
         parts = tn.signed_parts(tn.tabulate(rows.y_true, sure, variation=name))
-        assert parts.under == 0
+        assert parts.under <= 1e-15
         wrong = (rows.y_prob.argmax(axis=1) + 1) % rows.y_prob.shape[1]
         assert tn.signed_parts(tn.tabulate(wrong, sure, variation="confidence")).net == 1
 

@@ -25,11 +25,39 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "C=3": Target((1,) * 3, (0.369643799967, 0.4718), (1.1584, 0.3094), (1.0728, 0.2812), (1.2338, 0.3115), (1.1693, 0.2812)),
-    "C=3 skew": Target((10, 1, 1), (0.284734772889, 0.3706), (1.5772, 0.4262), (0.7715, 0.2159), (1.7756, 0.4262), (0.8743, 0.2159)),
-    "C=10": Target((1,) * 10, (0.130637093862, 0.4502), (0.4815, 0.1874), (0.7636, 0.2701), (0.7733, 0.1877), (1.1279, 0.2701)),
-    "C=10 skew": Target((10, *(1,) * 9), (0.192316926804, 0.4884), (0.8458, 0.2851), (0.9373, 0.2935), (1.1845, 0.2853), (1.2278, 0.2935)),
-}  # fmt: skip
+    "C=3": Target(
+        (1,) * 3,
+        (0.369643799967, 0.4718),
+        (1.1584, 0.3094),
+        (1.0728, 0.2812),
+        (1.2338, 0.3115),
+        (1.1693, 0.2812),
+    ),
+    "C=3 skew": Target(
+        (10, 1, 1),
+        (0.284734772889, 0.3706),
+        (1.5772, 0.4262),
+        (0.7715, 0.2159),
+        (1.7756, 0.4262),
+        (0.8743, 0.2159),
+    ),
+    "C=10": Target(
+        (1,) * 10,
+        (0.130637093862, 0.4502),
+        (0.4815, 0.1874),
+        (0.7636, 0.2701),
+        (0.7733, 0.1877),
+        (1.1279, 0.2701),
+    ),
+    "C=10 skew": Target(
+        (10, *(1,) * 9),
+        (0.192316926804, 0.4884),
+        (0.8458, 0.2851),
+        (0.9373, 0.2935),
+        (1.1845, 0.2853),
+        (1.2278, 0.2935),
+    ),
+}
 N, REPEATS = 10_000, 20
 
 
@@ -240,11 +268,22 @@ class TestFlattenTail:
             expected = [given[c] if order.index(c) < keep else rest for c in range(4)]
             assert row == pytest.approx(expected, abs=1e-15)
 
-    def test_the_top_label_does_not_see_it(self) -> None:
+    def test_a_truth_flatter_than_predicted_is_plain_to_ranks_and_hidden_from_the_top_label(self) -> None:
+        """Labels drawn from flattened rows, judged by the rows as they were: conf and acc agree, the tail does not."""
         y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
-        flat = tn.simulate.flatten_tail(y_prob)
-        assert tn.ece(y_true, flat) == pytest.approx(tn.ece(y_true, y_prob), abs=1e-12)
-        assert tn.rce(y_true, flat) > 3 * tn.rce(y_true, y_prob)
+        flat_true = tn.simulate.shift_labels(tn.simulate.flatten_tail(y_prob), [1, 1, 1, 1], rng=12)
+        assert tn.ece(flat_true, y_prob) < 2 * tn.ece(y_true, y_prob)
+        assert tn.rce(flat_true, y_prob) > 5 * tn.rce(y_true, y_prob)
+
+    def test_rows_flattened_to_ties_are_calibrated_again(self) -> None:
+        """Where classes are exchangeable nothing is known of tied ones, and the flat row says just that.
+
+        Each rank count has the mean of its bin's flattened rows; five multinomial sd.
+        """
+        y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
+        table = tn.tabulate(y_true, tn.simulate.flatten_tail(y_prob), bins=1)
+        q = table.mean_ordered
+        assert np.all(np.abs(table.rank_frequency - q) < 5 * np.sqrt(q * (1 - q) / 20_000))
 
     @pytest.mark.parametrize("keep", [-1, 4, 1.5])
     def test_bad_keep(self, keep: int) -> None:
@@ -286,7 +325,7 @@ class TestShiftLabels:
     [
         lambda rows: tn.simulate.sharpen(rows, 1.5),
         lambda rows: tn.simulate.swap_ranks(rows, 0, 1),
-        lambda rows: tn.simulate.flatten_tail(rows),
+        tn.simulate.flatten_tail,
         lambda rows: tn.simulate.shift_labels(rows, [1, 2, 3, 4], rng=0),
     ],
     ids=["sharpen", "swap_ranks", "flatten_tail", "shift_labels"],

@@ -1,7 +1,9 @@
 """The table as a value: immutable, readable, and unwilling to add what does not belong together."""
 
 import copy
+import inspect
 import pickle
+import re
 from dataclasses import FrozenInstanceError
 from typing import Any
 
@@ -302,6 +304,38 @@ class TestReading:
         )
         assert spec.bins.edges == tuple(oracle.equal_width(10, 0.0, 1.0))
 
+    def test_the_user_is_told_of_impossible_events_and_of_ties(self) -> None:
+        """A true class of probability zero, and one that shared its probability: not to be overlooked."""
+        text = repr(tn.tabulate([0, 1], [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+        assert re.search(r"\b1\b.*(impossible|probability (zero|0))", text)
+        assert re.search(r"\b1\b.*(tie|shared)", text)
+        assert not re.search(r"impossible|probability zero", repr(tn.tabulate(Y_TRUE, Y_PROB)))
+
+    def test_the_promised_signatures(self) -> None:
+        """Truth first, as in scikit-learn; options keyword-only, with these defaults."""
+        rows = {
+            "ties": "first",
+            "sample_weight": None,
+            "from_logits": False,
+            "normalize": False,
+            "classes": None,
+        }
+        norms = {"norm": "l1", "min_count": None}
+        promised = {
+            tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
+            tn.ece: {"bins": 10} | rows | norms,
+            tn.uce: {"bins": 10} | rows | norms,
+            tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
+            tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None} | rows,
+        }
+        for function, options in promised.items():
+            parameters = inspect.signature(function).parameters
+            assert list(parameters)[:2] == ["y_true", "y_prob"]
+            keywords = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+            assert keywords == options, function.__name__
+        for reader in (tn.variation_calibration_error, tn.expected_calibration_error, tn.top_label_error):
+            assert list(inspect.signature(reader).parameters) == ["table", "norm", "min_count"]
+
     def test_the_public_names(self) -> None:
         promised = [
             "vce",
@@ -414,6 +448,12 @@ class TestBinningObjects:
         assert tn.EqualMass(5).fit(Y_PROB * 3, normalize=True).edges == pytest.approx(exact.edges, abs=1e-12)
         half = tn.EqualMass(5).fit(Y_PROB, sample_weight=np.arange(200) < 100)
         assert half.edges == tn.EqualMass(5).fit(Y_PROB[:100]).edges
+
+    def test_numbers_of_numpy_are_numbers(self) -> None:
+        ten, three = np.int64(10), np.int32(3)
+        assert tn.tabulate(Y_TRUE, Y_PROB, bins=ten) == tn.tabulate(Y_TRUE, Y_PROB, bins=tn.EqualWidth(ten))
+        assert tn.Accumulator(n_classes=three, bins=ten).table.spec == tn.tabulate(Y_TRUE, Y_PROB).spec
+        assert tn.renyi(np.float64(2)) == tn.renyi(np.int64(2)) == tn.renyi(2)
 
     def test_equal_objects_are_equal(self) -> None:
         assert tn.EqualWidth(10) == tn.EqualWidth(10) != tn.EqualWidth(11)

@@ -17,14 +17,27 @@ from trueness._containers import Contents, contents_of
 from trueness._labels import Labels, class_names, labels_of
 from trueness._sums import FloatArray
 
-BLOCK_VALUES = 2**15
-"""Values in a block: a quarter of a megabyte, so that a block and its companions stay in the second-level cache."""
+BLOCK_VALUES = 2**17
+"""Values in a block, a megabyte of them: many enough for long lines with many classes, few enough for the cache."""
 
 MAX_BLOCK_ROWS = 4095
 """A sum of so many probabilities, in units of 2⁻⁵², fits in 64 bits."""
 
 SUM_TOLERANCE = 1e-5
 """How far a row's sum may be from 1; wider only if the dtype is so coarse that rounding alone does it."""
+
+
+def whole_number(argument: str, value: Any, least: int) -> int:
+    """The value as an int; refused if it is no whole number or too small."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{argument} must be a whole number from {least} up, got {value!r}")
+    return int(value)
+
+
+def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None:
+    """Refuse an unknown name and list those there are."""
+    if value not in accepted:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +107,13 @@ class Rows:
             return _softmax(raw)
         return _divided_by_sum(raw) if self.normalize else raw
 
-    def require_distributions(self, ordered: FloatArray, start: int) -> None:
-        """Refuse rows that are no probability distributions; `ordered` is a block sorted downwards, (classes, rows).
+    def sums_of_distributions(self, ordered: FloatArray, start: int) -> FloatArray:
+        """The sum of each row, refusing rows that are no distributions; `ordered` is sorted, (classes, rows).
 
         The largest and smallest value and the sum tell everything: sorting puts NaN first.
         """
-        total, tolerance = np.add.reduce(ordered, axis=0), self.sum_tolerance
+        total: FloatArray = np.add.reduce(ordered, axis=0)
+        tolerance = self.sum_tolerance
         # Written so that NaN fails every comparison.
         if not (
             np.maximum.reduce(ordered[0]) <= 1.0
@@ -114,6 +128,7 @@ class Rows:
                 & (total >= 1.0 - tolerance)
             )
             self._refuse(start + int(np.argmin(good)))
+        return total
 
     @property
     def sum_tolerance(self) -> float:

@@ -81,8 +81,12 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
         return Contents(array, eps=_eps(array.dtype))
     if not nw.dependencies.is_into_dataframe(value):
         return None
-    frame = nw.from_native(value, eager_only=True)
-    names = tuple(str(name) for name in frame.columns)
+    try:
+        frame = nw.from_native(value, eager_only=True)
+        names = tuple(str(name) for name in frame.columns)
+    except nw.exceptions.NarwhalsError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{argument} is a data frame that cannot be read: {reason}") from error
     columns = tuple(_column(series, f"{argument}, column {series.name!r}") for series in frame.iter_columns())
     if not columns:
         raise ValueError(f"{argument} is a data frame without columns")

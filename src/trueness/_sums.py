@@ -65,7 +65,7 @@ class ExactSum:
     @property
     def value(self) -> FloatArray:
         """The nearest float64: one rounding, of a sum that is exact."""
-        return np.asarray(self.whole + np.ldexp(self.fraction.astype(np.float64), -self.bits))
+        return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum.carried(self.whole + other.whole, self.fraction + other.fraction, self.bits)

@@ -140,15 +140,14 @@ def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
 
 def _decode_variation(name: Any, given: Variation | None) -> Variation:
     _require(isinstance(name, str), "variation must be a name")
-    if given is not None:
-        if given.name != name:
-            raise ValueError(f"this table was made with the measure {name!r}, not with {given.name!r}")
+    if given is not None and given.name == name:
         return given
     try:
         return as_variation(name)
     except ValueError as error:
         raise ValueError(
-            f"this table was made with the measure {name!r}, which trueness does not have; pass it as variation="
+            f"this table was made with the measure {name!r}, which is none of trueness's own"
+            + ("; pass it as variation=" if given is None else f", nor is it {given.name!r}")
         ) from error
 
 

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import Rows
+from trueness._border import Rows, whole_number
+from trueness._scratch import Scratch
 from trueness._sums import FloatArray, IntArray
-from trueness.ranking import Sorter
+from trueness.ranking import ordered_rows
 from trueness.variation import Variation, as_variation
 
 EQUAL_MASS_SNAP = 1e-12
@@ -69,13 +70,15 @@ class Edges:
         return _thresholds(self, eps)
 
     @staticmethod
-    def index(values: FloatArray, thresholds: FloatArray) -> NDArray[np.intp]:
-        """The bin of each value: the number of interior edges that it lies above."""
-        if len(thresholds) > 24:
-            return np.searchsorted(thresholds, values, side="left")
-        # For few edges it is quicker to count than to search.
-        above = np.add.reduce(values > thresholds[:, None], axis=0, dtype=np.uint8)
-        return np.asarray(above, dtype=np.intp)
+    def index(values: FloatArray, thresholds: FloatArray) -> NDArray[np.unsignedinteger]:
+        """The bin of each value: the number of interior edges that it lies above.
+
+        In the narrowest type that holds it, since up to 16 bits are sorted by radix.
+        """
+        if len(thresholds) < 24:  # quicker to count than to search
+            return np.asarray(np.add.reduce(values > thresholds[:, None], axis=0, dtype=np.uint8))
+        narrow = np.uint16 if len(thresholds) < 2**16 else np.uint64
+        return np.searchsorted(thresholds, values, side="left").astype(narrow)
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +111,7 @@ class EqualWidth:
     n_bins: int
 
     def __post_init__(self) -> None:
-        _require_bin_count(self.n_bins)
+        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1))
 
     def resolve(self, low: float, high: float) -> Edges:
         """The bins as edges."""
@@ -133,7 +136,7 @@ class FineGrid:
     n_cells: int = 4000
 
     def __post_init__(self) -> None:
-        _require_bin_count(self.n_cells)
+        object.__setattr__(self, "n_cells", whole_number("the number of cells", self.n_cells, 1))
 
     def resolve(self, low: float, high: float) -> Edges:
         """The cells as edges."""
@@ -151,7 +154,7 @@ class EqualMass:
     n_bins: int
 
     def __post_init__(self) -> None:
-        _require_bin_count(self.n_bins)
+        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1))
 
     def fit(
         self,
@@ -173,10 +176,10 @@ class EqualMass:
     def fit_rows(self, rows: Rows, variation: Variation) -> Edges:
         """`fit` for rows that have passed the border."""
         low, high = variation.range_for(rows.n_classes)
-        values, sorter = np.empty(rows.n_rows), Sorter()
+        values, scratch = np.empty(rows.n_rows), Scratch()
         for start, stop in rows.spans():
-            ordered = sorter.ordered(rows.block(start, stop))
-            rows.require_distributions(ordered, start)
+            ordered = ordered_rows(rows.block(start, stop), scratch)
+            rows.sums_of_distributions(ordered, start)
             values[start:stop] = variation.of_rows(ordered.T)[: stop - start]
         ends = self._ends(values, rows.sample_weight)
         return Edges(_without_repeats(low, ends, high), EQUAL_MASS_SNAP)
@@ -186,7 +189,8 @@ class EqualMass:
         k = np.arange(1, self.n_bins + 1)
         if weights is None:
             nth = -(-k * len(values) // self.n_bins) - 1
-            return np.partition(values, nth)[nth]
+            values.partition(nth)  # in place: this may be the largest array there is
+            return values[nth]
         kept = weights > 0
         order = np.argsort(values[kept])
         mass = np.cumsum(weights[kept][order])
@@ -238,8 +242,3 @@ def _without_repeats(low: float, ends: FloatArray, high: float) -> list[float]:
             # Rows at the very bottom, such as one-hot ones, get the bin [low, low].
             interior.append(float(end) if end > low + equal else low)
     return [low, *interior, high]
-
-
-def _require_bin_count(n_bins: Any) -> None:
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise ValueError(f"the number of bins must be a whole number from 1 up, got {n_bins!r}")

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trueness._border import require_choice
 from trueness._sums import FloatArray
 from trueness.binning import Bins
 from trueness.table import CalibrationTable
-from trueness.tabulation import require_choice, tabulate
+from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
 Gap = Callable[[CalibrationTable], FloatArray]
@@ -285,10 +286,10 @@ def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: float
 
 def _filled(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weights |B_m|/N and gaps of the bins that hold rows."""
-    filled = table.row_count > 0
-    if not filled.any():
+    filled, count = np.flatnonzero(table.row_count), table.count
+    if not filled.size:
         raise ValueError("a table without rows has no calibration error")
-    return table.count[filled] / table.count.sum(), gap[filled]
+    return count[filled] / count.sum(), gap[filled]
 
 
 def _largest(table: CalibrationTable, gap: FloatArray, min_count: float) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._scratch import Scratch
 from trueness._sums import FloatArray
 
 TIES = ("first", "split")
@@ -23,33 +24,23 @@ NETWORK_CLASSES = 8
 """Up to so many classes a sorting network on whole columns beats `np.sort` on rows."""
 
 
-class Sorter:
-    """Sorts block after block in memory of its own: fresh memory for each would cost more than the sorting."""
+def ordered_rows(block: NDArray[Any], scratch: Scratch) -> FloatArray:
+    """The rows of a block sorted downwards, as float64 of shape (classes, rows), in the piece "ordered".
 
-    def __init__(self) -> None:
-        self._memory: NDArray[Any] = np.empty(0)
-        self._ordered = np.empty(0)
-
-    def ordered(self, block: NDArray[Any]) -> FloatArray:
-        """The rows of a block sorted downwards, as float64 of shape (classes, rows), until the next call.
-
-        With a rank per line of memory, all that follows adds and compares whole lines. NaN spoils its row.
-        """
-        n_rows, n_classes = block.shape
-        needed = block.size + n_rows
-        if needed > self._memory.size or block.dtype != self._memory.dtype:
-            self._memory, self._ordered = np.empty(needed, block.dtype), np.empty(block.size)
-        ordered = self._ordered[: block.size].reshape(n_classes, n_rows)
-        if n_classes <= NETWORK_CLASSES:
-            memory = self._memory[:needed].reshape(n_classes + 1, n_rows)
-            for rank, line in enumerate(_network_sorted(block, memory)):
-                ordered[rank] = line
-            return ordered
-        upwards = self._memory[: block.size].reshape(n_rows, n_classes)
-        np.copyto(upwards, block)
-        upwards.sort(axis=1)
-        np.copyto(ordered, upwards.T[::-1])
+    With a rank per line of memory, all that follows adds and compares whole lines. NaN spoils its row.
+    """
+    n_rows, n_classes = block.shape
+    ordered = scratch.array("ordered", (n_classes, n_rows))
+    if n_classes <= NETWORK_CLASSES:
+        memory = scratch.array("work", (n_classes + 1, n_rows), block.dtype)
+        for rank, line in enumerate(_network_sorted(block, memory)):
+            ordered[rank] = line
         return ordered
+    upwards = scratch.array("work", block.shape, block.dtype)
+    np.copyto(upwards, block)
+    upwards.sort(axis=1)
+    np.copyto(ordered, upwards.T[::-1])
+    return ordered
 
 
 def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[Any]]:
@@ -79,20 +70,16 @@ def _comparators(n: int) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
-def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The first rank that holds the true class's probability, and the rows where the next rank holds it too."""
-    n_classes, n_rows = ordered.shape
-    narrow = np.uint8 if n_classes < 256 else np.int64
-    rank = np.add.reduce(ordered > p_true, axis=0, dtype=narrow).astype(np.int64)
-    below = np.minimum(rank + 1, n_classes - 1) * n_rows + np.arange(n_rows)
-    shared = (ordered.ravel().take(below) == p_true) & (rank < n_classes - 1)
-    return rank, np.flatnonzero(shared)
+def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many classes are more probable than the true one, and how many are exactly as probable, itself included."""
+    narrow = np.uint8 if len(ordered) < 256 else np.int64
+    more = np.add.reduce(ordered > p_true, axis=0, dtype=narrow)
+    tied = np.add.reduce(ordered >= p_true, axis=0, dtype=narrow) - more
+    return np.asarray(more, dtype=np.int64), np.asarray(tied, dtype=np.int64)
 
 
-def tied_classes(
-    block: NDArray[Any], labels: NDArray[np.intp]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many classes have exactly the true one's probability, and how many of them come before it by index."""
+def lower_tied_classes(block: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[np.int64]:
+    """How many classes of a lower index have exactly the true one's probability."""
     equal = block == np.take_along_axis(block, labels[:, None], axis=1)
     before = equal & (np.arange(block.shape[1]) < labels[:, None])
-    return np.count_nonzero(equal, axis=1).astype(np.int64), np.count_nonzero(before, axis=1).astype(np.int64)
+    return np.asarray(np.count_nonzero(before, axis=1), dtype=np.int64)

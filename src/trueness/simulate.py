@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trueness._border import whole_number
 from trueness._sums import FloatArray
 
 Seed: TypeAlias = "int | np.random.Generator | None"
@@ -33,8 +34,7 @@ def calibrated(n_rows: int, alpha: Sequence[float] | FloatArray, rng: Seed = Non
     >>> y_prob.shape
     (5, 3)
     """
-    chunks = list(calibrated_chunks(n_rows, alpha, rng, chunk_rows=max(1, n_rows)))
-    return chunks[0]
+    return next(calibrated_chunks(n_rows, alpha, rng, chunk_rows=n_rows))
 
 
 def calibrated_chunks(
@@ -46,11 +46,9 @@ def calibrated_chunks(
     1000
     """
     concentration = _checked_alpha(alpha)
-    for name, value in (("n_rows", n_rows), ("chunk_rows", chunk_rows)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1 up, got {value!r}")
+    n_rows, chunk_rows = whole_number("n_rows", n_rows, 1), whole_number("chunk_rows", chunk_rows, 1)
     root = _root_seed(rng)
-    return _cut(_streams(int(n_rows), concentration, root), int(chunk_rows))
+    return _cut(_streams(n_rows, concentration, root), chunk_rows)
 
 
 def _streams(n_rows: int, alpha: FloatArray, root: int) -> Iterator[Predictions]:

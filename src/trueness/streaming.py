@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._border import Rows
+from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
-from trueness.tabulation import require_choice, tabulate_rows
+from trueness.tabulation import tabulate_rows
 from trueness.variation import Variation, as_variation
 
 
@@ -38,8 +38,7 @@ class Accumulator:
         normalize: bool = False,
         classes: Any = None,
     ) -> None:
-        if isinstance(n_classes, bool) or not isinstance(n_classes, int) or n_classes < 2:
-            raise ValueError(f"n_classes must be a whole number from 2 up, got {n_classes!r}")
+        n_classes = whole_number("n_classes", n_classes, 2)
         require_choice("ties", ties, TIES)
         measure, chosen = as_variation(variation), as_bins(bins)
         if isinstance(chosen, EqualMass):

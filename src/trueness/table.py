@@ -148,24 +148,27 @@ class CalibrationTable:
     @property
     def predicted_variation(self) -> FloatArray:
         """𝒫(B_m) = 𝒱(q̄_m), (M,)."""
-        return self._variation_of(self.mean_ordered)
+        return self._variations()[0]
 
     @property
     def observed_variation(self) -> FloatArray:
         """𝒪(B_m) = 𝒱(r̄_m), (M,)."""
-        return self._variation_of(self.rank_frequency)
+        return self._variations()[1]
 
     @property
     def gap(self) -> FloatArray:
         """𝒪(B_m) - 𝒫(B_m), (M,)."""
-        return self.observed_variation - self.predicted_variation
+        predicted, observed = self._variations()
+        return np.asarray(observed - predicted)
 
-    def _variation_of(self, means: FloatArray) -> FloatArray:
-        values = np.full(self.n_bins, np.nan)
-        filled = self.sums.rows > 0
-        if filled.any():
-            values[filled] = self.spec.variation.of(means[filled])
-        return values
+    def _variations(self) -> tuple[FloatArray, FloatArray]:
+        """𝒫 and 𝒪 of all bins, together because short inputs would feel the second call."""
+        values = np.full((2, self.n_bins), np.nan)
+        filled = np.flatnonzero(self.sums.rows)
+        if filled.size:
+            totals = np.stack([self.ordered_sum[filled], self.rank_count[filled]])
+            values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
+        return values[0], values[1]
 
     # How tables combine and compare
 
@@ -247,7 +250,19 @@ class CalibrationTable:
                 *columns, self.count, self.row_count, strict=True
             )
         ]
-        return "\n".join([head, "   V from      to        count  predicted   observed        gap", *lines])
+        titles = "   V from      to        count  predicted   observed        gap"
+        return "\n".join([head, titles, *lines, *self._remarks()])
+
+    def _remarks(self) -> list[str]:
+        """What a reader of the sums must know beside them."""
+        remarks = []
+        if self.tied_rows:
+            remarks.append(f"  {self.tied_rows} rows: the true class shared its probability with another")
+        if self.impossible_rows:
+            remarks.append(
+                f"  {self.impossible_rows} rows: the true class had probability 0, the log-score is -inf"
+            )
+        return remarks
 
     # Files
 
@@ -282,7 +297,6 @@ class CalibrationTable:
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
     """above / below, and `empty` where below is zero."""
-    below = np.broadcast_to(below, above.shape)
     ratio = np.full(above.shape, empty)
     np.divide(above, below, out=ratio, where=below > 0)
     return ratio

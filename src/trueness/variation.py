@@ -246,7 +246,7 @@ def tsallis(alpha: float) -> Variation:
 
 
 def _checked_order(alpha: float) -> float:
-    if not (isinstance(alpha, (int, float)) and math.isfinite(alpha) and alpha > 0):
+    if not (isinstance(alpha, (int, float, np.integer)) and math.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be a finite number above 0, got {alpha!r}")
     return float(alpha)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._border import Rows
+from trueness._border import Rows, require_choice, whole_number
 from trueness._content import Sums, TableSpec
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.ranking import TIES
@@ -84,23 +84,17 @@ def tabulate_rows(rows: Rows, spec: TableSpec, n_threads: int | None = None) -> 
     return CalibrationTable(spec, _sum_rows(rows, spec, n_threads))
 
 
-def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None:
-    """Refuse an unknown name and list those there are."""
-    if value not in accepted:
-        raise ValueError(f"{argument} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
-
-
 def _sum_rows(rows: Rows, spec: TableSpec, n_threads: int | None) -> Sums:
-    if n_threads is not None and (
-        isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1
-    ):
-        raise ValueError(f"n_threads must be a whole number from 1 up, got {n_threads!r}")
     spans = list(rows.spans())
-    workers = min(n_threads or 1, len(spans))
+    workers = 1 if n_threads is None else min(whole_number("n_threads", n_threads, 1), len(spans))
     if workers == 1:
         return portable.sum_rows(rows, spec, spans)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
         parts = pool.map(lambda first: portable.sum_rows(rows, spec, spans[first::workers]), range(workers))
-        return sum(parts, Sums.zeros(spec))
+        try:
+            return sum(parts, Sums.zeros(spec))
+        except ValueError:
+            # Some thread met a bad row; the one to name is the first in order.
+            return portable.sum_rows(rows, spec, spans)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from trueness._border import Rows
 from trueness._content import Sums, TableSpec
+from trueness._scratch import Scratch
 from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray, FloatSum, IntArray
-from trueness.ranking import Sorter, standing, tied_classes
+from trueness.ranking import lower_tied_classes, ordered_rows, standing
 from trueness.variation import log_or_finite
 
 _UNIT = 1 << PROBABILITY_BITS
@@ -26,8 +27,9 @@ _SMALLEST = np.finfo(np.float64).smallest_subnormal
 
 def sum_rows(rows: Rows, spec: TableSpec, spans: Iterable[tuple[int, int]]) -> Sums:
     """The sums of the blocks of rows that `spans` names."""
-    describer = _Describer(rows, spec)
-    totals = _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec)
+    scratch = Scratch()
+    describer = _Describer(rows, spec, scratch)
+    totals = _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch)
     for start, stop in spans:
         totals.add(describer.described(start, stop))
     return totals.sums()
@@ -40,7 +42,7 @@ class _Described(NamedTuple):
     """qᵢ as columns, (C, n)."""
     variation: FloatArray
     """𝒱(pᵢ) within the measure's range, (n,)."""
-    bins: NDArray[np.intp]
+    bins: NDArray[np.unsignedinteger]
     rank: IntArray
     """The rank of the true class; the first of the ranks it shares, if ties are split."""
     tied: IntArray
@@ -58,20 +60,18 @@ class _Described(NamedTuple):
 
 
 class _Describer:
-    """Describes block after block, in memory that it keeps."""
+    """Describes block after block."""
 
-    def __init__(self, rows: Rows, spec: TableSpec) -> None:
-        self.rows, self.spec, self.sorter = rows, spec, Sorter()
+    def __init__(self, rows: Rows, spec: TableSpec, scratch: Scratch) -> None:
+        self.rows, self.spec, self.scratch = rows, spec, scratch
         self.thresholds = spec.bins.thresholds(rows.y_prob.eps)
-        self.logs = self.products = np.empty(0)
 
     def described(self, start: int, stop: int) -> _Described:
         """What is summed of rows start to stop; valid until the next call."""
         rows, spec, n = self.rows, self.spec, stop - start
         block = rows.block(start, stop)
-        ordered = self.sorter.ordered(block)
-        rows.require_distributions(ordered, start)
-        entropy, varentropy = self._entropy(ordered)
+        ordered = ordered_rows(block, self.scratch)
+        entropy, varentropy = self._entropy(ordered, rows.sums_of_distributions(ordered, start))
         if spec.variation.name == "entropy":
             # The very operations of the measure's own formula, on logarithms that are at hand.
             variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
@@ -86,7 +86,8 @@ class _Describer:
         impossible = p_true == 0.0
         log_scores = np.empty((2, n))
         log_scores[0] = np.log(np.maximum(p_true, _SMALLEST)) + entropy
-        log_scores[0, impossible] = 0.0
+        if impossible.any():
+            log_scores[0, impossible] = 0.0
         log_scores[1] = varentropy[:n]
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
         bins = spec.bins.index(variation, self.thresholds)
@@ -97,39 +98,34 @@ class _Describer:
         assert self.rows.labels is not None
         return self.rows.labels.block(start, stop)
 
-    def _entropy(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats."""
-        if ordered.size > self.logs.size:
-            self.logs, self.products = np.empty(ordered.size), np.empty(ordered.size)
-        logs = log_or_finite(ordered, out=self.logs[: ordered.size].reshape(ordered.shape))
-        products = np.multiply(ordered, logs, out=self.products[: ordered.size].reshape(ordered.shape))
+    def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats; `total` is Σp."""
+        logs = log_or_finite(ordered, out=self.scratch.array("logs", ordered.shape))
+        products = np.multiply(ordered, logs, out=self.scratch.array("work", ordered.shape))
         entropy = 0.0 - np.add.reduce(products, axis=0)
-        logs += entropy
-        logs *= logs
-        np.multiply(ordered, logs, out=products)
-        return entropy, np.add.reduce(products, axis=0)
+        products *= logs
+        # Multiplied out; what it loses by cancelling (1e-14) is far below the unit in which it is kept.
+        varentropy = np.add.reduce(products, axis=0) + entropy * entropy * (total - 2.0)
+        return entropy, np.maximum(varentropy, 0.0)
 
     def _rank(
         self, block: NDArray[np.floating], ordered: FloatArray, labels: NDArray[np.intp], p_true: FloatArray
     ) -> tuple[IntArray, IntArray]:
-        rank, shared = standing(ordered, p_true)
-        tied = np.ones(len(rank), np.int64)
-        if shared.size:
-            tied[shared], before = tied_classes(block[shared], labels[shared])
-            if self.spec.ties == "first":
-                rank[shared] += before
+        rank, tied = standing(ordered, p_true)
+        if self.spec.ties == "first" and (shared := np.flatnonzero(tied > 1)).size:
+            rank[shared] += lower_tied_classes(block[shared], labels[shared])
         return rank, tied
 
 
 class _Grouping:
     """The rows of a block put side by side by bin, so that one pass of `reduceat` sums each bin."""
 
-    def __init__(self, bins: NDArray[np.intp], n_bins: int) -> None:
+    def __init__(self, bins: NDArray[np.unsignedinteger], n_bins: int) -> None:
         count = np.bincount(bins, minlength=n_bins)
         self.occupied = np.flatnonzero(count)
         self.count = count[self.occupied]
         self.starts = np.cumsum(self.count) - self.count
-        self.order = np.argsort(bins.astype(np.uint8 if n_bins <= 256 else np.int64), kind="stable")
+        self.order = np.argsort(bins, kind="stable")
         self.place = (np.cumsum(count > 0) - 1)[bins]
         """Which of the occupied bins each row is in."""
 
@@ -157,8 +153,7 @@ class _ExactTotal:
 
     def sum(self, columns: slice | int) -> ExactSum:
         """The sum of some columns."""
-        whole, fraction = (np.ascontiguousarray(part[:, columns]) for part in (self.whole, self.fraction))
-        return ExactSum(whole, fraction, PROBABILITY_BITS)
+        return ExactSum(self.whole[:, columns], self.fraction[:, columns], PROBABILITY_BITS)
 
 
 class _FloatTotal:
@@ -194,14 +189,13 @@ class _Counts:
 class _ExactTotals:
     """Running sums of unweighted rows."""
 
-    def __init__(self, spec: TableSpec) -> None:
+    def __init__(self, spec: TableSpec, scratch: Scratch) -> None:
         m, c = spec.bins.n_bins, spec.n_classes
-        self.spec, self.counts = spec, _Counts(m)
+        self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
         self.lines = _ExactTotal(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactTotal(m, c)
         self.log_scores = [0, 0]
-        self.memory = np.empty((2, 0))
 
     def add(self, block: _Described) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
@@ -222,13 +216,10 @@ class _ExactTotals:
         bits wraps round; with the ones taken off again it is the sum of the steps.
         """
         shape = (len(ordered) + 1, len(fraction))
-        size = math.prod(shape)
-        if size > self.memory.shape[1]:
-            self.memory = np.empty((2, size))
-        bits, together = (memory[:size].reshape(shape) for memory in self.memory)
+        bits, together = self.scratch.array("work", shape), self.scratch.array("logs", shape, np.int64)
         np.add(ordered, 1.0, out=bits[:-1])
         np.add(fraction, 1.0, out=bits[-1])
-        steps = group.total(bits.view(np.int64), out=together.view(np.int64)) - group.count * _BITS_OF_ONE
+        steps = group.total(bits.view(np.int64), out=together) - group.count * _BITS_OF_ONE
         return np.ascontiguousarray(steps.T)
 
     def _add_ranks(self, block: _Described, group: _Grouping) -> None:

@@ -1,0 +1,31 @@
+"""Working memory that a pass over the rows keeps from block to block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Scratch:
+    """Named pieces of memory, each of which holds one array at a time.
+
+    Fresh memory for every block costs more in page faults than the arithmetic done in it, and few pieces used in turn
+    stay in the cache. An array is valid until its name is asked for again.
+
+    >>> scratch = Scratch()
+    >>> scratch.array("lines", (2, 3)).shape
+    (2, 3)
+    """
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, NDArray[np.float64]] = {}
+
+    def array(self, name: str, shape: tuple[int, int], dtype: Any = np.float64) -> NDArray[Any]:
+        """An array of that shape with arbitrary content; its items are of 8 bytes, or of 4."""
+        size = shape[0] * shape[1]
+        piece = self._pieces.get(name)
+        if piece is None or piece.size < size:
+            piece = self._pieces[name] = np.empty(size)
+        return np.ndarray(shape, dtype, piece)
