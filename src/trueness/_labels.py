@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,8 @@ class Labels:
     def _from_names(self, part: NDArray[Any], index_of: dict[Hashable, int], start: int) -> NDArray[np.intp]:
         indices = [index_of.get(name, -1) for name in part.tolist()]
         if -1 in indices:
+            from difflib import get_close_matches  # here, because it is slow to import and seldom needed
+
             row = indices.index(-1)
             name = part.tolist()[row]
             near = get_close_matches(str(name), [str(known) for known in index_of], n=1)

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _TINY = np.finfo(np.float64).tiny
+_FAMILY = re.compile(r"(renyi|tsallis)\((\d+\.?\d*(?:e[+-]?\d+)?)\)")
 
 Formula = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Vectors on the last axis in, one number for each of them out."""
@@ -53,6 +54,15 @@ class Variation:
     range: tuple[float, float] | Callable[[int], tuple[float, float]] = (0.0, 1.0)
     grows_with_dispersion: bool = True
     lipschitz: float | Callable[[int], float] = math.inf
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not callable(self.function):
+            raise TypeError("a Variation is made of a name and a function on the last axis")
+        own = getattr(self.function, "__module__", None) == __name__
+        if not own and (self.name in variations or _FAMILY.fullmatch(self.name)):
+            raise ValueError(
+                f"{self.name!r} is the name of a measure of trueness; a saved table would confuse the two"
+            )
 
     def __call__(self, x: Any) -> Any:
         """The measure of each vector on the last axis."""
@@ -287,8 +297,6 @@ variations: Mapping[str, Variation] = MappingProxyType(
 )
 """The measures that have a name; `renyi(α)` and `tsallis(α)` make more."""
 
-_FAMILIES = {"renyi": renyi, "tsallis": tsallis}
-
 
 def as_variation(variation: str | Variation) -> Variation:
     """The measure meant by a name such as "iqv" or "renyi(2)", or the measure itself."""
@@ -301,8 +309,8 @@ def as_variation(variation: str | Variation) -> Variation:
         )
     if variation in variations:
         return variations[variation]
-    family = re.fullmatch(r"(renyi|tsallis)\(([0-9.eE+-]+)\)", variation)
+    family = _FAMILY.fullmatch(variation)
     if family is None:
         names = ", ".join([*variations, "renyi(alpha)", "tsallis(alpha)"])
         raise ValueError(f"unknown variation {variation!r}; there are {names}")
-    return _FAMILIES[family[1]](float(family[2]))
+    return {"renyi": renyi, "tsallis": tsallis}[family[1]](float(family[2]))
