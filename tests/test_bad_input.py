@@ -496,7 +496,9 @@ class TestClasses:
             ValueError, "classes", "'cat'", y_true=["cat"] * 4, y_prob=GOOD, classes=["cat", "dog", "cat"]
         )
 
-    @pytest.mark.parametrize("classes", ["cat", 3, b"cat"])
+    @pytest.mark.parametrize(
+        "classes", ["cat", 3, b"cat", {"cat", "dog", "cow"}, frozenset({"cat", "dog", "cow"})]
+    )
     def test_no_list(self, classes: Any) -> None:
         refused(TypeError, "classes", y_true=["cat"] * 4, y_prob=GOOD, classes=classes)
 
@@ -608,6 +610,16 @@ class TestOwnMeasures:
         with pytest.raises(ValueError, match=r"broken.*row 0|broken.*nan"):
             tn.vce(LABELS, GOOD, variation=broken)
 
+    def test_a_measure_that_writes_into_its_input_spoils_no_table(self) -> None:
+        """Refused, because what it is given cannot be written to; or harmless."""
+
+        def careless(x: np.ndarray) -> np.ndarray:
+            x -= x
+            return x.sum(axis=-1)
+
+        with pytest.raises(ValueError, match="read-only"):
+            tn.tabulate(LABELS, GOOD, variation=tn.Variation("careless", careless))
+
     def test_a_measure_of_another_shape_is_refused(self) -> None:
         with pytest.raises(ValueError, match="sideways"):
             tn.vce(LABELS, GOOD, variation=tn.Variation("sideways", lambda x: x))
@@ -616,3 +628,27 @@ class TestOwnMeasures:
     def test_a_range_that_is_none(self, range_: tuple[float, float]) -> None:
         with pytest.raises(ValueError, match="range"):
             tn.vce(LABELS, GOOD, variation=tn.Variation("mine", lambda x: x[..., 0], range=range_))
+
+
+class TestExtremes:
+    @pytest.mark.parametrize("weight", [1e200, 1e-200])
+    def test_weights_whose_squares_are_no_numbers(self, weight: float) -> None:
+        with pytest.raises(ValueError, match=r"sample_weight is .* in row 2\b.*1e-140 to 1e140"):
+            tn.vce(LABELS, GOOD, sample_weight=[1, 1, weight, *[1] * (len(LABELS) - 3)])
+
+    def test_rows_whose_sum_is_no_number(self) -> None:
+        with pytest.raises(ValueError, match=r"y_prob sums to inf in row 1\b.*normalised"):
+            tn.vce([0, 1], [[0.5, 0.5], [1e308, 1e308]], normalize=True)
+
+    @pytest.mark.parametrize("name", ["entropy", "renyi(2)"])
+    def test_a_measure_with_the_name_of_another(self, name: str) -> None:
+        with pytest.raises(ValueError, match="name of a measure"):
+            tn.Variation(name, lambda x: x[..., 0])
+
+    def test_snap_goes_by_the_measure_s_range_not_by_wider_edges(self) -> None:
+        """Confidence with C = 2 spans 1/2, so 1.5e-7 above an edge is off it, though edges that span 1 snap 2.4e-7."""
+        y_prob = [[0.75 + 1.5e-7, 0.25 - 1.5e-7]]
+        table = tn.tabulate([0], y_prob, variation="confidence", bins=tn.Edges([0, 0.75, 1]))
+        assert table.count.tolist() == [0, 1]
+        table = tn.tabulate([0], y_prob, variation="wilcox_variation_ratio", bins=tn.Edges([0, 0.5, 1]))
+        assert table.count.tolist() == [1, 0]

@@ -261,7 +261,7 @@ class TestSwapRanks:
 class TestFlattenTail:
     @pytest.mark.parametrize("keep", [0, 1, 2, 3])
     def test_what_lies_below_is_shared(self, keep: int) -> None:
-        flat = tn.simulate.flatten_tail(ROWS, keep)
+        flat = tn.simulate.flatten_tail(ROWS, keep, amount=1)
         for row, given in zip(flat.tolist(), ROWS.tolist(), strict=True):
             order = sorted(range(4), key=lambda c, given=given: -given[c])
             rest = sum(given[c] for c in order[keep:]) / (4 - keep)
@@ -271,7 +271,7 @@ class TestFlattenTail:
     def test_a_truth_flatter_than_predicted_is_plain_to_ranks_and_hidden_from_the_top_label(self) -> None:
         """Labels drawn from flattened rows, judged by the rows as they were: conf and acc agree, the tail does not."""
         y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
-        flat_true = tn.simulate.shift_labels(tn.simulate.flatten_tail(y_prob), [1, 1, 1, 1], rng=12)
+        flat_true = tn.simulate.shift_labels(tn.simulate.flatten_tail(y_prob, amount=1), [1, 1, 1, 1], rng=12)
         assert tn.ece(flat_true, y_prob) < 2 * tn.ece(y_true, y_prob)
         assert tn.rce(flat_true, y_prob) > 5 * tn.rce(y_true, y_prob)
 
@@ -281,9 +281,27 @@ class TestFlattenTail:
         Each rank count has the mean of its bin's flattened rows; five multinomial sd.
         """
         y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
-        table = tn.tabulate(y_true, tn.simulate.flatten_tail(y_prob), bins=1)
+        table = tn.tabulate(y_true, tn.simulate.flatten_tail(y_prob, amount=1), bins=1)
         q = table.mean_ordered
         assert np.all(np.abs(table.rank_frequency - q) < 5 * np.sqrt(q * (1 - q) / 20_000))
+
+    def test_half_flattened_rows_keep_their_order_and_misstate_the_tail(self) -> None:
+        """The top label stays as it was, rank 2 comes true more often than stated and the last less often."""
+        y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
+        flat = tn.simulate.flatten_tail(y_prob)
+        np.testing.assert_array_equal(np.argsort(flat, axis=1), np.argsort(y_prob, axis=1))
+        np.testing.assert_allclose(flat.sum(axis=1), 1, atol=1e-12)
+        table = tn.tabulate(y_true, flat, bins=1)
+        gap = (table.rank_frequency - table.mean_ordered)[0]
+        sd = np.sqrt(0.25 / 20_000)
+        assert abs(gap[0]) < 5 * sd
+        assert gap[1] > 5 * sd
+        assert gap[3] < -5 * sd
+
+    @pytest.mark.parametrize("amount", [-0.1, 1.1, np.nan])
+    def test_bad_amount(self, amount: float) -> None:
+        with pytest.raises(ValueError, match="amount"):
+            tn.simulate.flatten_tail(ROWS, amount=amount)
 
     @pytest.mark.parametrize("keep", [-1, 4, 1.5])
     def test_bad_keep(self, keep: int) -> None:

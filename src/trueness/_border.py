@@ -173,7 +173,9 @@ class Rows:
                 f"y_prob is {given[worst]} in {place[worst]}; probabilities are {accepted}{hint}"
             )
         if self.normalize:
-            raise ValueError(f"y_prob sums to 0 in row {row}, which cannot be normalised")
+            with np.errstate(over="ignore"):
+                total = given.sum()
+            raise ValueError(f"y_prob sums to {total} in row {row}, which cannot be normalised")
         raise ValueError(
             f"y_prob sums to {values.sum():.9g} in row {row}, not to 1 within {self.sum_tolerance:g}; pass "
             "from_logits=True for logits, or normalize=True to divide each row by its sum"
@@ -198,7 +200,8 @@ def _softmax(raw: NDArray[Any]) -> FloatArray:
 def _divided_by_sum(raw: NDArray[Any]) -> FloatArray:
     """Each row over its sum, in float64; a row of NaN where a value is negative or the sum is not positive."""
     z = np.ascontiguousarray(raw.T, dtype=np.float64)
-    total = np.add.reduce(z, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(z, axis=0)
     usable = (np.min(z, axis=0) >= 0) & (total > 0) & np.isfinite(total)
     with np.errstate(invalid="ignore"):
         z /= np.where(usable, total, np.nan)
@@ -243,10 +246,13 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
     if contents.data.dtype.kind not in "fiub":
         raise TypeError(f"sample_weight has dtype {contents.data.dtype}; weights are real numbers")
     weight = np.ascontiguousarray(contents.data, dtype=np.float64)
-    bad = ~((weight >= 0) & (weight < np.inf))
+    # Squares are summed, over perhaps 1e12 rows, and must neither overflow nor vanish.
+    bad = ~((weight == 0) | ((weight >= 1e-140) & (weight <= 1e140)))
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"sample_weight is {weight[row]} in row {row}; weights are finite numbers from 0 up")
+        raise ValueError(
+            f"sample_weight is {weight[row]} in row {row}; weights are finite numbers from 0 up (0, or 1e-140 to 1e140)"
+        )
     if not weight.any():
         raise ValueError("sample_weight is 0 in every row")
     return weight

@@ -88,8 +88,9 @@ def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: Any) -> 
 
 def class_names(classes: Any) -> list[Any]:
     """The entries of `classes`, in order."""
-    if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
-        raise TypeError(f"classes must be a list of class names, got {classes!r}")
+    unordered = isinstance(classes, (str, bytes, set, frozenset, dict))
+    if unordered or not hasattr(classes, "__iter__"):
+        raise TypeError(f"classes must be a list of class names in the order of the columns, got {classes!r}")
     return classes.tolist() if hasattr(classes, "tolist") else list(classes)
 
 

@@ -65,9 +65,12 @@ class Edges:
             )
         return self
 
-    def thresholds(self, eps: float) -> FloatArray:
-        """e_k + snap for the interior edges, where V is above edge k; eps is that of the predictions' dtype."""
-        return _thresholds(self, eps)
+    def thresholds(self, eps: float, span: float) -> FloatArray:
+        """e_k + snap for the interior edges: beyond it V is above edge k.
+
+        eps is that of the predictions' dtype, span the width of the measure's attainable range.
+        """
+        return _thresholds(self, eps, span)
 
     @staticmethod
     def index(values: FloatArray, thresholds: FloatArray) -> NDArray[np.unsignedinteger]:
@@ -77,19 +80,19 @@ class Edges:
         """
         if len(thresholds) < 24:  # quicker to count than to search
             return np.asarray(np.add.reduce(values > thresholds[:, None], axis=0, dtype=np.uint8))
-        narrow = np.uint16 if len(thresholds) < 2**16 else np.uint64
+        narrow = np.uint16 if len(thresholds) < 2**16 else np.uint32
         return np.searchsorted(thresholds, values, side="left").astype(narrow)
 
 
 @lru_cache(maxsize=64)
-def _thresholds(bins: Edges, eps: float) -> FloatArray:
+def _thresholds(bins: Edges, eps: float, span: float) -> FloatArray:
     """The rule for values on an edge: V is above edge k if V > e_k + snap.
 
     snap = (hi - lo)·max(2⁻²², 4·eps(dtype)): float32 rows, decimals and computed logarithms all miss an edge by less,
     and no one means to tell bins apart by so little.
     """
     edges = np.array(bins.edges)
-    snap = (edges[-1] - edges[0]) * max(2.0**-22, 4.0 * eps) if bins.snap is None else bins.snap
+    snap = span * max(2.0**-22, 4.0 * eps) if bins.snap is None else bins.snap
     widths = np.diff(edges)
     narrowest = float(widths[widths > 0].min())
     if snap >= narrowest / 2:

@@ -71,6 +71,8 @@ class Variation:
 
     def of(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The measure of each vector on the last axis, one finite number each."""
+        x = x.view()
+        x.setflags(write=False)  # a measure that works in place would spoil the sums
         value = np.asarray(self.function(x), dtype=np.float64)
         if value.shape != x.shape[:-1]:
             raise ValueError(

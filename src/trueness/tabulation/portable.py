@@ -64,7 +64,8 @@ class _Describer:
 
     def __init__(self, rows: Rows, spec: TableSpec, scratch: Scratch) -> None:
         self.rows, self.spec, self.scratch = rows, spec, scratch
-        self.thresholds = spec.bins.thresholds(rows.y_prob.eps)
+        low, high = spec.variation.range_for(spec.n_classes)
+        self.thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
 
     def described(self, start: int, stop: int) -> _Described:
         """What is summed of rows start to stop; valid until the next call."""
