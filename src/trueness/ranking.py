@@ -72,7 +72,7 @@ def _comparators(n: int) -> tuple[tuple[int, int], ...]:
 
 def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many classes are more probable than the true one, and how many are exactly as probable, itself included."""
-    narrow = np.uint8 if len(ordered) < 256 else np.int64
+    narrow = np.min_scalar_type(len(ordered))
     more = np.add.reduce(ordered > p_true, axis=0, dtype=narrow)
     tied = np.add.reduce(ordered >= p_true, axis=0, dtype=narrow) - more
     return np.asarray(more, dtype=np.int64), np.asarray(tied, dtype=np.int64)
