@@ -1,6 +1,7 @@
 """Draw ``docs/idea.svg``: how a row becomes a rank and a bin becomes a gap, with real numbers of the shipped example.
 
-Run it with ``python scripts/draw_idea.py``; it needs nothing but the package.
+Blue is what was predicted and orange what came true, everywhere. Run it with ``python scripts/draw_idea.py``; it needs
+nothing but the package.
 """
 
 from collections.abc import Iterable
@@ -10,12 +11,13 @@ import numpy as np
 
 from trueness.demo import load_digits
 from trueness.tabulation import tabulate
+from trueness.variation import variations
 
 DESTINATION = Path(__file__).parents[1] / "docs" / "idea.svg"
 MODEL = "naive_Bayes"
-PREDICTED, OBSERVED, QUIET, INK = "#0072B2", "#D55E00", "#52606d", "#1f2933"
-BASE, TALLEST = 206, 128
-"""The y of the bars' feet, and the height of a bar of probability 1."""
+PREDICTED, OBSERVED, QUIET, INK = "#0072B2", "#C04F00", "#52606d", "#1f2933"
+WIDTH, HEIGHT, BASE, TALLEST = 960, 318, 206, 128
+"""The picture's size, the y of the bars' feet, and the height of a bar of probability 1."""
 
 
 def bar(x: float, width: float, height: float, colour: str) -> str:
@@ -28,66 +30,78 @@ def bar(x: float, width: float, height: float, colour: str) -> str:
 
 def text(x: float, y: float, words: object, size: int = 13, colour: str = INK) -> str:
     """One line of text, centred on x."""
-    return f'<text x="{x:.1f}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{words}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="middle">{words}</text>'
 
 
-def bars_panel(
-    left: float, title: str, heights: Iterable[float], marks: Iterable[object], chosen: int
-) -> list[str]:
-    """A panel of single bars, one of them emphasised, with a mark under each."""
-    parts = [text(left + 120, 40, title, 15)]
+def row_panel(left: float, heights: Iterable[float], marks: Iterable[object], true: int) -> list[str]:
+    """A panel of one row's probabilities, with a mark under each; the mark of what came true is ringed."""
+    parts = []
     for place, (height, mark) in enumerate(zip(heights, marks, strict=True)):
-        x, colour = left + 24 * place, OBSERVED if place == chosen else PREDICTED
-        parts += [
-            bar(x, 18, height, colour),
-            text(x + 9, BASE + 16, mark, 12, colour if place == chosen else INK),
-        ]
+        x = left + 24 * place
+        parts += [bar(x, 18, height, PREDICTED), text(x + 9, BASE + 18, mark, 12, INK)]
+        if height >= 0.05:
+            parts.append(text(x + 9, BASE - TALLEST * height - 5, f"{height:.2f}", 11, PREDICTED))
+        if place == true:
+            ring = f'<circle cx="{x + 9:.1f}" cy="{BASE + 14}" r="10" fill="none" stroke="{OBSERVED}"'
+            parts.append(f'{ring} stroke-width="2.5"/>')
     return parts
 
 
-def bin_panel(left: float, predicted: np.ndarray, observed: np.ndarray) -> list[str]:
+def bin_panel(left: float, predicted: Iterable[float], observed: Iterable[float]) -> list[str]:
     """A panel of paired bars: what a bin's rows predicted on average, and what came true."""
-    parts = [text(left + 145, 40, "3. All rows of a bin together", 15)]
+    parts = []
     for rank, (q, r) in enumerate(zip(predicted, observed, strict=True)):
         x = left + 29 * rank
         parts += [
             bar(x, 12, q, PREDICTED),
             bar(x + 12, 12, r, OBSERVED),
-            text(x + 12, BASE + 16, rank + 1, 12),
+            text(x + 12, BASE + 18, rank + 1, 12),
         ]
     return parts
 
 
 def main() -> None:
-    """Choose a telling row and the fullest bin that is neither certain nor wild, and draw them."""
+    """Choose the fullest bin that is neither certain nor wild, and in it a telling row, and draw them."""
     digits = load_digits()
-    y_true, y_prob = digits.y_true, digits.y_prob[MODEL]
+    y_true, y_prob = digits.y_true, digits.y_prob[MODEL].astype(np.float64)
     table = tabulate(y_true, y_prob)
-    ranks = (y_prob > y_prob[np.arange(len(y_true)), y_true][:, None]).sum(axis=1)
-    spread = np.sort(y_prob, axis=1)
-    row = int(np.argmax((ranks == 1) * spread[:, -3]))
-    order = np.argsort(-y_prob[row], kind="stable")
     inner = 2 + int(np.argmax(table.count[2:]))
+    low, high = table.edges[inner : inner + 2]
+
+    order = np.argsort(-y_prob, axis=1, kind="stable")
+    ordered = np.take_along_axis(y_prob, order, axis=1)
+    ranks = np.argmax(order == y_true[:, None], axis=1)
+    entropy = np.asarray(variations["entropy"](ordered))
+    telling = (ranks == 1) & (entropy > low) & (entropy <= high)
+    row = int(np.argmax(telling * ordered[:, 2]))
+
+    rank, count = ranks[row] + 1, table.count[inner]
     predicted, observed = table.predicted_variation[inner], table.observed_variation[inner]
     parts = [
-        *bars_panel(20, "1. A prediction", y_prob[row], range(10), int(y_true[row])),
-        text(140, BASE + 36, f"class (true class: {y_true[row]})", 12, QUIET),
-        *bars_panel(
-            310, "2. Sorted: the true class has a rank", y_prob[row][order], range(1, 11), int(ranks[row])
-        ),
-        text(430, BASE + 36, f"rank (true class at rank {ranks[row] + 1})", 12, QUIET),
-        *bin_panel(620, table.mean_ordered[inner], table.rank_frequency[inner]),
-        text(765, BASE + 36, "rank", 12, QUIET),
-        text(765, 84, f"entropy of the mean prediction {predicted:.3f}", 13, PREDICTED),
-        text(765, 104, f"entropy of the ranks that came true {observed:.3f}", 13, OBSERVED),
-        text(765, 124, f"gap {observed - predicted:+.3f}: over-confident", 13),
-        text(480, 276, "VCE is the mean of |gap| over the bins, weighted by their rows", 15),
+        text(140, 34, "1. A prediction", 15),
+        *row_panel(22, y_prob[row], range(10), int(y_true[row])),
+        text(140, BASE + 44, f"class {y_true[row]} came true", 13, OBSERVED),
+        text(444, 34, "2. Sorted: the true class has a rank", 15),
+        *row_panel(326, ordered[row], range(1, 11), int(ranks[row])),
+        text(444, BASE + 44, f"rank {rank} came true", 13, OBSERVED),
+        text(444, BASE + 64, f"entropy {entropy[row]:.2f} puts the row into bin {low:.1f} to {high:.1f}"),
+        text(788, 34, f"3. All {count} rows of bin {low:.1f} to {high:.1f}", 15),
+        *bin_panel(642, table.mean_ordered[inner], table.rank_frequency[inner]),
+        text(808, 80, f"entropy of the mean prediction {predicted:.3f}", 13, PREDICTED),
+        text(808, 100, f"entropy of the ranks that came true {observed:.3f}", 13, OBSERVED),
+        text(808, 120, f"gap {observed - predicted:+.3f}: over-confident"),
+        text(788, BASE + 44, "rank", 13, QUIET),
+        text(WIDTH / 2, 304, "VCE is the mean of |gap| over the bins, weighted by their rows", 15),
     ]
-    label = "A prediction is sorted, the true class has a rank, and in each bin the variation of the mean ordered "
-    label += "prediction is compared with the variation of the observed ranks."
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 940 300" role="img" aria-label="{label}"'
-    body = "\n".join(['<rect width="940" height="300" fill="#ffffff"/>', *parts])
-    DESTINATION.write_text(f'{head} font-family="sans-serif">\n{body}\n</svg>\n', encoding="utf-8")
+    label = (
+        "A prediction is sorted, the true class has a rank, the entropy chooses the bin, and in each bin the entropy "
+        "of the mean ordered prediction is compared with the entropy of the ranks that came true."
+    )
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" font-family="sans-serif"'
+    body = "\n".join([f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>', *parts])
+    DESTINATION.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{body}\n</svg>\n', encoding="utf-8"
+    )
     print(f"{DESTINATION.name}: row {row}, bin {inner + 1}")
 
 

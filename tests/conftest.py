@@ -1,24 +1,33 @@
 """Which tests need which libraries, and what happens when a library is missing.
 
 A test that needs an optional library carries a marker of ``NEEDS`` and imports the library inside itself, so
-that its file can be read without it. When the library is missing the test is left out and the summary says so;
-in CI a missing library is an error instead, except in the leg without extras (``TRUENESS_BARE=1``).
+that its file can be read without it. When the library is missing the test is left out, and the last lines of the
+run say how many were and what to do; in CI a missing library is an error instead, except in the leg without extras
+(``TRUENESS_BARE=1``).
 """
 
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
+    "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "sklearn": ("sklearn",),
     "torch": ("torch", "torchmetrics"),
 }
-REMEDY = {"torch": "make torch"}
+REMEDY = {"torch": "make torch, then make test again"}
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
+
+LEFT_OUT = "trueness_left_out"
+"""Under this name a worker of xdist, which alone collects there, reports to the process that prints."""
+COUNTS = pytest.StashKey[tuple[int, dict[str, int]]]()
+"""How many tests were left out, and how many for each marker; a test may have several."""
 
 BARE = os.environ.get("TRUENESS_BARE") == "1"
 IN_CI = os.environ.get("CI") in {"true", "1"}
@@ -47,15 +56,50 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [item for item in items if any(item.get_closest_marker(marker) for marker in MISSING)]
-    if left_out:
-        items[:] = [item for item in items if item not in set(left_out)]
-        config.hook.pytest_deselected(items=left_out)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not MISSING:
+    if not left_out:
         return
-    terminalreporter.section("left out")
-    for marker, names in MISSING.items():
-        remedy = "left out on purpose here" if BARE else f"to run them: {REMEDY.get(marker, DEFAULT_REMEDY)}"
-        terminalreporter.line(f"tests marked {marker!r} need {', '.join(names)}; {remedy}")
+    items[:] = [item for item in items if item not in set(left_out)]
+    config.hook.pytest_deselected(items=left_out)
+    by_marker = {marker: sum(1 for item in left_out if item.get_closest_marker(marker)) for marker in MISSING}
+    config.stash[COUNTS] = len(left_out), by_marker
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[LEFT_OUT] = config.stash[COUNTS]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker has collected the same tests; the last word is as good as the first."""
+    counts = getattr(node, "workeroutput", {}).get(LEFT_OUT)
+    if counts:
+        node.config.stash[COUNTS] = counts
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Iterator[None]:
+    yield  # whatever others have to say comes first, so that this is not scrolled away
+    total, by_marker = config.stash.get(COUNTS, (0, {}))
+    if not total:
+        return
+    terminalreporter.section(f"left out: {total} of the tests")
+    for marker, count in by_marker.items():
+        if count:
+            terminalreporter.line(_left_out(marker, count))
+
+
+def _left_out(marker: str, count: int) -> str:
+    tests, need, them = ("tests", "need", "them") if count > 1 else ("test", "needs", "it")
+    to_do = "left out on purpose here" if BARE else f"to run {them}: {REMEDY.get(marker, DEFAULT_REMEDY)}"
+    return f"{count} {tests} marked {marker!r} {need} {', '.join(MISSING[marker])}; {to_do}"
+
+
+@pytest.fixture(autouse=True)
+def _one_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What "auto" takes depends on what ran before, and sums through a logarithm on the engine, in the last digits.
+
+    Tests that ask for equality to the bit must not depend on their order, so "auto" means portable in them; those of
+    the fused engine name it.
+    """
+    if request.node.get_closest_marker("fast") is None:
+        monkeypatch.setattr("trueness.tabulation.engines._pays", lambda _: False)

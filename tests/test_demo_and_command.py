@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,6 +63,11 @@ def test_the_command_says_its_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"trueness {tn.__version__}\n"
+
+
+def test_the_citation_names_this_version():
+    citation = Path(__file__).parents[1].joinpath("CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {tn.__version__}" in citation.splitlines()
 
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])

@@ -8,6 +8,7 @@ import copy
 import json
 import os
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,41 @@ class TestRoundTrip:
         assert tn.CalibrationTable.load_all(path, variation=mine) == tables
         assert tn.CalibrationTable.load(path, variation=mine) == tables[0]
 
+    @pytest.mark.parametrize("given", ["mine", "entropy", len, 3], ids=repr)
+    def test_a_measure_is_given_as_an_object(self, path: Path, given: Any) -> None:
+        TABLES["first"].save(path)
+        for read in (tn.CalibrationTable.load, tn.CalibrationTable.load_all):
+            with pytest.raises(TypeError, match=r"variation must be.*Variation"):
+                read(path, variation=given)
+        with pytest.raises(TypeError, match=r"variation must be.*Variation"):
+            tn.CalibrationTable.from_dict(TABLES["first"].to_dict(), variation=given)
+
+    @pytest.mark.parametrize("name", ["entropy", "confidence"])
+    @pytest.mark.parametrize(("dtype", "bins"), [("float16", 10), ("float16", 100), ("float32", 1000)])
+    def test_rows_that_lie_above_their_edge_by_rounding(self, name: str, dtype: str, bins: int) -> None:
+        """Confidences that are an edge plus all that still counts as on it: more than their right edge in the mean."""
+        eps = float(np.finfo(dtype).eps)
+        top = np.linspace(0.5, 1, 101)[:-1] * (1 + 0.9 * eps)
+        rows = np.stack([top, 1 - top], axis=1).astype(dtype)
+        table = tn.tabulate(np.zeros(100, int), rows, variation=name, bins=bins)
+        assert tn.CalibrationTable.from_dict(table.to_dict()) == table
+
+    @pytest.mark.parametrize("weight", [None, [0.5, 2.0]], ids=["plain", "weighted"])
+    @pytest.mark.parametrize("logit", [-30.0, -800.0, -1e4, -1e6])
+    def test_logits_below_the_logarithm_of_any_float(self, logit: float, weight: Any) -> None:
+        table = tn.tabulate([1, 0], [[0.0, logit], [0.0, -1.0]], from_logits=True, sample_weight=weight)
+        assert tn.CalibrationTable.from_dict(table.to_dict()) == table
+
+    @pytest.mark.parametrize(
+        "edges",
+        [[-3, -1, 0.2, 0.5, 2, 7], [1e-8, 0.5, 1 - 1e-8], [0, 0, 1], [0, 1e-5, 1]],
+        ids=str,
+    )
+    def test_edges_beyond_the_range_or_just_within(self, edges: list[float]) -> None:
+        rows = np.array([[1.0, 0, 0], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0], [0.98, 0.01, 0.01]])
+        table = tn.tabulate([0, 0, 0, 1], rows, bins=tn.Edges(edges))
+        assert tn.CalibrationTable.from_dict(table.to_dict()) == table
+
 
 class TestTheFile:
     def test_it_is_json_with_a_schema_number(self, path: Path) -> None:
@@ -151,11 +187,69 @@ class TestTheFile:
         TABLES["first"].save(path)
         assert path.stat().st_mode == plain.stat().st_mode
 
+    def test_the_permissions_of_the_process_are_left_alone(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The umask belongs to all threads: to read it by setting it would let others' files be open to all."""
+
+        def refuse(*_: Any) -> None:
+            raise AssertionError("os.umask was called")
+
+        monkeypatch.setattr(os, "umask", refuse)
+        TABLES["first"].save(path)
+        assert tn.CalibrationTable.load(path) == TABLES["first"]
+
     def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError):
-            TABLES["first"].save(tmp_path / "nowhere" / "table.json")
-        with pytest.raises(FileNotFoundError):
+        target = tmp_path / "nowhere" / "table.json"
+        with pytest.raises(FileNotFoundError, match=re.escape(f"'{target}'")) as caught:
+            TABLES["first"].save(target)
+        assert (caught.value.filename, caught.value.filename2) == (str(target), None)
+        with pytest.raises(FileNotFoundError, match=r"table\.json"):
             tn.CalibrationTable.load(tmp_path / "table.json")
+
+    def test_a_folder_or_a_file_in_the_way(self, tmp_path: Path) -> None:
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "file").touch()
+        for target in ("folder", "file/table.json", "new/", "x" * 300):
+            with pytest.raises(OSError, match=re.escape(f"{tmp_path}/{target}")):
+                TABLES["first"].save(f"{tmp_path}/{target}")
+        assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+
+    def test_a_name_as_long_as_names_can_be(self, tmp_path: Path) -> None:
+        for length in (250, 255):
+            path = tmp_path / ("x" * (length - 5) + ".json")
+            TABLES["first"].save(path)
+            assert tn.CalibrationTable.load(path) == TABLES["first"]
+
+    @pytest.mark.parametrize("there", [True, False], ids=["there", "dangling"])
+    def test_a_link_is_written_through(self, tmp_path: Path, there: bool) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        target, second = tmp_path / "elsewhere" / "target.json", tmp_path / "second.json"
+        if there:
+            TABLES["split"].save(target)
+        link = tmp_path / "link.json"
+        link.symlink_to("second.json")
+        second.symlink_to("elsewhere/target.json")
+        TABLES["first"].save(link)
+        assert link.is_symlink()
+        assert second.is_symlink()
+        assert not target.is_symlink()
+        assert tn.CalibrationTable.load(target) == tn.CalibrationTable.load(link) == TABLES["first"]
+        assert sorted(os.listdir(tmp_path)) == ["elsewhere", "link.json", "second.json"]
+        assert os.listdir(tmp_path / "elsewhere") == ["target.json"]
+
+    def test_a_pipe_is_written_to(self, tmp_path: Path) -> None:
+        """/dev/stdout and the like: what is no file is not replaced by one."""
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            TABLES["first"].save(pipe)
+            content = json.loads(os.read(reader, 1 << 16))
+        finally:
+            os.close(reader)
+        assert pipe.is_fifo()
+        assert tn.CalibrationTable.from_dict(content["tables"][0]) == TABLES["first"]
 
     @pytest.mark.parametrize("protocol", [0, 4])
     def test_a_pickle_is_refused_and_not_run(self, path: Path, protocol: int) -> None:
@@ -232,9 +326,7 @@ class TestDamagedTables:
 
         for keys in leaves(TABLES[name].to_dict()):
             number = isinstance(bad, int | float) and bad is not True
-            if (keys[-1] == "snap" and bad is None) or (
-                keys[:2] in {("spec", "snap"), ("spec", "edges")} and number
-            ):
+            if (keys[-1] == "snap" and bad is None) or (keys[:2] == ("spec", "edges") and number):
                 continue  # no other type: null is what snap is, and bins may have other edges
             with pytest.raises(ValueError, match=r"damaged|measure"):
                 tn.CalibrationTable.from_dict(edited(name, put(bad, *keys)))
@@ -300,6 +392,18 @@ class TestDamagedTables:
             ("first", -(2**50), ("sums", "log_score", "whole")),
             ("first", 2**50, ("sums", "log_score_variance", "whole")),
             ("first", 40, ("sums", "ordered", "bits")),
+            ("first", 52.0, ("sums", "ordered", "bits")),
+            ("first", lambda n: n - 5, ("sums", "variation", "whole", "BIN")),
+            ("first", lambda n: n + 3, ("sums", "variation", "whole", "BIN")),
+            ("confidence", lambda n: n + 1, ("sums", "variation", "whole", "BIN")),
+            ("fine", 0, ("sums", "variation", "whole", "BIN")),
+            ("equal mass", lambda n: n + 1, ("sums", "variation", "whole", 0)),
+            ("equal mass", lambda n: n - 1, ("sums", "variation", "whole", -1)),
+            ("first", 0.125, ("spec", "snap")),
+            ("first", 0.9, ("spec", "snap")),
+            ("equal mass", 1e300, ("spec", "snap")),
+            ("weighted", lambda v: v * 0.8, ("sums", "variation", "BIN")),
+            ("weighted", 1e300, ("sums", "weight", "BIN")),
             ("first", 1, ("spec", "n_classes")),
             ("first", 4, ("spec", "n_classes")),
             ("first", 10**12, ("spec", "n_classes")),
@@ -327,6 +431,30 @@ class TestDamagedTables:
         keys = tuple(full_bin(name) if key == "BIN" else key for key in keys)
         with pytest.raises(ValueError, match="damaged"):
             tn.CalibrationTable.from_dict(edited(name, put(value, *keys)))
+
+    def test_variation_moved_between_bins_with_its_total_kept(self) -> None:
+        """Within the measure's range, but not within the edges of the bins."""
+        table = tn.tabulate([0] * 20, [[0.9, 0.1]] * 10 + [[0.6, 0.4]] * 10)
+        low, high = np.flatnonzero(table.count)
+        content = table.to_dict()
+        for part in content["sums"]["variation"].values():
+            if isinstance(part, list):
+                part[low], part[high] = part[high], part[low]
+        with pytest.raises(ValueError, match=r"damaged.*variation.*edges"):
+            tn.CalibrationTable.from_dict(content)
+
+    @pytest.mark.parametrize("bad", [40.0, "40", None, [40], True], ids=repr)
+    def test_n_rows_of_another_type_is_called_that(self, bad: Any) -> None:
+        with pytest.raises(ValueError, match=f"n_rows must be a whole number, got {type(bad).__name__}"):
+            tn.CalibrationTable.from_dict(edited("first", put(bad, "n_rows")))
+
+    def test_n_rows_that_no_integer_of_the_table_holds(self) -> None:
+        """8 x 2^61 is 0 in 64 bits."""
+        for rows, n_rows in (([2**61] * 4, 2**63), ([2**61] * 8, 0)):
+            content = tn.CalibrationTable.empty(tn.tabulate([0], [[1.0, 0.0]], bins=len(rows)).spec).to_dict()
+            content["sums"]["rows"], content["n_rows"] = rows, n_rows
+            with pytest.raises(ValueError, match="n_rows"):
+                tn.CalibrationTable.from_dict(content)
 
     def test_rows_moved_between_bins_with_their_total_kept(self) -> None:
         def move(content: dict[str, Any]) -> None:
@@ -437,7 +565,22 @@ class TestDamagedFiles:
         content = json.loads(path.read_text(encoding="utf-8"))
         content["tables"][1]["n_rows"] += 1
         path.write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(ValueError, match="damaged"):
+        with pytest.raises(ValueError, match=re.escape(f"{path}, table 2: this table is damaged: n_rows")):
+            tn.CalibrationTable.load_all(path)
+
+    @pytest.mark.parametrize("thing", [None, 3, [], {}], ids=repr)
+    def test_what_is_no_table_is_numbered(self, path: Path, thing: Any) -> None:
+        tn.CalibrationTable.save_all([TABLES["first"], TABLES["split"]], path)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content["tables"].append(thing)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(ValueError, match=re.escape(f"{path}, table 3: this table is damaged")):
+            tn.CalibrationTable.load(path)
+
+    def test_an_unknown_measure_is_numbered_too(self, path: Path) -> None:
+        mine = tn.Variation("mine", lambda x: 1 - x[..., 0])
+        tn.CalibrationTable.save_all([TABLES["first"], tn.tabulate(Y_TRUE, Y_PROB, variation=mine)], path)
+        with pytest.raises(ValueError, match=re.escape(f"{path}, table 2: this table was made with")):
             tn.CalibrationTable.load_all(path)
 
 

@@ -173,12 +173,27 @@ class TestLogits:
             Y_TRUE, logits, from_logits=True
         )
 
-    def test_hopeless_classes_get_zero(self) -> None:
-        """exp(-1e4) = 0 in floating point, and exp(-inf) = 0: one-hot rows; the wrong labels are impossible."""
+    @pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+    def test_hopeless_classes_get_zero(self, engine: str) -> None:
+        """exp(-1e4) = 0 in floating point: one-hot rows. Only -inf says impossible; else ln p is known to be -1e4."""
+        wrong = (Y_TRUE + 1) % 3
         for low in (-1e4, -np.inf):
             logits = np.where(np.eye(3)[Y_TRUE] > 0, 0.0, low)
-            assert tn.tabulate(Y_TRUE, logits, from_logits=True) == tn.tabulate(Y_TRUE, np.eye(3)[Y_TRUE])
-            assert tn.tabulate((Y_TRUE + 1) % 3, logits, from_logits=True).impossible_rows == N
+            table = tn.tabulate(Y_TRUE, logits, from_logits=True, engine=engine)
+            assert table == tn.tabulate(Y_TRUE, np.eye(3)[Y_TRUE], engine=engine)
+            table = tn.tabulate(wrong, logits, from_logits=True, engine=engine)
+            assert table.impossible_rows == (N if low == -np.inf else 0)
+            assert table.log_score_sum == (0.0 if low == -np.inf else -1e4 * N)
+
+    @pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+    @pytest.mark.parametrize("low", [-1e5, -1e300])
+    def test_many_hopeless_rows_do_not_overflow(self, low: float, engine: str) -> None:
+        """5000 rows of ln p = -1e5 sum to -5e8; below -2^22 a logarithm counts as that."""
+        table = tn.tabulate(
+            np.ones(5000, int), np.tile([0.0, low], (5000, 1)), from_logits=True, engine=engine
+        )
+        assert table.log_score_sum == 5000 * max(low, -(2.0**22))
+        assert table == tn.CalibrationTable.from_dict(table.to_dict())
 
     def test_split_is_whole(self) -> None:
         whole = tn.tabulate(Y_TRUE, self.LOGITS, from_logits=True)
@@ -292,7 +307,7 @@ class TestPandas:
         import pandas as pd
 
         frame = pd.DataFrame(Y_PROB, columns=["dog", "cat", "cow"])
-        with pytest.raises(ValueError, match=r"classes.*columns"):
+        with pytest.raises(ValueError, match=r"columns of y_prob.*classes"):
             tn.vce(WORDS, frame, classes=NAMES)
         renamed = frame.set_axis(
             ["p_1", "p_2", "p_3"], axis=1
@@ -347,7 +362,13 @@ class TestPandas:
         import pandas as pd
 
         assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB)) == PLAIN
-        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB, columns=[2, 0, 1])) == PLAIN
+        with pytest.raises(ValueError, match=r"columns of y_prob are \['2', '0', '1'\].*classes"):
+            tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB, columns=[2, 0, 1]))
+        one_hot = pd.DataFrame(np.eye(3)[Y_TRUE][:, [2, 0, 1]], columns=["cow", "cat", "dog"])
+        with pytest.raises(ValueError, match=r"one-hot y_true"):
+            tn.tabulate(one_hot, pd.DataFrame(Y_PROB, columns=NAMES))
+        with pytest.raises(ValueError, match=r"one-hot y_true"):
+            tn.tabulate(one_hot, Y_PROB, classes=NAMES)
 
     def test_columns_of_the_same_name(self) -> None:
         """Which of them is meant cannot be known by name: refused, and the argument named."""

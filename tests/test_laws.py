@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import trueness as tn
 
 MEASURES = [*oracle.MEASURES, "renyi(2)", "tsallis(0.5)"]
-KINDS = ("smooth", "sharp", "decimals", "one-hot", "uniform")
+KINDS = ("smooth", "sharp", "decimals", "one-hot", "some one-hot", "uniform")
 
 
 class Data(NamedTuple):
@@ -31,8 +31,12 @@ def made(seed: int, n_rows: int, n_classes: int, kind: str, dtype: str = "float6
     rng = np.random.default_rng(seed)
     if kind == "decimals":
         y_prob = rng.multinomial(8, rng.dirichlet(np.ones(n_classes), n_rows)) / 8
-    elif kind == "one-hot":
+    elif kind in {"one-hot", "some one-hot"}:
         y_prob = np.eye(n_classes)[rng.integers(0, n_classes, n_rows)]
+        if kind != "one-hot":
+            y_prob = np.where(
+                rng.random((n_rows, 1)) < 0.5, y_prob, rng.dirichlet(np.ones(n_classes), n_rows)
+            )
     elif kind == "uniform":
         y_prob = np.full((n_rows, n_classes), 1 / n_classes)
     else:
@@ -401,12 +405,41 @@ class TestBins:
     @given(data(max_rows=150), st.sampled_from(MEASURES), st.sampled_from([1, 2, 5, 10, 20]))
     def test_a_fine_grid_coarsens_to_equal_width(self, rows: Data, name: str, m: int) -> None:
         fine = tn.tabulate(*rows, variation=name, bins=tn.FineGrid(200))
-        coarse, direct = fine.coarsen(m), tn.tabulate(*rows, variation=name, bins=m)
-        np.testing.assert_allclose(coarse.edges, direct.edges, rtol=0, atol=1e-15)
-        for field in ("count", "ordered_sum", "rank_count", "variation_sum"):
-            np.testing.assert_array_equal(getattr(coarse, field), getattr(direct, field), err_msg=field)
-        assert coarse.log_score_sum == direct.log_score_sum
+        assert fine.coarsen(m) == tn.tabulate(*rows, variation=name, bins=m)
         assert fine.coarsen(tn.EqualWidth(m)) == fine.coarsen(m)
+
+    @pytest.mark.parametrize("n_classes", [2, 3, 5, 7, 10, 13, 100])
+    def test_a_fine_grid_of_confidence_coarsens_to_equal_width(self, n_classes: int) -> None:
+        """Its range begins at 1/C, so that edges of the same place need not be the same float on both grids."""
+        rows = made(n_classes, 300, n_classes, "sharp")
+        fine = tn.tabulate(*rows, variation="confidence", bins=tn.FineGrid(4000))
+        for m in (m for m in range(1, 101) if 4000 % m == 0):
+            assert fine.coarsen(m) == tn.tabulate(*rows, variation="confidence", bins=m), m
+
+    @given(data(), options(), st.sampled_from([None, 1, 4, 10]), st.booleans())
+    def test_coarsening_to_its_own_bins_changes_nothing(
+        self, rows: Data, how: dict[str, Any], mass: int | None, weighted: bool
+    ) -> None:
+        how = how | ({"bins": tn.EqualMass(mass)} if mass else {})
+        weight = np.linspace(0.5, 2, len(rows.y_true)) if weighted else None
+        table = tn.tabulate(*rows, sample_weight=weight, **how)
+        assert table.coarsen(table.bins) == table
+
+    @given(
+        data(), options(), st.sampled_from([None, 1, 4, 10]), st.integers(1, 10), st.integers(0, 2**32 - 1)
+    )
+    def test_coarsening_keeps_every_row(
+        self, rows: Data, how: dict[str, Any], mass: int | None, m: int, seed: int
+    ) -> None:
+        """Into equal mass, and into any of its own edges; the sums over all bins stay to the bit."""
+        how = how | ({"bins": tn.EqualMass(mass)} if mass else {})
+        table = tn.tabulate(*rows, **how)
+        kept = np.random.default_rng(seed).random(table.n_bins - 1) < 0.5
+        some = tn.Edges([table.edges[0], *table.edges[1:-1][kept], table.edges[-1]])
+        whole = table.coarsen(tn.Edges([table.edges[0], table.edges[-1]]))
+        for coarse in (table.coarsen(tn.EqualMass(m)), table.coarsen(some)):
+            assert coarse.n_rows == table.n_rows == coarse.count.sum()
+            assert coarse.coarsen(whole.bins) == whole
 
     @given(data(max_rows=300), st.integers(1, 10))
     def test_a_fine_grid_coarsens_to_equal_mass(self, rows: Data, m: int) -> None:

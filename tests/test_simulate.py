@@ -6,7 +6,8 @@ order at N = 1e4.
 """
 
 import itertools
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
@@ -157,10 +158,12 @@ class TestCalibrated:
         assert [len(c.y_true) for c in chunks] == [1000, 1000]
 
     def test_chunks_accumulate_to_the_bulk_table(self) -> None:
-        accumulator = tn.Accumulator(n_classes=3)
+        """One engine for both: left to itself, a process that has the fused one at hand takes it for the bulk only."""
+        accumulator = tn.Accumulator(n_classes=3, engine="portable")
         for chunk in tn.simulate.calibrated_chunks(30_000, [1, 1, 1], rng=5, chunk_rows=8_192):
             accumulator.update(*chunk)
-        assert accumulator.table == tn.tabulate(*tn.simulate.calibrated(30_000, [1, 1, 1], rng=5))
+        bulk = tn.simulate.calibrated(30_000, [1, 1, 1], rng=5)
+        assert accumulator.table == tn.tabulate(*bulk, engine="portable")
 
     def test_seeds(self) -> None:
         """The same seed gives the same rows, another one others; a generator moves on; nothing global is touched."""
@@ -181,7 +184,29 @@ class TestCalibrated:
         rows = [tn.simulate.calibrated(100_000, [1, 1], rng=seed).y_prob[:, 0] for seed in range(3)]
         assert len(np.unique(np.concatenate(rows))) == 300_000
 
-    @pytest.mark.parametrize("alpha", [[1], [], [1, 0], [1, -1], [1, np.nan], [1, np.inf], 3, [[1, 1]]])
+    @pytest.mark.parametrize("alpha", [[1e100] * 3, [1e100, 1e-300], [1e-300] * 3, [0.05, 5e-324, 1e-5]])
+    def test_extreme_alpha_makes_distributions(self, alpha: list[float]) -> None:
+        y_true, y_prob = tn.simulate.calibrated(2000, alpha, rng=17)
+        np.testing.assert_allclose(y_prob.sum(axis=1), 1, atol=1e-12)
+        assert np.all(y_prob[np.arange(2000), y_true] > 0)
+
+    @pytest.mark.parametrize(
+        "alpha",
+        [
+            [1],
+            [],
+            [1, 0],
+            [1, -1],
+            [1, np.nan],
+            [1, np.inf],
+            [1e308] * 3,
+            3,
+            [[1, 1]],
+            ["a", "b"],
+            [[1], [1, 2]],
+            None,
+        ],
+    )
     def test_bad_alpha(self, alpha: object) -> None:
         with pytest.raises(ValueError, match="alpha"):
             tn.simulate.calibrated(10, alpha)
@@ -227,7 +252,7 @@ class TestSharpen:
             assert np.sign(net) == np.sign(exponent - 1), name
             assert abs(net) > 0.02, name
 
-    @pytest.mark.parametrize("exponent", [0, -1, np.nan, np.inf])
+    @pytest.mark.parametrize("exponent", [0, -1, np.nan, np.inf, "2", True, None])
     def test_bad_exponents(self, exponent: float) -> None:
         with pytest.raises(ValueError, match="exponent"):
             tn.simulate.sharpen(ROWS, exponent)
@@ -252,7 +277,7 @@ class TestSwapRanks:
         )
         assert tn.ranked_calibration_error(after) > 10 * tn.ranked_calibration_error(before)
 
-    @pytest.mark.parametrize("ranks", [(0, 4), (-1, 0), (0.5, 1)])
+    @pytest.mark.parametrize("ranks", [(0, 4), (-1, 0), (0.5, 1), (True, 0), (0, np.True_), ("0", 1)])
     def test_bad_ranks(self, ranks: tuple[int, int]) -> None:
         with pytest.raises(ValueError, match=r"first|second"):
             tn.simulate.swap_ranks(ROWS, *ranks)
@@ -298,12 +323,12 @@ class TestFlattenTail:
         assert gap[1] > 5 * sd
         assert gap[3] < -5 * sd
 
-    @pytest.mark.parametrize("amount", [-0.1, 1.1, np.nan])
+    @pytest.mark.parametrize("amount", [-0.1, 1.1, np.nan, "1", True])
     def test_bad_amount(self, amount: float) -> None:
         with pytest.raises(ValueError, match="amount"):
             tn.simulate.flatten_tail(ROWS, amount=amount)
 
-    @pytest.mark.parametrize("keep", [-1, 4, 1.5])
+    @pytest.mark.parametrize("keep", [-1, 4, 1.5, True])
     def test_bad_keep(self, keep: int) -> None:
         with pytest.raises(ValueError, match="keep"):
             tn.simulate.flatten_tail(ROWS, keep)
@@ -332,23 +357,70 @@ class TestShiftLabels:
         assert 1 not in labels
         np.testing.assert_array_equal(labels, tn.simulate.shift_labels(ROWS, [1, 0, 1, 1], rng=0))
 
-    @pytest.mark.parametrize("weights", [[1, 1], [1, 1, 1, -1], [1, 1, 1, np.nan], [0, 0, 0, 0], 3])
+    def test_only_the_ratio_of_the_weights_counts(self) -> None:
+        expected = tn.simulate.shift_labels(ROWS, [1, 2, 1, 2], rng=0)
+        for unit in (2.0**1022, 2.0**-1070):
+            labels = tn.simulate.shift_labels(ROWS, np.array([1, 2, 1, 2]) * unit, rng=0)
+            np.testing.assert_array_equal(labels, expected)
+
+    @pytest.mark.parametrize(
+        "weights",
+        [[1, 1], [1, 1, 1, -1], [1, 1, 1, np.nan], [1, 1, 1, np.inf], [0, 0, 0, 0], 3, list("abcd"), None],
+    )
     def test_bad_weights(self, weights: object) -> None:
         with pytest.raises(ValueError, match="class_weights"):
             tn.simulate.shift_labels(ROWS, weights)
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda rows: tn.simulate.sharpen(rows, 1.5),
-        lambda rows: tn.simulate.swap_ranks(rows, 0, 1),
-        tn.simulate.flatten_tail,
-        lambda rows: tn.simulate.shift_labels(rows, [1, 2, 3, 4], rng=0),
-    ],
-    ids=["sharpen", "swap_ranks", "flatten_tail", "shift_labels"],
-)
-def test_rows_given_are_left_alone(spoil: object) -> None:
-    rows = ROWS.copy()
-    spoil(rows)
-    np.testing.assert_array_equal(rows, ROWS)
+SPOILERS = {
+    "sharpen": lambda rows: tn.simulate.sharpen(rows, 1.5),
+    "swap_ranks": lambda rows: tn.simulate.swap_ranks(rows, 0, 1),
+    "flatten_tail": tn.simulate.flatten_tail,
+    "shift_labels": lambda rows: tn.simulate.shift_labels(rows, np.arange(np.shape(rows)[-1]) + 1, rng=0),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILERS.values(), ids=SPOILERS)
+class TestRowsGiven:
+    def test_are_left_alone(self, spoil: Callable[[Any], np.ndarray]) -> None:
+        rows = ROWS.copy()
+        spoil(rows)
+        np.testing.assert_array_equal(rows, ROWS)
+
+    def test_one_row_is_enough(self, spoil: Callable[[Any], np.ndarray]) -> None:
+        assert len(spoil(ROWS[:1])) == 1
+
+    def test_may_come_in_any_container(self, spoil: Callable[[Any], np.ndarray]) -> None:
+        np.testing.assert_array_equal(spoil(ROWS.tolist()), spoil(ROWS))
+        np.testing.assert_array_equal(spoil(np.asfortranarray(ROWS)), spoil(ROWS))
+        assert len(spoil(ROWS.astype(np.float16))) == len(ROWS)  # whose sums are off by more than 1e-5
+
+    @pytest.mark.frames
+    def test_may_be_a_data_frame(self, spoil: Callable[[Any], np.ndarray]) -> None:
+        import pandas as pd
+
+        np.testing.assert_array_equal(spoil(pd.DataFrame(ROWS)), spoil(ROWS))
+
+    @pytest.mark.parametrize(
+        ("bad", "said"),
+        [
+            ([-0.5, 1.5], r"y_prob is -0\.5 in row 1, class 0"),
+            ([0.0, 1.5], r"y_prob is 1\.5 in row 1, class 1"),
+            ([np.nan, 1.0], r"y_prob is nan in row 1, class 0"),
+            ([0.0, np.inf], r"y_prob is inf in row 1, class 1"),
+            ([0.0, 0.0], r"y_prob sums to 0 in row 1"),
+            ([0.5, 0.5001], r"y_prob sums to 1\.0001 in row 1"),
+        ],
+    )
+    def test_must_be_distributions(
+        self, spoil: Callable[[Any], np.ndarray], bad: list[float], said: str
+    ) -> None:
+        with pytest.raises(ValueError, match=said):
+            spoil([[0.5, 0.5], bad, [0.5, 0.5]])
+
+    @pytest.mark.parametrize("shape", [(2,), (2, 1), (0, 2), (1, 2, 2)])
+    def test_must_have_rows_and_classes(
+        self, spoil: Callable[[Any], np.ndarray], shape: tuple[int, ...]
+    ) -> None:
+        with pytest.raises(ValueError, match="y_prob"):
+            spoil(np.full(shape, 0.5))

@@ -43,6 +43,14 @@ def table(request: pytest.FixtureRequest) -> tn.CalibrationTable:
     return tn.tabulate(Y_TRUE, Y_PROB, **how)
 
 
+def stored_arrays(table: tn.CalibrationTable) -> list[np.ndarray]:
+    """Every array inside a table."""
+    fields = [value for _, value in sorted(table.sums.items())]
+    parts = [[value, *(getattr(value, name, None) for name in ("whole", "fraction"))] for value in fields]
+    parts += [[value.value] for value in fields if hasattr(value, "value") and not hasattr(value, "whole")]
+    return [part for some in parts for part in some if isinstance(part, np.ndarray)]
+
+
 class TestImmutability:
     @pytest.mark.parametrize("name", ARRAYS)
     def test_nothing_written_into_an_array_reaches_the_table(
@@ -90,6 +98,21 @@ class TestImmutability:
 
     def test_copies_are_equal(self, table: tn.CalibrationTable) -> None:
         assert copy.copy(table) == copy.deepcopy(table) == table
+
+    @pytest.mark.parametrize(
+        "again",
+        [copy.copy, copy.deepcopy, *(lambda t, p=p: pickle.loads(pickle.dumps(t, p)) for p in (0, 2, 5))],
+        ids=["copy", "deepcopy", "pickle 0", "pickle 2", "pickle 5"],
+    )
+    def test_copies_are_as_immutable(self, table: tn.CalibrationTable, again: Any) -> None:
+        """NumPy drops the read-only flag of arrays that travel; a table puts it back."""
+        there = again(table)
+        assert there == table
+        arrays = stored_arrays(there)
+        assert len(arrays) == len(stored_arrays(table)) >= 10
+        assert not any(array.flags.writeable for array in arrays)
+        with pytest.raises(ValueError, match="read-only"):
+            there.row_count[0] += 1
 
     @pytest.mark.parametrize("name", [*oracle.MEASURES, "renyi(2)", "tsallis(0.5)"])
     def test_tables_travel_between_processes(self, name: str) -> None:
@@ -213,6 +236,40 @@ class TestAdding:
         assert not plain.same_counts(other)
         assert not plain.isclose(other)
 
+    @pytest.mark.parametrize(
+        ("one", "other", "shown"),
+        [
+            (tn.Edges([0, 0.1 + 0.2, 1]), tn.Edges([0, 0.3, 1]), ["edges[1]", "0.30000000000000004", "0.3"]),
+            (
+                tn.Edges([0, 0.5, 1], 1e-12),
+                tn.Edges([0, 0.5, 1], 1.0000000000000002e-12),
+                ["snap", "1e-12", "1.0000000000000002e-12"],
+            ),
+            (
+                tn.Edges(np.linspace(0, 1, 31)),
+                tn.Edges([*np.linspace(0, 1, 31)[:15], 0.51, *np.linspace(0, 1, 31)[16:]]),
+                ["edges[15]", "0.5", "0.51"],
+            ),
+        ],
+        ids=["last digit", "snap", "in the middle"],
+    )
+    def test_bins_that_print_alike_are_told_apart(
+        self, one: tn.Edges, other: tn.Edges, shown: list[str]
+    ) -> None:
+        with pytest.raises(ValueError, match="bins") as caught:
+            tn.tabulate(Y_TRUE, Y_PROB, bins=one) + tn.tabulate(Y_TRUE, Y_PROB, bins=other)
+        assert all(re.search(rf"(?<![\d.]){re.escape(word)}(?![\d.])", str(caught.value)) for word in shown)
+
+    def test_measures_of_one_name_are_told_apart(self) -> None:
+        tables = [
+            tn.tabulate(
+                Y_TRUE, Y_PROB, variation=tn.Variation("mine", lambda x: 1 - x[..., 0], range=(0, top))
+            )
+            for top in (1.0, 2.0)
+        ]
+        with pytest.raises(ValueError, match=r"variation.*'mine'.*(another|same name)"):
+            tables[0] + tables[1]
+
     def test_another_number_of_classes(self) -> None:
         four = tn.tabulate([0], [[0.25] * 4])
         with pytest.raises(ValueError, match=r"n_classes.*3.*4"):
@@ -265,6 +322,52 @@ class TestComparing:
         other = tn.tabulate((Y_TRUE + 1) % 3, Y_PROB, sample_weight=light)
         assert not one.isclose(other)
 
+    def test_isclose_looks_at_each_bin_on_its_own_scale(self) -> None:
+        """One heavy row in another bin must not excuse what the light ones say."""
+        rows, weight = [[0.9, 0.1], [0.6, 0.4], [0.6, 0.4]], [1e13, 1, 1]
+        one, other = (tn.tabulate(y, rows, sample_weight=weight) for y in ([0, 0, 0], [0, 0, 1]))
+        assert not one.isclose(other)
+        assert not other.isclose(one)
+
+    @pytest.mark.parametrize("scale", [1e-13, 1.0, 1e13])
+    def test_isclose_sees_how_weights_are_shared(self, scale: float) -> None:
+        """The same weight in all, (1, 1) or (1.9, .1): an effective count of 2 or of 1.1."""
+        one, other = (
+            tn.tabulate([0, 0], [[0.6, 0.4]] * 2, sample_weight=np.array(weight) * scale)
+            for weight in ([1, 1], [1.9, 0.1])
+        )
+        assert not one.isclose(other)
+        assert one.isclose(tn.tabulate([0, 0], [[0.6, 0.4]] * 2, sample_weight=[scale, scale * (1 + 1e-15)]))
+
+    def test_isclose_looks_at_every_sum(self) -> None:
+        """Another label in one row of equal ranks moves the log-score alone."""
+        rows = np.array([[0.5, 0.3, 0.2], [0.52, 0.28, 0.2]])
+        assert not tn.tabulate([0, 1], rows).isclose(tn.tabulate([1, 0], rows))
+
+    @pytest.mark.parametrize("compare", ["same_counts", "isclose"])
+    @pytest.mark.parametrize("thing", [3, None, "table", np.zeros(3)], ids=repr)
+    def test_what_is_no_table_is_not_compared(self, compare: str, thing: Any) -> None:
+        with pytest.raises(TypeError, match=rf"{compare}.*CalibrationTable.*{type(thing).__name__}"):
+            getattr(tn.tabulate(Y_TRUE, Y_PROB), compare)(thing)
+
+    @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
+    def test_edges_may_differ_by_the_rounding_of_v(self, weight: Any) -> None:
+        """Two engines take the edges of equal-mass bins from V, which they compute to 1e-12."""
+        fitted = tn.EqualMass(4).fit(Y_PROB)
+
+        def moved(by: float, snap: float | None = fitted.snap) -> tn.CalibrationTable:
+            inner = [edge + by for edge in fitted.edges[1:-1]]
+            edges = tn.Edges([fitted.edges[0], *inner, fitted.edges[-1]], snap)
+            return tn.tabulate(Y_TRUE, Y_PROB, bins=edges, sample_weight=weight)
+
+        assert moved(0) != moved(4e-13)
+        assert moved(0).same_counts(moved(4e-13))
+        assert moved(0).isclose(moved(4e-13))
+        for other in (moved(1e-11), moved(0, 2e-12), moved(0, None)):
+            assert moved(0).row_count.tolist() == other.row_count.tolist()
+            assert not moved(0).same_counts(other)
+            assert not moved(0).isclose(other)
+
     def test_same_counts_leaves_the_logarithms_out(self) -> None:
         """Swapping labels between two rows of one bin and one rank pattern moves the log-score alone."""
         rows = np.array([[0.5, 0.3, 0.2], [0.52, 0.28, 0.2]])
@@ -281,6 +384,54 @@ class TestReading:
         assert len(text.splitlines()) <= 15
         assert max(map(len, text.splitlines())) <= 120
         assert str(table) == text
+
+    @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+    @pytest.mark.parametrize("doublings", [0, 7, 20, 35])
+    def test_repr_gives_whole_counts_to_the_last_digit(self, weighted: bool, doublings: int) -> None:
+        """1169680 rows are not 1.16968e+06, and 35 doublings push the column, not the digits."""
+        weight = np.ones(9138) if weighted else None
+        table = tn.tabulate(np.zeros(9138, int), [[0.9, 0.1]] * 9138, sample_weight=weight)
+        for _ in range(doublings):
+            table = table + table
+        titles, *lines = repr(table).splitlines()[1:11]
+        assert {line.split()[2] for line in lines} == {"0", str(9138 * 2**doublings)}
+        assert {len(line) for line in lines} == {len(titles)}
+
+    def test_repr_of_weights_that_are_not_whole(self) -> None:
+        table = tn.tabulate([0, 0], [[0.9, 0.1]] * 2, sample_weight=[1169680.25, 1.5])
+        assert "1169681.8" in repr(table)
+        assert "0.123457" in repr(tn.tabulate([0], [[0.9, 0.1]], sample_weight=[0.123456789]))
+
+    def test_repr_has_no_negative_zero(self) -> None:
+        """A gap of -1e-6 rounds to +0.0000, and so does a V of -0.0."""
+        minus = tn.Variation("minus", lambda x: -np.abs(1 - x[..., 0]), range=(-1.0, -0.0))
+        for variation in ("entropy", "confidence", minus):
+            rows = np.array([[0.5 + 1e-6, 0.5 - 1e-6]] * 2 + [[1.0, 0.0]] * 2)
+            text = repr(tn.tabulate([0, 1, 0, 0], rows, variation=variation))
+            assert not re.search(r"-0\.?0*(?![\d.])", text)
+
+    def test_repr_warns_of_small_bins(self) -> None:
+        """A bin of one row has no observed variation whatever the labels: not to be overlooked."""
+        small = r"2 of 3 filled bins .*fewer than 10 rows"
+        rows = [[1.0, 0.0]] * 10 + [[0.9, 0.1]] * 9 + [[0.5, 0.5]]
+        assert re.search(small, repr(tn.tabulate([0] * 20, rows)))
+        assert "fewer than" not in repr(tn.tabulate([0] * 10, rows[:10]))
+        assert "fewer than" not in repr(tn.CalibrationTable.empty(tn.tabulate([0] * 10, rows[:10]).spec))
+
+    def test_repr_warns_of_bins_with_fewer_rows_than_classes(self) -> None:
+        """n rows show at most n ranks: of 20 classes, 19 rows cannot look uniform."""
+        for n, small in ((19, True), (20, False)):
+            text = repr(tn.tabulate(np.zeros(n, int), np.full((n, 20), 0.05), ties="split"))
+            assert bool(re.search("1 of 1 filled bins .*fewer than 20 rows", text)) == small
+
+    def test_repr_warns_of_bins_ruled_by_a_few_heavy_rows(self) -> None:
+        """Twenty rows of which one has all the weight tell as much as one; ten equal ones are ten, to rounding."""
+        rows, labels = [[0.9, 0.1]] * 20, [0] * 20
+        heavy = tn.tabulate(labels, rows, sample_weight=[1e6] + [1e-3] * 19)
+        assert re.search("1 of 1 filled bins .*fewer than 10 effective rows", repr(heavy))
+        for weight in (0.1, 1 / 3, 7e-9):
+            even = tn.tabulate(labels[:10], rows[:10], sample_weight=[weight] * 10)
+            assert "fewer than" not in repr(even)
 
     def test_repr_of_a_fine_grid_stays_short(self) -> None:
         assert len(repr(tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(4000))).splitlines()) < 10
@@ -380,6 +531,19 @@ class TestCoarsening:
         uneven = tn.Edges([0, 0.25, 0.9, 1])
         assert fine.coarsen(uneven) == tn.tabulate(Y_TRUE, Y_PROB, bins=uneven)
         assert fine.coarsen(100) == fine
+
+    @pytest.mark.parametrize("starts", [[], [1], [1, 3], [0, 0], [0, 3, 3], [0, 5, 2]], ids=str)
+    def test_runs_of_bins_that_lose_or_repeat_some_are_refused(self, starts: list[int]) -> None:
+        with pytest.raises(ValueError, match="begin at 0"):
+            tn.tabulate(Y_TRUE, Y_PROB).sums.grouped(np.array(starts, dtype=np.int64))
+
+    def test_a_bin_for_the_lowest_value_alone_stays(self) -> None:
+        rows = np.array([[1.0, 0.0]] * 8 + [[0.9, 0.1], [0.5, 0.5]])
+        table = tn.tabulate(np.zeros(10, int), rows, bins=tn.EqualMass(10))
+        assert table.edges[0] == table.edges[1]
+        assert table.coarsen(table.bins) == table
+        merged = table.coarsen(tn.Edges([0, table.edges[2], 1]))
+        assert merged.count.tolist() == [9, 1]
 
     def test_twice_is_once(self) -> None:
         fine = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(1000))

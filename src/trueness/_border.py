@@ -27,16 +27,25 @@ SUM_TOLERANCE = 1e-5
 """How far a row's sum may be from 1; wider only if the dtype is so coarse that rounding alone does it."""
 
 
-def whole_number(argument: str, value: Any, least: int) -> int:
-    """The value as an int; refused if it is no whole number or too small."""
+def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int; refused if it is no whole number, too small or too large."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{argument} must be a whole number from {least} up, got {value!r}")
+    if most is not None and value > most:
+        raise ValueError(f"{argument} must be at most {most}, got {value!r}")
     return int(value)
+
+
+def yes_or_no(argument: str, value: Any) -> bool:
+    """The value as a bool; refused if it is not one, since "False" would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{argument} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None:
     """Refuse an unknown name and list those there are."""
-    if value not in accepted:
+    if not isinstance(value, str) or value not in accepted:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
 
 
@@ -67,9 +76,9 @@ class Rows:
         truth, predictions = contents_of(y_true, "y_true"), contents_of(y_prob, "y_prob")
         _refuse_swapped(truth, predictions)
         rows = cls._of_contents(predictions, sample_weight, from_logits, normalize)
-        if classes is not None:
-            _refuse_other_column_order(predictions, class_names(classes))
-        labels = labels_of(truth, rows.n_rows, rows.n_classes, classes)
+        names = None if classes is None else class_names(classes)
+        _refuse_other_column_order(truth, predictions, names)
+        labels = labels_of(truth, rows.n_rows, rows.n_classes, names)
         return cls(
             predictions, rows.n_rows, rows.n_classes, from_logits, normalize, labels, rows.sample_weight
         )
@@ -83,15 +92,17 @@ class Rows:
 
     @classmethod
     def _of_contents(cls, y_prob: Contents, sample_weight: Any, from_logits: bool, normalize: bool) -> Rows:
-        if from_logits and normalize:
-            raise ValueError("from_logits=True already makes rows sum to 1; leave out normalize=True")
+        from_logits, normalize = yes_or_no("from_logits", from_logits), yes_or_no("normalize", normalize)
         n_rows, n_classes = _checked_shape(y_prob)
+        if normalize and (from_logits or len(y_prob.shape) == 1):
+            given = "from_logits=True" if from_logits else "the probability of class 1"
+            raise ValueError(f"{given} already makes rows sum to 1; leave out normalize=True")
         weight = None if sample_weight is None else _checked_weight(sample_weight, n_rows)
-        return cls(y_prob, n_rows, n_classes, bool(from_logits), bool(normalize), None, weight)
+        return cls(y_prob, n_rows, n_classes, from_logits, normalize, None, weight)
 
-    def spans(self) -> Iterator[tuple[int, int]]:
-        """The row ranges of all blocks, in order."""
-        step = max(2, min(MAX_BLOCK_ROWS, BLOCK_VALUES // self.n_classes))
+    def spans(self, rows: int = MAX_BLOCK_ROWS, values: int = BLOCK_VALUES) -> Iterator[tuple[int, int]]:
+        """The row ranges of all blocks of so many rows and values at most, in order."""
+        step = max(2, min(rows, values // self.n_classes))
         return ((start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
 
     def block(self, start: int, stop: int) -> NDArray[Any]:
@@ -106,6 +117,10 @@ class Rows:
         if self.from_logits:
             return _softmax(raw)
         return _divided_by_sum(raw) if self.normalize else raw
+
+    def scores(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The logits of rows start to stop, as float64: what ranks are found by where probabilities underflow."""
+        return self._raw(start, stop).astype(np.float64, copy=False)
 
     def sums_of_distributions(self, ordered: FloatArray, start: int) -> FloatArray:
         """The sum of each row, refusing rows that are no distributions; `ordered` is sorted, (classes, rows).
@@ -130,20 +145,38 @@ class Rows:
             self._refuse(start + int(np.argmin(good)))
         return total
 
+    def refuse_block(self, start: int, stop: int) -> NoReturn:
+        """Refuse the first bad row of a block in which an engine met one."""
+        for row in range(start, stop):
+            ordered = np.sort(self.block(row, row + 1), axis=1).T[::-1].astype(np.float64)
+            self.sums_of_distributions(ordered, row)
+        raise AssertionError(f"an engine refused rows {start} to {stop}, which are good")
+
     @property
     def sum_tolerance(self) -> float:
         """How far the sum of a row may be from 1."""
         return max(SUM_TOLERANCE, self.y_prob.eps)
 
+    @property
+    def working_dtype(self) -> type[np.floating[Any]]:
+        """float32 where nothing is lost by it, else float64."""
+        if self.from_logits or self.normalize or len(self.y_prob.shape) == 1:
+            return np.float64
+        parts = self.y_prob.columns or (self.y_prob.data,)
+        narrow = all(
+            part.dtype.name in ("float32", "float16", "bfloat16") for part in parts if part is not None
+        )
+        return np.float32 if narrow else np.float64
+
     def _raw(self, start: int, stop: int) -> NDArray[Any]:
         """Rows as given, (rows, classes): float32 where nothing is lost by it, else float64."""
         if self.y_prob.columns is not None:
             columns = [column[start:stop] for column in self.y_prob.columns]
-            return np.stack(columns, axis=1).astype(_working_dtype(*columns), copy=False)
+            return np.stack(columns, axis=1).astype(self.working_dtype, copy=False)
         assert self.y_prob.data is not None
         part = self.y_prob.data[start:stop]
         if part.ndim == 2:
-            return np.ascontiguousarray(part, dtype=_working_dtype(part))
+            return np.ascontiguousarray(part, dtype=self.working_dtype)
         of_class_1 = part.astype(np.float64)
         of_class_0 = np.zeros_like(of_class_1) if self.from_logits else 1.0 - of_class_1
         return np.stack([of_class_0, of_class_1], axis=1)
@@ -164,11 +197,7 @@ class Rows:
         if np.any(outside):
             worst = int(np.argmax(outside))
             accepted = "finite numbers from 0 up" if self.normalize else "finite numbers from 0 to 1"
-            hint = (
-                "; pass from_logits=True for logits"
-                if np.isfinite(given).all() and not self.normalize
-                else ""
-            )
+            hint = "" if self.normalize else _hint(given)
             raise ValueError(
                 f"y_prob is {given[worst]} in {place[worst]}; probabilities are {accepted}{hint}"
             )
@@ -182,18 +211,24 @@ class Rows:
         )
 
 
-def _working_dtype(*parts: NDArray[Any]) -> type[np.floating[Any]]:
-    narrow = all(part.dtype.name in ("float32", "float16", "bfloat16") for part in parts)
-    return np.float32 if narrow else np.float64
+def _hint(given: FloatArray) -> str:
+    """What would make values acceptable that are finite but not between 0 and 1."""
+    if not np.isfinite(given).all():
+        return ""
+    if (given > -1e-6).all() and (given < 1 + 1e-6).all():
+        return "; this looks like rounding: clip y_prob to [0, 1] first"
+    return "; pass from_logits=True for logits" + (
+        ", or normalize=True for scores" if (given >= 0).all() else ""
+    )
 
 
 def _softmax(raw: NDArray[Any]) -> FloatArray:
     """exp(z - max z) / Σ exp(z - max z), in float64; a row of NaN where that has no meaning."""
     z = np.ascontiguousarray(raw.T, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         z -= np.max(z, axis=0)
-    np.exp(z, out=z)
-    z /= np.add.reduce(z, axis=0)
+        np.exp(z, out=z)
+        z /= np.add.reduce(z, axis=0)
     return np.ascontiguousarray(z.T)
 
 
@@ -210,8 +245,8 @@ def _divided_by_sum(raw: NDArray[Any]) -> FloatArray:
 
 
 def _checked_shape(y_prob: Contents) -> tuple[int, int]:
-    for array in y_prob.columns or (y_prob.data,):
-        _refuse_dtype(array)
+    for name, array in zip(y_prob.names or (None,), y_prob.columns or (y_prob.data,), strict=True):
+        _refuse_dtype(array, "y_prob" if name is None else f"y_prob, column {name!r},")
     shape = y_prob.shape
     if len(shape) not in (1, 2):
         raise ValueError(
@@ -228,13 +263,21 @@ def _checked_shape(y_prob: Contents) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def _refuse_dtype(array: NDArray[Any] | None) -> None:
+def _refuse_dtype(array: NDArray[Any] | None, argument: str) -> None:
     assert array is not None
     if array.dtype.kind in "fiub" or array.dtype.name == "bfloat16":
         return
     if array.dtype.kind == "O":
-        raise TypeError("y_prob is an object array; convert it to floats first, for example np.stack(y_prob)")
-    raise TypeError(f"y_prob has dtype {array.dtype}; probabilities are real numbers")
+        missing = [index for index, value in enumerate(array.ravel()) if value is None]
+        if missing:
+            row = np.unravel_index(missing[0], array.shape)[0]
+            raise ValueError(
+                f"{argument} has a missing value in row {row}; fill or leave out such rows first"
+            )
+        raise TypeError(
+            f"{argument} is an object array; convert it to floats first, for example np.stack(y_prob)"
+        )
+    raise TypeError(f"{argument} has dtype {array.dtype}; probabilities are real numbers")
 
 
 def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
@@ -260,20 +303,31 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
 
 def _refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
     """Predictions where labels belong, and labels where predictions belong."""
-    if len(y_prob.shape) != 1 or y_true.data is None or y_prob.data is None:
-        return
-    truth = y_true.data[:1000]
-    fractions = truth.dtype.kind == "f" and bool(np.any(truth % 1.0 != 0))
-    if fractions and (y_prob.data.dtype.kind in "iubUSO" or truth.ndim == 2):
+    truth, predictions = y_true.head(1000), y_prob.head(1000)
+    with np.errstate(invalid="ignore"):
+        if truth.dtype.kind != "f" or not np.any(truth % 1.0 > 0):
+            return
+        labels = predictions.dtype.kind in "iubUSO" or not np.any(predictions % 1.0 > 0)
+    if labels and (predictions.ndim == 1 or truth.ndim == 2):
         raise ValueError(
             f"y_true (shape {y_true.shape}) looks like predictions and y_prob (shape {y_prob.shape}) like labels; "
             "the order is (y_true, y_prob)"
         )
 
 
-def _refuse_other_column_order(y_prob: Contents, classes: list[Any]) -> None:
-    names = [str(name) for name in classes]
-    if y_prob.names is not None and list(y_prob.names) != names and sorted(y_prob.names) == sorted(names):
-        raise ValueError(
-            f"classes are {names}, but the columns of y_prob are {list(y_prob.names)}: reorder either"
-        )
+def _refuse_other_column_order(y_true: Contents, y_prob: Contents, classes: list[Any] | None) -> None:
+    """Columns named as the classes are, but in another order: whether position or name is meant must not be guessed."""
+    one_hot = y_true.names if len(y_true.shape) == 2 else None
+    if y_prob.names is None and one_hot is None:
+        return
+    numbers = [str(index) for index in range(len(y_prob.names or one_hot or ()))]
+    if classes is not None:
+        orders = [[str(name) for name in classes]]
+    else:
+        orders = [numbers] if y_prob.names is None else [list(y_prob.names), numbers]
+    for argument, names in (("y_prob", y_prob.names or ()), ("one-hot y_true", one_hot or ())):
+        for order in orders:
+            if list(names) != order and sorted(names) == sorted(order):
+                raise ValueError(
+                    f"the columns of {argument} are {list(names)}, but the classes are {order}: reorder either"
+                )

@@ -36,6 +36,13 @@ class Contents:
         assert self.data is not None
         return self.data.shape
 
+    def head(self, n_rows: int) -> NDArray[Any]:
+        """The first rows as one array."""
+        if self.columns is not None:
+            return np.stack([column[:n_rows] for column in self.columns], axis=1)
+        assert self.data is not None
+        return self.data[:n_rows] if self.data.ndim else self.data
+
 
 def contents_of(value: Any, argument: str) -> Contents:
     """The arrays inside `value`; a TypeError or ValueError that names the argument if it cannot be read."""
@@ -66,7 +73,7 @@ def _eps(dtype: np.dtype[Any]) -> float:
 def _from_sequence(value: Any, argument: str) -> Contents:
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{argument} is not a rectangular array of numbers: {error}") from error
     return _from_numpy(array, argument)
 
@@ -110,6 +117,8 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
         return None
     if hasattr(value, "detach"):
         value = value.detach()  # a torch tensor that takes part in a graph does not hand out its memory
+    if hasattr(value, "resolve_neg"):
+        value = value.resolve_conj().resolve_neg()  # torch may keep a sign as a mark beside the memory
     _require_host_memory(value, argument)
     eps = None
     if str(value.dtype).endswith("bfloat16"):  # NumPy has no such type, float32 holds all its values
@@ -141,7 +150,10 @@ def _require_host_memory(value: Any, argument: str) -> None:
 
 def _from_array_like(value: Any, argument: str) -> Contents:
     if not hasattr(value, "__array__"):
-        raise TypeError(f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}")
+        hint = "; collect() it first" if hasattr(value, "collect") else ""
+        raise TypeError(
+            f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}{hint}"
+        )
     if getattr(value, "null_count", 0):  # a pyarrow.Array, which is neither series nor tensor
         _refuse_missing(np.asarray(value.is_null()), argument)
     return _from_numpy(np.asarray(value), argument)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, IntArray, Sum, frozen
-from trueness.binning import Edges
+from trueness._sums import (
+    LOG_SCORE_BITS,
+    PROBABILITY_BITS,
+    ExactSum,
+    FloatArray,
+    FloatSum,
+    IntArray,
+    Sum,
+    frozen,
+    remade,
+)
+from trueness.binning import EQUAL_MASS_SNAP, Edges
 from trueness.variation import Variation
 
 
@@ -28,15 +38,37 @@ class TableSpec:
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             if mine != theirs:
-                return f"{field.name} differs: {_brief(mine)} and {_brief(theirs)}"
+                return f"{field.name} differs: {_contrast(mine, theirs)}"
         return None
+
+    def agrees(self, other: TableSpec) -> bool:
+        """Whether specs are equal but for the rounding of V in edges, as engines make them of the same rows."""
+        mine, theirs = self.bins, other.bins
+        if mine.snap != theirs.snap or mine.n_bins != theirs.n_bins:
+            return False
+        apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
+        return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
+
+
+def _contrast(mine: Any, theirs: Any) -> str:
+    """Two unlike values, with as many digits as tell them apart."""
+    shown = _brief(mine)
+    if shown != _brief(theirs):
+        return f"{shown} and {_brief(theirs)}"
+    if not isinstance(mine, Edges):
+        return f"{shown} and another of the same name"
+    pairs = zip(mine.edges, theirs.edges, strict=True)
+    unlike = [f"edges[{k}] is {a!r} and {b!r}" for k, (a, b) in enumerate(pairs) if a != b]
+    if mine.snap != theirs.snap:
+        unlike.append(f"snap is {mine.snap!r} and {theirs.snap!r}")
+    return f"both are {shown}, but {unlike[0]}"
 
 
 def _brief(value: Any) -> str:
     if not isinstance(value, Edges):
         return repr(value)
     snap = "" if value.snap is None else f", snap {value.snap:g}"
-    shown = [f"{edge:.6g}" for edge in value.edges]
+    shown = [f"{edge:z.6g}" for edge in value.edges]
     middle = shown if len(shown) <= 12 else [*shown[:4], "…", *shown[-3:]]
     return f"{value.n_bins} bins [{' '.join(middle)}]{snap}"
 
@@ -69,6 +101,8 @@ class Sums:
     def __post_init__(self) -> None:
         for counts in (self.rows, self.tied_rows, self.impossible_rows):
             frozen(counts)
+
+    __reduce__ = remade
 
     @classmethod
     def zeros(cls, spec: TableSpec) -> Sums:
@@ -108,8 +142,32 @@ class Sums:
         chosen = names or tuple(name for name, _ in self.items())
         return all(_same(getattr(self, name), getattr(other, name)) for name in chosen)
 
+    @property
+    def mass(self) -> FloatArray:
+        """Number of rows in each bin, or the sum of their weights, (M,)."""
+        return self.rows.astype(np.float64) if self.weight is None else self.weight.value
+
+    def close(self, other: Sums, rtol: float) -> bool:
+        """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
+
+        Sums over a bin are judged on the scale of that bin, or a light one would pass whatever it holds; Σw² on its
+        own; the log-scores, which may cancel over the rows, on that of all rows.
+        """
+        mass = np.maximum(self.mass, other.mass)
+        of_all = np.asarray(mass.sum())
+        scales = {"log_score": of_all, "log_score_variance": of_all, "weight_square": np.zeros(())}
+        pairs = zip(self.items(), other.items(), strict=True)
+        return all(
+            np.array_equal(a, b)
+            if isinstance(a, np.ndarray)
+            else _close(a.value, b.value, rtol, scales.get(name, mass))
+            for (name, a), (_, b) in pairs
+        )
+
     def grouped(self, starts: IntArray) -> Sums:
         """Runs of bins that begin at `starts` merged into one each; totals over all rows stay."""
+        if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
+            raise ValueError(f"runs of bins must begin at 0 and one after the other, got {starts.tolist()}")
 
         def merged(value: Any) -> Any:
             if isinstance(value, np.ndarray):
@@ -117,6 +175,13 @@ class Sums:
             return value if value.value.ndim == 0 else value.grouped(starts)
 
         return Sums(**{name: merged(value) for name, value in self.items()})
+
+
+def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:
+    """Whether a and b differ by at most rtol of the largest of them and of the scale, which goes with axis 0."""
+    along = scale.reshape(scale.shape + (1,) * (a.ndim - scale.ndim))
+    largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), along)
+    return bool(np.all(np.abs(a - b) <= rtol * largest))
 
 
 def _same(a: Any, b: Any) -> bool:

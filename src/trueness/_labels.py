@@ -63,7 +63,7 @@ class Labels:
             raise ValueError(f"y_true is {part[row].tolist()!r} in row {start + row}; {accepted}")
 
 
-def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: Any) -> Labels:
+def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: list[Any] | None) -> Labels:
     """Labels of the right shape and kind, or a ValueError or TypeError about y_true or classes."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
     if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
@@ -74,8 +74,14 @@ def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: Any) -> 
     if data.shape[0] != n_rows:
         raise ValueError(f"y_true has {data.shape[0]} labels, but y_prob has {n_rows} rows")
     names = None if classes is None else _index_of(classes, n_classes)
+    if data.dtype.name == "bfloat16":
+        data = data.astype(np.float32)
     if data.ndim == 1 and names is not None:
         return Labels(data, n_classes, names)
+    missing = [i for i, value in enumerate(data.ravel()) if value is None] if data.dtype.kind == "O" else []
+    if missing:
+        row = np.unravel_index(missing[0], data.shape)[0]
+        raise ValueError(f"y_true has a missing value in row {row}; fill or leave out such rows first")
     if data.dtype.kind in "USO":
         raise TypeError(
             f"y_true holds {data.dtype} values ({data[:1].tolist()[0]!r} in row 0), not class indices; for names pass "
@@ -94,9 +100,11 @@ def class_names(classes: Any) -> list[Any]:
     return classes.tolist() if hasattr(classes, "tolist") else list(classes)
 
 
-def _index_of(classes: Any, n_classes: int) -> dict[Hashable, int]:
-    names = class_names(classes)
-    index_of = {name: index for index, name in enumerate(names)}
+def _index_of(names: list[Any], n_classes: int) -> dict[Hashable, int]:
+    try:
+        index_of = {name: index for index, name in enumerate(names)}
+    except TypeError as error:
+        raise TypeError(f"classes must be names, such as strings or numbers, got {names!r}") from error
     if len(names) != n_classes:
         raise ValueError(f"classes has {len(names)} names, but y_prob has {n_classes} classes")
     if len(index_of) != n_classes:

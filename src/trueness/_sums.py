@@ -6,8 +6,8 @@ added, so tables made from the same rows in any split, by any number of workers,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,19 @@ LOG_SCORE_BITS = 40
 """Log-scores reach some hundreds, so they enter as multiples of 2⁻⁴⁰."""
 
 
+LEAST_LOG = -(2.0**22)
+"""No ln p counts as less: so improbable a class comes from logits alone, and a sum of such must not overflow."""
+
+
 def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """The array itself, made read-only."""
     array.setflags(write=False)
     return array
+
+
+def remade(value: Any) -> tuple[type, tuple[Any, ...]]:
+    """For `__reduce__`: a copy is made anew from the fields, because NumPy forgets what was read-only."""
+    return type(value), tuple(getattr(value, field.name) for field in fields(value))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +43,7 @@ class ExactSum:
 
     Room for 2⁴⁰ rows and more, and every integer in it is exact in JSON.
 
-    >>> half = ExactSum.of_units(np.array([1 << 51]), 52)
+    >>> half = ExactSum.carried(np.array([0]), np.array([1 << 51]), 52)
     >>> (half + half + half).value
     array([1.5])
     """
@@ -47,15 +56,12 @@ class ExactSum:
         frozen(self.whole)
         frozen(self.fraction)
 
+    __reduce__ = remade
+
     @classmethod
     def zeros(cls, shape: tuple[int, ...], bits: int) -> ExactSum:
         """The identity of `+`."""
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), bits)
-
-    @classmethod
-    def of_units(cls, units: IntArray, bits: int) -> ExactSum:
-        """A sum given as an integer number of 2⁻ᵇ."""
-        return cls.carried(np.zeros_like(units), units, bits)
 
     @classmethod
     def carried(cls, whole: IntArray, units: IntArray, bits: int) -> ExactSum:
@@ -95,6 +101,8 @@ class FloatSum:
 
     def __post_init__(self) -> None:
         frozen(self.value)
+
+    __reduce__ = remade
 
     def __add__(self, other: FloatSum) -> FloatSum:
         return FloatSum(np.asarray(self.value + other.value))

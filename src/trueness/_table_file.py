@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from trueness._content import Sums, TableSpec
-from trueness._sums import ExactSum, FloatSum, IntArray, Sum
+from trueness._sums import LEAST_LOG, ExactSum, FloatSum, IntArray, Sum
 from trueness._version import __version__
 from trueness.binning import Edges
 from trueness.ranking import TIES
@@ -21,53 +21,78 @@ from trueness.variation import Variation, as_variation
 FORMAT = "trueness calibration tables"
 SCHEMA = 1
 
+COARSEST_EPS = 2.0**-7
+"""That of bfloat16, the coarsest dtype that is read: by so much may the sum of a row miss 1."""
+
 
 def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
-    """Write encoded tables beside the target and move them there, so that no half-written file is ever seen."""
+    """Write encoded tables as a file, whole or not at all."""
     import json
-    import tempfile
 
     if not tables:
         raise ValueError("there is no table to save")
     content = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "tables": tables}
-    text = json.dumps(content, allow_nan=False)
-    folder, name = os.path.split(os.path.abspath(path))
-    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    _put(json.dumps(content, allow_nan=False), os.fsdecode(path))
+
+
+def _put(text: str, path: str) -> None:
+    """Write text to a path; errors name that path.
+
+    A link stays, and what it leads to is replaced. A pipe or a device is no file to be replaced: it is written to.
+    """
+    if not os.path.basename(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        with open(path, "w", encoding="utf-8") as file:  # which refuses folders
+            file.write(text)
+        return
+    try:
+        _replace(os.path.realpath(path), text)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _replace(target: str, text: str) -> None:
+    """Write beside the target and move it there, so that no half-written file is ever seen."""
+    # A name of its own, since the target's may be as long as names can be.
+    beside = os.path.join(os.path.dirname(target), f".trueness-{os.urandom(8).hex()}")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(beside, 0o666 & ~_umask())  # mkstemp makes files that only the owner may read
-        os.replace(beside, path)
+        os.replace(beside, target)
     except BaseException:
         os.unlink(beside)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The encoded tables of a file of a schema that is known."""
+def read(path: str | os.PathLike[str], variation: Variation | None = None) -> list[tuple[TableSpec, Sums]]:
+    """Spec and sums of each table of a file of a schema that is known."""
     import json
 
+    name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
         try:
             content = json.load(file, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{os.fspath(path)} is not a file of calibration tables: {error}") from error
+            raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{os.fspath(path)} is JSON, but not a file of calibration tables")
+        raise ValueError(f"{name} is JSON, but not a file of calibration tables")
     if not _is_int(content.get("schema")) or content["schema"] != SCHEMA:
         raise ValueError(
-            f"{os.fspath(path)} has schema {content.get('schema')!r}; this version of trueness reads schema {SCHEMA}"
+            f"{name} has schema {content.get('schema')!r}; this version of trueness reads schema {SCHEMA}"
         )
     tables = content.get("tables")
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise ValueError(f"{os.fspath(path)} holds no tables")
-    return tables
+    if not isinstance(tables, list) or not tables:
+        raise ValueError(f"{name} holds no tables")
+    return [_decode_in_file(table, variation, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
+
+
+def _decode_in_file(content: Any, variation: Variation | None, place: str) -> tuple[TableSpec, Sums]:
+    try:
+        return decode(content, variation)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from error
 
 
 def _refuse_constant(token: str) -> NoReturn:
@@ -98,17 +123,24 @@ def _encode_sum(value: Any) -> Any:
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
     """Spec and sums of an encoded table, after looking at all of it."""
+    if variation is not None and not isinstance(variation, Variation):
+        raise TypeError(
+            f"variation must be the trueness.Variation that the table was made with, got {variation!r}; "
+            "measures of trueness's own are found by the name in the file"
+        )
     _require(isinstance(content, dict) and set(content) == {"spec", "n_rows", "sums"}, "its parts are wrong")
     spec = _decode_spec(content["spec"], variation)
-    expected = dict(Sums.zeros(spec).items()) if _modest(spec, content["sums"]) else {}
+    _require_declared_lengths(spec, content["sums"])
+    expected = dict(Sums.zeros(spec).items())
     _require(set(content["sums"]) == set(expected), f"its sums must be {', '.join(expected)}")
     sums = Sums(**{name: _decode_sum(name, content["sums"][name], zero) for name, zero in expected.items()})
-    _require_consistent(spec, sums, content["n_rows"])
+    with np.errstate(over="ignore"):  # numbers out of all proportion are refused, not warned about
+        _require_consistent(spec, sums, content["n_rows"])
     return spec, sums
 
 
-def _modest(spec: TableSpec, sums: Any) -> bool:
-    """Whether the lists are as long as the spec declares: looked at before anything of that size is made."""
+def _require_declared_lengths(spec: TableSpec, sums: Any) -> None:
+    """Lists as long as the spec declares: looked at before anything of that size is made."""
     _require(isinstance(sums, dict) and isinstance(sums.get("rows"), list), "it has no rows")
     _require(len(sums["rows"]) == spec.bins.n_bins, f"rows must have {spec.bins.n_bins} entries")
     ordered = sums.get("ordered")
@@ -117,7 +149,6 @@ def _modest(spec: TableSpec, sums: Any) -> bool:
         isinstance(line, list) and len(line) == spec.n_classes for line in lines
     )
     _require(fits, f"ordered must have {spec.n_classes} entries in each bin")
-    return True
 
 
 def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
@@ -135,7 +166,16 @@ def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
         bins = Edges(spec["edges"], spec["snap"]).resolve(*measure.range_for(spec["n_classes"]))
     except ValueError as error:
         raise ValueError(f"this table is damaged: {error}") from error
+    _require(
+        bins.snap is None or bins.snap < _narrowest(bins) / 2, "snap is as wide as half the narrowest bin"
+    )
     return TableSpec(spec["n_classes"], measure, bins, spec["ties"], spec["weighted"])
+
+
+def _narrowest(bins: Edges) -> float:
+    """The width of the narrowest bin, but for one that holds the lowest value alone."""
+    widths = np.diff(bins.edges)
+    return float(widths[widths > 0].min())
 
 
 def _decode_variation(name: Any, given: Variation | None) -> Variation:
@@ -156,7 +196,10 @@ def _decode_sum(name: str, value: Any, zero: Any) -> Any:
         _require(
             isinstance(value, dict) and set(value) == {"bits", "whole", "fraction"}, f"{name} is no exact sum"
         )
-        _require(value["bits"] == zero.bits, f"{name} must be in units of 2^-{zero.bits}")
+        _require(
+            _is_int(value["bits"]) and value["bits"] == zero.bits,
+            f"{name} must be in units of 2^-{zero.bits}",
+        )
         whole, fraction = (
             _integers(f"{name}.{part}", value[part], zero.whole.shape) for part in ("whole", "fraction")
         )
@@ -206,9 +249,10 @@ def _require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     """What holds for the sums of any rows: a file in which it does not was damaged or tampered with."""
     rows = sums.rows
     _require(bool(np.all(rows >= 0)), "a bin has a negative count")
-    _require(
-        _is_int(n_rows) and n_rows == int(rows.sum()), f"n_rows is {n_rows}, but its bins hold {rows.sum()}"
-    )
+    _require(_is_int(n_rows), f"n_rows must be a whole number, got {type(n_rows).__name__}")
+    _require(abs(n_rows) < 2**62, "n_rows is more than can be counted")
+    counted = sum(rows.tolist())
+    _require(n_rows == counted, f"n_rows is {n_rows}, but its bins hold {counted}")
     for name in ("tied_rows", "impossible_rows"):
         _require(0 <= int(getattr(sums, name)) <= n_rows, f"{name} is not between 0 and the number of rows")
     weight, slack = _require_weights(sums)
@@ -223,18 +267,35 @@ def _require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     _require(bool(np.all(ordered >= 0)), "ordered has a negative sum")
     downwards = np.diff(ordered, axis=1) <= slack * weight[:, None]
     _require(bool(np.all(downwards)), "the ordered probabilities of a bin increase")
-    # Rows may miss 1 by the eps of the coarsest dtype that is read, bfloat16's 2^-7.
-    _require(_close(sums.ordered, weight, 2.0**-7), "the probabilities of a bin do not add up to its count")
-    low, high = spec.variation.range_for(spec.n_classes)
-    total, margin = sums.variation.value, 1e-9 * weight * (high - low)
-    inside = (total >= low * weight - margin) & (total <= high * weight + margin)
-    _require(bool(np.all(inside)), "the summed variation of a bin is outside the measure's range")
-    # For one row: ln p_y from -745 (the smallest float) to 0, H up to ln C, a varentropy below (ln C)²/4 + 1.
+    _require(
+        _close(sums.ordered, weight, COARSEST_EPS), "the probabilities of a bin do not add up to its count"
+    )
+    _require(
+        _within_edges(spec, sums.variation, weight), "the summed variation of a bin is outside its edges"
+    )
+    # For one row: H up to ln C, a varentropy below (ln C)²/4 + 1, and ln p_y from that of the farthest logit to 0.
     mass, log_c = float(weight.sum()), math.log(spec.n_classes)
-    reachable = -746 * mass <= float(sums.log_score.value) <= (log_c + 1) * mass
+    reachable = LEAST_LOG * mass <= float(sums.log_score.value) <= (log_c + 1) * mass
     _require(reachable, "log_score is out of reach of so many rows")
     reachable = 0 <= float(sums.log_score_variance.value) <= (log_c**2 + 2) * mass
     _require(reachable, "log_score_variance is out of reach of so many rows")
+
+
+def _within_edges(spec: TableSpec, variation: Sum, weight: Any) -> bool:
+    """Whether the mean V of each bin is between its edges, or above by no more than still counts as on the edge.
+
+    How much that is depends on the dtype of the rows, which is not in the file: at most that of the coarsest one,
+    and always less than half a bin.
+    """
+    low, high = spec.variation.range_for(spec.n_classes)
+    coarsest = min((high - low) * 4 * COARSEST_EPS, _narrowest(spec.bins) / 2)
+    snap = coarsest if spec.bins.snap is None else spec.bins.snap
+    edges = np.array(spec.bins.edges)
+    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # V was put into its range first
+    least, most = np.maximum(edges[:-1], low), np.minimum(edges[1:] + snap, high)
+    margin = 1e-9 * max(abs(low), abs(high))
+    total = variation.value
+    return bool(np.all((total >= (least - margin) * weight) & (total <= (most + margin) * weight)))
 
 
 def _require_weights(sums: Sums) -> tuple[Any, float]:

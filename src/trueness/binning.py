@@ -20,6 +20,8 @@ from trueness._sums import FloatArray, IntArray
 from trueness.ranking import ordered_rows
 from trueness.variation import Variation, as_variation
 
+MOST_BINS = 10**7
+
 EQUAL_MASS_SNAP = 1e-12
 """Edges that were taken from the data are compared as finely as V is computed."""
 
@@ -39,7 +41,12 @@ class Edges:
     snap: float | None = None
 
     def __init__(self, edges: Sequence[float] | NDArray[Any], snap: float | None = None) -> None:
-        values = tuple(float(edge) for edge in edges)
+        if isinstance(edges, (str, bytes)) or not hasattr(edges, "__iter__"):
+            raise TypeError(f"edges must be a list of numbers, got {edges!r}")
+        try:
+            values = tuple(float(edge) for edge in edges)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"edges must be a flat list of numbers, got {edges!r}") from error
         steps = np.diff(values)
         if len(values) < 2 or not np.all(np.isfinite(values)):
             raise ValueError(f"edges must be at least two finite numbers, got {list(values)}")
@@ -84,7 +91,7 @@ class Edges:
         return np.searchsorted(thresholds, values, side="left").astype(narrow)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _thresholds(bins: Edges, eps: float, span: float) -> FloatArray:
     """The rule for values on an edge: V is above edge k if V > e_k + snap.
 
@@ -96,9 +103,12 @@ def _thresholds(bins: Edges, eps: float, span: float) -> FloatArray:
     widths = np.diff(edges)
     narrowest = float(widths[widths > 0].min())
     if snap >= narrowest / 2:
+        wider = (
+            ", or cast y_prob to a wider dtype if its values are more exact than that" if eps > 1e-10 else ""
+        )
         raise ValueError(
-            f"bins of width {narrowest:g} are too narrow for predictions whose dtype has eps {eps:g}: use fewer "
-            "bins, or cast y_prob to a wider dtype if its values are more exact than that"
+            f"bins of width {narrowest:g} are too narrow to tell apart values that are on an edge within {snap:g} "
+            f"(predictions whose dtype has eps {eps:g}): use fewer bins{wider}, or pass Edges(..., snap=...)"
         )
     return np.asarray(edges[1:-1] + snap)
 
@@ -114,18 +124,20 @@ class EqualWidth:
     n_bins: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1))
+        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1, MOST_BINS))
 
     def resolve(self, low: float, high: float) -> Edges:
         """The bins as edges."""
         return _equal_edges(self.n_bins, low, high)
 
 
-@lru_cache(maxsize=64)  # most calls ask for the same ten bins, and short inputs would feel the making
+@lru_cache(maxsize=16)  # most calls ask for the same ten bins, and short inputs would feel the making
 def _equal_edges(n_bins: int, low: float, high: float) -> Edges:
     """e_k = (lo·(M - k) + hi·k)/M, which puts plain decimals where they are written."""
     k = np.arange(n_bins + 1)
-    return Edges((low * (n_bins - k) + high * k) / n_bins)
+    edges = (low * (n_bins - k) + high * k) / n_bins
+    edges[[0, -1]] = low, high  # to the last digit
+    return Edges(edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +151,7 @@ class FineGrid:
     n_cells: int = 4000
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_cells", whole_number("the number of cells", self.n_cells, 1))
+        object.__setattr__(self, "n_cells", whole_number("the number of cells", self.n_cells, 1, MOST_BINS))
 
     def resolve(self, low: float, high: float) -> Edges:
         """The cells as edges."""
@@ -157,7 +169,7 @@ class EqualMass:
     n_bins: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1))
+        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1, MOST_BINS))
 
     def fit(
         self,
@@ -181,24 +193,32 @@ class EqualMass:
         low, high = variation.range_for(rows.n_classes)
         values, scratch = np.empty(rows.n_rows), Scratch()
         for start, stop in rows.spans():
-            ordered = ordered_rows(rows.block(start, stop), scratch)
+            with np.errstate(all="ignore"):
+                ordered = ordered_rows(rows.block(start, stop), scratch)
             rows.sums_of_distributions(ordered, start)
-            values[start:stop] = variation.of_rows(ordered.T)[: stop - start]
-        ends = self._ends(values, rows.sample_weight)
+            values[start:stop] = variation.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+        return self.edges_at(self._ends(values, rows.sample_weight), low, high)
+
+    def nth(self, n_rows: int) -> IntArray:
+        """Which of the sorted values (from 0) are the right ends of the bins, ⌈kN/M⌉ for k = 1 to M."""
+        return np.asarray(-(-np.arange(1, self.n_bins + 1) * n_rows // self.n_bins) - 1)
+
+    def edges_at(self, ends: FloatArray, low: float, high: float) -> Edges:
+        """The edges, given the right ends of all bins."""
         return Edges(_without_repeats(low, ends, high), EQUAL_MASS_SNAP)
 
     def _ends(self, values: FloatArray, weights: FloatArray | None) -> FloatArray:
         """The right ends of all bins, the largest value last."""
-        k = np.arange(1, self.n_bins + 1)
         if weights is None:
-            nth = -(-k * len(values) // self.n_bins) - 1
+            nth = self.nth(len(values))
             values.partition(nth)  # in place: this may be the largest array there is
             return values[nth]
         kept = weights > 0
         order = np.argsort(values[kept])
         mass = np.cumsum(weights[kept][order])
         # A weight that sums to exactly k/M must count as having reached it.
-        nth = np.searchsorted(mass * self.n_bins, k * mass[-1] * (1 - 1e-13))
+        goals = np.arange(1, self.n_bins + 1) * mass[-1] * (1 - 1e-13)
+        nth = np.searchsorted(mass * self.n_bins, goals)
         return np.asarray(values[kept][order][np.minimum(nth, len(mass) - 1)])
 
     def group(self, count: NDArray[Any]) -> IntArray:
@@ -221,19 +241,28 @@ def as_bins(bins: int | Bins) -> Bins:
     raise TypeError(f"bins must be a number or EqualWidth, EqualMass, Edges or FineGrid, got {bins!r}")
 
 
-def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> IntArray:
-    """Where each coarser bin begins among finer ones; every coarse edge must be a fine edge."""
+def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArray, tuple[float, ...]]:
+    """Where each coarser bin begins among finer ones, and the coarser edges; each must be a fine edge."""
     if isinstance(coarse, EqualMass):
-        return coarse.group(count)
-    wanted = np.array(coarse.resolve(fine.edges[0], fine.edges[-1]).edges[:-1])
-    have = np.array(fine.edges[:-1])
+        starts = coarse.group(count)
+        return starts, (*(fine.edges[start] for start in starts), fine.edges[-1])
+    edges = coarse.resolve(fine.edges[0], fine.edges[-1]).edges
+    wanted, have = np.array(edges[:-1]), np.array(fine.edges[:-1])
     starts = np.searchsorted(have, wanted - 1e-12)
-    missing = (starts == len(have)) | (np.abs(have[np.minimum(starts, len(have) - 1)] - wanted) > 1e-12)
+    missing = np.abs(have[np.minimum(starts, len(have) - 1)] - wanted) > 1e-12
     if np.any(missing):
         raise ValueError(
-            f"edge {wanted[missing][0]} of the coarser bins is not an edge of the {len(have)} finer ones"
+            f"edge {wanted[missing][0]} of the coarser bins is not an edge of the {len(have)} finer ones; a number of "
+            f"equal bins must divide theirs, EqualMass may be any number"
         )
-    return starts.astype(np.int64)
+    if len(wanted) > 1 and wanted[0] == wanted[1]:
+        # A bin for the lowest value alone can only come from such a bin.
+        if len(have) == 1 or have[0] != have[1]:
+            raise ValueError(
+                f"the finer bins do not hold the value {wanted[0]} apart, as the coarser ones ask for"
+            )
+        starts[1] = 1
+    return starts.astype(np.int64), edges
 
 
 def _without_repeats(low: float, ends: FloatArray, high: float) -> list[float]:

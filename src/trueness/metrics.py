@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._border import require_choice
+from trueness._border import require_choice, whole_number
 from trueness._sums import FloatArray
 from trueness.binning import Bins
 from trueness.table import CalibrationTable
@@ -29,11 +29,13 @@ def variation_gap(table: CalibrationTable) -> FloatArray:
 
     Positive: the outcomes varied more than predicted, which is over-confidence.
     """
+    _require_table(table)
     return table.gap if table.spec.variation.grows_with_dispersion else -table.gap
 
 
 def top_label_gap(table: CalibrationTable) -> FloatArray:
     """conf(B_m) - acc(B_m), (M,); NaN in empty bins."""
+    _require_table(table)
     return np.asarray(table.mean_ordered[:, 0] - table.rank_frequency[:, 0])
 
 
@@ -48,6 +50,7 @@ def ranked_gap(table: CalibrationTable, distance: str = "tv") -> FloatArray:
 
     Positive: the true class stood further down than predicted.
     """
+    _require_table(table)
     require_choice("distance", distance, DISTANCES)
     observed, predicted = table.rank_frequency, table.mean_ordered
     ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # of Σ_{c≤k}: predicted minus observed, for k < C
@@ -86,6 +89,7 @@ def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedPar
     >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
     0.531004
     """
+    _require_table(table)
     weight, gaps = _filled(table, gap(table))
     over = float(weight @ np.maximum(gaps, 0.0))
     under = float(weight @ np.maximum(-gaps, 0.0))
@@ -93,31 +97,32 @@ def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedPar
 
 
 def variation_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """VCE = Σ_m |B_m|/N · |𝒪(B_m) - 𝒫(B_m)| (the paper, section 2.2).
 
-    0 for a calibrated model in the limit of many rows; at most the width of the measure's range. `norm` may also be
+    0 for a calibrated model in the limit of many rows; at most the width of the measure's range if the measure is
+    symmetric. `confidence` and `margin` ask which rank came true, which may be any: at most 1 and 2. `norm` may also be
     "l2" (√Σ w·gap²) or "max" (the largest gap, over bins with at least `min_count` rows).
     """
     return _error(table, variation_gap(table), norm, min_count)
 
 
 def expected_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
     _require_measure(table, "confidence", "expected_calibration_error")
     return top_label_error(table, norm=norm, min_count=min_count)
 
 
-def top_label_error(table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None) -> float:
+def top_label_error(table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None) -> float:
     """Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| in the bins of any table; equal to ECE if it is binned by confidence."""
     return _error(table, top_label_gap(table), norm, min_count)
 
 
 def uncertainty_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: float | None = None
+    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """UCE = Σ_m |B_m|/N · |err(B_m) - uncert(B_m)| (Laves et al. 2019), of a table binned by entropy.
 
@@ -127,7 +132,7 @@ def uncertainty_calibration_error(
 
 
 def ranked_calibration_error(
-    table: CalibrationTable, distance: str = "tv", *, norm: str = "l1", min_count: float | None = None
+    table: CalibrationTable, distance: str = "tv", *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """RCE = Σ_m |B_m|/N · d(r̄_m, q̄_m): zero only if every rank is as frequent as predicted, in every bin.
 
@@ -135,6 +140,10 @@ def ranked_calibration_error(
     error) or "hellinger". It sees what a symmetric measure cannot, such as rank 2 being right more often than rank 1.
     """
     return _error(table, ranked_gap(table, distance), norm, min_count)
+
+
+# The four shells below repeat one call, on purpose: bundling the row options would hide them from `help()` (a TypedDict
+# to unpack) or from editors and type checkers (a decorator that makes the signatures).
 
 
 def vce(
@@ -149,7 +158,7 @@ def vce(
     normalize: bool = False,
     classes: Any = None,
     norm: str = "l1",
-    min_count: float | None = None,
+    min_count: int | None = None,
 ) -> float:
     """Variation calibration error of predictions; arguments as in `tabulate`, meaning as in the reader.
 
@@ -185,7 +194,7 @@ def ece(
     normalize: bool = False,
     classes: Any = None,
     norm: str = "l1",
-    min_count: float | None = None,
+    min_count: int | None = None,
 ) -> float:
     """Expected calibration error of the top label, in bins over [1/C, 1]; arguments as in `tabulate`.
 
@@ -217,7 +226,7 @@ def uce(
     normalize: bool = False,
     classes: Any = None,
     norm: str = "l1",
-    min_count: float | None = None,
+    min_count: int | None = None,
 ) -> float:
     """Uncertainty calibration error; arguments as in `tabulate`. Not zero for a calibrated model:
 
@@ -251,7 +260,7 @@ def rce(
     normalize: bool = False,
     classes: Any = None,
     norm: str = "l1",
-    min_count: float | None = None,
+    min_count: int | None = None,
 ) -> float:
     """Ranked calibration error; arguments as in `tabulate`, `distance` as in the reader.
 
@@ -274,12 +283,12 @@ def rce(
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 
 
-def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: float | None) -> float:
+def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
     require_choice("norm", norm, NORMS)
     if min_count is not None and norm != "max":
         raise ValueError(f"min_count goes with norm='max', not with norm={norm!r}")
     if norm == "max":
-        return _largest(table, gap, 1 if min_count is None else min_count)
+        return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
     weight, gaps = _filled(table, gap)
     return float(weight @ np.abs(gaps)) if norm == "l1" else float(np.sqrt(weight @ gaps**2))
 
@@ -292,8 +301,8 @@ def _filled(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, Float
     return count[filled] / count.sum(), gap[filled]
 
 
-def _largest(table: CalibrationTable, gap: FloatArray, min_count: float) -> float:
-    enough = (table.row_count > 0) & (table.row_count >= min_count)
+def _largest(table: CalibrationTable, gap: FloatArray, min_count: int) -> float:
+    enough = table.row_count >= min_count
     if not enough.any():
         raise ValueError(
             f"no bin holds min_count={min_count} rows; the fullest holds {table.row_count.max()}"
@@ -301,7 +310,17 @@ def _largest(table: CalibrationTable, gap: FloatArray, min_count: float) -> floa
     return float(np.abs(gap[enough]).max())
 
 
+def _require_table(table: Any) -> None:
+    if not isinstance(table, CalibrationTable):
+        none = ": the sum of no tables is the number 0" if isinstance(table, int) and table == 0 else ""
+        raise TypeError(
+            "table must be a CalibrationTable, such as tabulate returns or an Accumulator holds as .table, "
+            f"got {type(table).__name__}{none}"
+        )
+
+
 def _require_measure(table: CalibrationTable, name: str, reader: str) -> None:
+    _require_table(table)
     if table.spec.variation.name != name:
         raise ValueError(
             f"{reader} needs a table binned by {name}, this one is binned by {table.spec.variation.name}: "

@@ -47,7 +47,7 @@ def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[A
     """The columns of a block, exchanged until each row is sorted downwards; `memory` has a line to spare."""
     np.copyto(memory[:-1], block.T)
     *lines, spare = memory
-    for upper, lower in _comparators(block.shape[1]):
+    for upper, lower in comparators(block.shape[1]):
         larger = np.maximum(lines[upper], lines[lower], out=spare)
         np.minimum(lines[upper], lines[lower], out=lines[lower])
         lines[upper], spare = larger, lines[upper]
@@ -55,7 +55,7 @@ def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[A
 
 
 @cache
-def _comparators(n: int) -> tuple[tuple[int, int], ...]:
+def comparators(n: int) -> tuple[tuple[int, int], ...]:
     """Batcher's odd-even merge sort: Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M."""
     pairs: list[tuple[int, int]] = []
     p = 1
@@ -76,6 +76,17 @@ def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64]
     more = np.add.reduce(ordered > p_true, axis=0, dtype=narrow)
     tied = np.add.reduce(ordered >= p_true, axis=0, dtype=narrow) - more
     return np.asarray(more, dtype=np.int64), np.asarray(tied, dtype=np.int64)
+
+
+def standing_by_scores(
+    scores: FloatArray, s_true: FloatArray
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """`standing` among logits (rows, classes), and ln p of the true class, which cannot underflow."""
+    more = np.count_nonzero(scores > s_true[:, None], axis=1)
+    tied = np.count_nonzero(scores == s_true[:, None], axis=1)
+    top = np.max(scores, axis=1)
+    log_p = s_true - top - np.log(np.add.reduce(np.exp(scores - top[:, None]), axis=1))
+    return np.asarray(more, np.int64), np.asarray(tied, np.int64), log_p
 
 
 def lower_tied_classes(block: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Invented predictions: calibrated by design as in the paper's section 3, and made wrong in known ways.
 
-The same seed gives the same rows, to the bit, however they are cut into chunks.
+The same seed gives the same rows, to the bit, however they are cut into chunks. What spoils rows takes probabilities in
+any container that `tabulate` takes, of shape (rows, classes), and refuses a row that is no distribution.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from trueness._border import whole_number
+from trueness._border import Rows, whole_number
 from trueness._sums import FloatArray
 
 Seed: TypeAlias = "int | np.random.Generator | None"
 
 STREAM_ROWS = 2**16
 """Rows drawn from one random stream; the n-th such run of rows has the n-th stream, whatever the chunks."""
+
+MAX_ALPHA = 1e100
+"""A Dirichlet row is made of gamma variates over their sum, which must not overflow; far below, all rows are alike."""
 
 
 class Predictions(NamedTuple):
@@ -89,36 +93,33 @@ def draw_labels(y_prob: FloatArray, rng: np.random.Generator) -> NDArray[np.intp
     return np.asarray(np.argmax(cumulative > level[:, None], axis=1))
 
 
-def sharpen(y_prob: ArrayLike, exponent: float) -> FloatArray:
+def sharpen(y_prob: Any, exponent: float) -> FloatArray:
     """Rows ∝ pᵃ: over-confident for a > 1, under-confident for a < 1. This is temperature 1/a.
 
     >>> sharpen([[0.8, 0.2]], 2).round(4)
     array([[0.9412, 0.0588]])
     """
-    if not (np.isfinite(exponent) and exponent > 0):
+    if not (_is_real(exponent) and 0 < exponent < np.inf):
         raise ValueError(f"exponent must be a finite number above 0, got {exponent!r}")
-    rows = _rows(y_prob)
+    rows = _distributions(y_prob)
     powers = (rows / rows.max(axis=1, keepdims=True)) ** exponent
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def swap_ranks(y_prob: ArrayLike, first: int = 1, second: int = 2) -> FloatArray:
+def swap_ranks(y_prob: Any, first: int = 1, second: int = 2) -> FloatArray:
     """Rows in which the probabilities of two ranks (counted from 0) have changed places.
 
     >>> swap_ranks([[0.2, 0.5, 0.3]], 1, 2)
     array([[0.3, 0.5, 0.2]])
     """
-    rows = _rows(y_prob)
+    rows = _distributions(y_prob)
     _require_rank(rows, first=first, second=second)
-    order = np.argsort(-rows, axis=1, kind="stable")
-    here, there = order[:, [first]], order[:, [second]]
-    swapped = rows.copy()
-    np.put_along_axis(swapped, here, np.take_along_axis(rows, there, axis=1), axis=1)
-    np.put_along_axis(swapped, there, np.take_along_axis(rows, here, axis=1), axis=1)
-    return swapped
+    places = np.argsort(-rows, axis=1, kind="stable")[:, [first, second]]
+    np.put_along_axis(rows, places, np.take_along_axis(rows, places[:, ::-1], axis=1), axis=1)
+    return rows
 
 
-def flatten_tail(y_prob: ArrayLike, keep: int = 1, *, amount: float = 0.5) -> FloatArray:
+def flatten_tail(y_prob: Any, keep: int = 1, *, amount: float = 0.5) -> FloatArray:
     """Rows whose `keep` largest probabilities stay and whose others move towards their mean by `amount`, 0 to 1.
 
     The order of the classes stays, so that the lower ranks come true less often than stated. An amount of 1 makes the
@@ -127,54 +128,82 @@ def flatten_tail(y_prob: ArrayLike, keep: int = 1, *, amount: float = 0.5) -> Fl
     >>> flatten_tail([[0.6, 0.3, 0.1]], amount=0.5).round(2)
     array([[0.6 , 0.25, 0.15]])
     """
-    rows = _rows(y_prob)
+    rows = _distributions(y_prob)
     _require_rank(rows, keep=keep)
-    if not 0 <= amount <= 1:
+    if not (_is_real(amount) and 0 <= amount <= 1):
         raise ValueError(f"amount must be a number from 0 to 1, got {amount!r}")
     order = np.argsort(-rows, axis=1, kind="stable")[:, keep:]
     tail = np.take_along_axis(rows, order, axis=1)
-    flat = rows.copy()
-    np.put_along_axis(flat, order, tail + amount * (tail.mean(axis=1, keepdims=True) - tail), axis=1)
-    return flat
+    np.put_along_axis(rows, order, tail + amount * (tail.mean(axis=1, keepdims=True) - tail), axis=1)
+    return rows
 
 
-def shift_labels(y_prob: ArrayLike, class_weights: ArrayLike, rng: Seed = None) -> NDArray[np.intp]:
+def shift_labels(y_prob: Any, class_weights: Any, rng: Seed = None) -> NDArray[np.intp]:
     """Labels y ~ p_c·w_c/Σ: the classes have become rarer or more frequent than when the model was made.
 
     >>> shift_labels([[0.5, 0.5]] * 4, [0, 1], rng=0)
     array([1, 1, 1, 1])
     """
-    rows, weights = _rows(y_prob), np.asarray(class_weights, dtype=np.float64)
-    if weights.shape != (rows.shape[1],) or not np.all((weights >= 0) & np.isfinite(weights)):
+    rows, weights = _distributions(y_prob), _vector(class_weights)
+    if len(weights) != rows.shape[1] or not np.all((weights >= 0) & (weights < np.inf)):
         raise ValueError(
             f"class_weights must be {rows.shape[1]} finite numbers from 0 up, got {class_weights!r}"
         )
-    shifted = rows * weights
-    if not shifted.any(axis=1).all():
-        row = int(np.argmin(shifted.any(axis=1)))
-        raise ValueError(f"class_weights leave no class possible in row {row}")
-    return draw_labels(shifted / shifted.sum(axis=1, keepdims=True), np.random.default_rng(_root_seed(rng)))
+    rows *= weights / (weights.max() or 1.0)  # of which the products cannot overflow
+    possible = rows.any(axis=1)
+    if not possible.all():
+        raise ValueError(f"class_weights leave no class possible in row {int(np.argmin(possible))}")
+    return draw_labels(rows / rows.sum(axis=1, keepdims=True), np.random.default_rng(_root_seed(rng)))
 
 
-def _rows(y_prob: ArrayLike) -> FloatArray:
-    rows = np.asarray(y_prob, dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[1] < 2:
-        raise ValueError(f"y_prob must have shape (rows, classes), got {rows.shape}")
+def _distributions(y_prob: Any) -> FloatArray:
+    """The rows as float64 in memory of their own, (rows, classes), or an error that names the row and the value.
+
+    The border's own refusal would point to options that nothing here has.
+    """
+    given = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
+    if len(given.y_prob.shape) != 2:
+        raise ValueError(f"y_prob must have shape (rows, classes), got {given.y_prob.shape}")
+    rows = np.array(given.block(0, given.n_rows)[: given.n_rows], dtype=np.float64)
+    inside = (rows >= 0) & (rows <= 1)  # NaN fails both
+    if not inside.all():
+        row, c = np.unravel_index(np.argmin(inside), rows.shape)
+        raise ValueError(
+            f"y_prob is {rows[row, c]} in row {row}, class {c}; probabilities are finite numbers from 0 to 1"
+        )
+    total = rows.sum(axis=1)
+    off = np.abs(total - 1) > given.sum_tolerance
+    if off.any():
+        row = np.argmax(off)
+        raise ValueError(
+            f"y_prob sums to {total[row]:.9g} in row {row}, not to 1 within {given.sum_tolerance:g}"
+        )
     return rows
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _vector(values: Any) -> FloatArray:
+    """The numbers of a one-dimensional argument; none if it is anything else, which no caller accepts."""
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+    return vector if vector.ndim == 1 else np.empty(0)
 
 
 def _require_rank(rows: FloatArray, **ranks: Any) -> None:
     for name, rank in ranks.items():
-        if not isinstance(rank, (int, np.integer)) or not 0 <= rank < rows.shape[1]:
-            raise ValueError(f"{name} must be a whole number from 0 to {rows.shape[1] - 1}, got {rank!r}")
+        whole_number(name, rank, 0, most=rows.shape[1] - 1)
 
 
 def _checked_alpha(alpha: Sequence[float] | FloatArray) -> FloatArray:
-    concentration = np.asarray(alpha, dtype=np.float64)
-    positive = np.all((concentration > 0) & np.isfinite(concentration))
-    if concentration.ndim != 1 or len(concentration) < 2 or not positive:
+    concentration = _vector(alpha)
+    if len(concentration) < 2 or not np.all((concentration > 0) & (concentration <= MAX_ALPHA)):
         raise ValueError(
-            f"alpha must be one finite number above 0 for each of two or more classes, got {alpha!r}"
+            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {alpha!r}"
         )
     return concentration
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
-from trueness._border import Rows, require_choice, whole_number
+from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
+from trueness._labels import class_names
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
@@ -37,6 +39,8 @@ class Accumulator:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        engine: str = "auto",
+        n_threads: int | None = None,
     ) -> None:
         n_classes = whole_number("n_classes", n_classes, 2)
         require_choice("ties", ties, TIES)
@@ -47,8 +51,13 @@ class Accumulator:
                 f"EqualMass({chosen.n_bins}).fit(y_prob), or FineGrid() and coarsen the table at the end"
             )
         edges = chosen.resolve(*measure.range_for(n_classes))
-        self._table = CalibrationTable.empty(TableSpec(n_classes, measure, edges, ties, weighted))
-        self._from_logits, self._normalize, self._classes = from_logits, normalize, classes
+        spec = TableSpec(n_classes, measure, edges, ties, yes_or_no("weighted", weighted))
+        self._table = CalibrationTable.empty(spec)
+        self._from_logits = yes_or_no("from_logits", from_logits)
+        self._normalize = yes_or_no("normalize", normalize)
+        self._classes = None if classes is None else class_names(classes)
+        self._engine, self._n_threads = engine, n_threads
+        self._lock = Lock()
 
     @property
     def table(self) -> CalibrationTable:
@@ -76,11 +85,24 @@ class Accumulator:
         )
         if rows.n_classes != spec.n_classes:
             raise ValueError(f"y_prob has {rows.n_classes} classes, this Accumulator has {spec.n_classes}")
-        self._table = self._table + tabulate_rows(rows, spec)
+        (batch,) = tabulate_rows(rows, [spec], self._engine, self._n_threads)
+        self._add(batch)
 
     def merge(self, other: Accumulator) -> None:
         """Add all rows of another stream of the same spec."""
-        self._table = self._table + other.table
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"merge takes an Accumulator, got {type(other).__name__}; tables add with +")
+        self._add(other.table)
+
+    def _add(self, batch: CalibrationTable) -> None:
+        with self._lock:  # threads may share a stream
+            self._table = self._table + batch
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
 
     def __repr__(self) -> str:
         return f"Accumulator of {self._table!r}"

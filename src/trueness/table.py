@@ -20,6 +20,9 @@ from trueness._sums import ExactSum, FloatArray, IntArray
 from trueness.binning import Bins, Edges, as_bins, group_starts
 from trueness.variation import Variation
 
+FEW_ROWS = 10
+"""With fewer rows than this, or than classes, the ranks of a bin vary less than those of many would."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationTable:
@@ -194,22 +197,22 @@ class CalibrationTable:
     def same_counts(self, other: CalibrationTable) -> bool:
         """Whether `count`, `ordered_sum` and `rank_count` are equal to the last bit.
 
-        They are for the same unweighted rows by any engine; sums that pass through a logarithm may differ by 1e-12.
+        They are for the same unweighted rows by any engine. What passes through a logarithm may differ by 1e-12: V and
+        the log-scores, which are left out, and edges taken from the data, which may differ by as much.
         """
+        _require_table("same_counts", other)
         weights = () if self.sums.weight is None else ("weight",)
-        return self.spec == other.spec and self.sums.same(other.sums, "rows", "ordered", "rank", *weights)
+        return self.spec.agrees(other.spec) and self.sums.same(
+            other.sums, "rows", "ordered", "rank", *weights
+        )
 
     def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
-        """Whether specs and row counts are equal and all sums agree to rounding: how weighted tables are compared."""
-        if self.spec != other.spec or not self.sums.same(other.sums, "rows", "tied_rows", "impossible_rows"):
-            return False
-        scale = float(np.sum(self.count))
-        pairs = zip(self.sums.items(), other.sums.items(), strict=True)
-        return all(
-            np.allclose(a.value, b.value, rtol=rtol, atol=rtol * scale)
-            for (_, a), (_, b) in pairs
-            if not isinstance(a, np.ndarray)
-        )
+        """Whether row counts are equal and all sums agree to rounding: how weighted tables are compared.
+
+        Sums over a bin may differ by rtol of that bin's count, edges taken from the data by 1e-12.
+        """
+        _require_table("isclose", other)
+        return self.spec.agrees(other.spec) and self.sums.close(other.sums, rtol)
 
     def coarsen(self, bins: int | Bins) -> CalibrationTable:
         """The same rows in coarser bins, whose edges are among those of this table.
@@ -224,9 +227,9 @@ class CalibrationTable:
         """
         if self.n_rows == 0:
             raise ValueError("a table without rows cannot be coarsened")
-        starts = group_starts(self.bins, self.count, as_bins(bins))
-        edges = Edges([*self.edges[starts], self.edges[-1]], self.bins.snap)
-        return CalibrationTable(replace(self.spec, bins=edges), self.sums.grouped(starts))
+        starts, edges = group_starts(self.bins, self.count, as_bins(bins))
+        spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
+        return CalibrationTable(spec, self.sums.grouped(starts))
 
     def __repr__(self) -> str:
         kind = "weighted rows" if self.spec.weighted else "rows"
@@ -236,21 +239,17 @@ class CalibrationTable:
         )
         if self.n_bins > 40:
             return f"{head}\n  ({np.count_nonzero(self.sums.rows)} bins hold rows; coarsen() merges them)"
-        columns = (
-            self.edges[:-1],
-            self.edges[1:],
-            self.predicted_variation,
-            self.observed_variation,
-            self.gap,
-        )
+        predicted, observed = self._variations()
+        counts = [_plain(count) for count in self.count.tolist()]
+        width = max(12, *map(len, counts))
         lines = [
-            f"  {low:7.4f} {high:7.4f} {count:12.6g}"
-            + (f"{predicted:11.4f}{observed:11.4f}{gap:+11.4f}" if rows else f"{'-':>11}" * 3)
-            for low, high, predicted, observed, gap, count, rows in zip(
-                *columns, self.count, self.row_count, strict=True
+            f"  {low:z7.4f} {high:z7.4f} {count:>{width}}"
+            + (f"{p:z11.4f}{o:z11.4f}{o - p:+z11.4f}" if rows else f"{'-':>11}" * 3)
+            for low, high, count, p, o, rows in zip(
+                self.edges[:-1], self.edges[1:], counts, predicted, observed, self.row_count, strict=True
             )
         ]
-        titles = "   V from      to        count  predicted   observed        gap"
+        titles = f"   V from      to {'count':>{width}}  predicted   observed        gap"
         return "\n".join([head, titles, *lines, *self._remarks()])
 
     def _remarks(self) -> list[str]:
@@ -261,6 +260,15 @@ class CalibrationTable:
         if self.impossible_rows:
             remarks.append(
                 f"  {self.impossible_rows} rows: the true class had probability 0, the log-score is -inf"
+            )
+        enough = max(FEW_ROWS, self.n_classes)
+        held = self.effective_count[self.row_count > 0]
+        few = np.count_nonzero(held < enough * (1 - 1e-9))  # but for rounding of weights
+        if few:
+            rows = "effective rows" if self.spec.weighted else "rows"
+            remarks.append(
+                f"  {few} of {held.size} filled bins with fewer than {enough} {rows}: "
+                "their observed variation says little about the labels"
             )
         return remarks
 
@@ -292,7 +300,19 @@ class CalibrationTable:
     @classmethod
     def load_all(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> list[Self]:
         """All tables of a file."""
-        return [cls.from_dict(content, variation) for content in _table_file.read(path)]
+        return [cls(*content) for content in _table_file.read(path, variation)]
+
+
+def _require_table(method: str, other: object) -> None:
+    if not isinstance(other, CalibrationTable):
+        raise TypeError(f"{method} compares with another CalibrationTable, got {type(other).__name__}")
+
+
+def _plain(count: float) -> str:
+    """Whole numbers to the last digit, other sums of weights to six digits or one decimal."""
+    if isinstance(count, int) or (count.is_integer() and count < 2**53):
+        return str(int(count))
+    return f"{count:.1f}" if 1e5 <= count < 1e10 else f"{count:.6g}"
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:

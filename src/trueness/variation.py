@@ -28,7 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 _TINY = np.finfo(np.float64).tiny
-_FAMILY = re.compile(r"(renyi|tsallis)\((\d+\.?\d*(?:e[+-]?\d+)?)\)")
+_LARGEST, _NARROWEST = 2.0**40, 2.0**-20
+"""Values are summed exactly in steps of 2⁻⁵²: larger ones would overflow, much narrower ranges lose their digits."""
+_FAMILY = re.compile(r"(renyi|tsallis)\((\d*\.?\d+(?:e[+-]?\d+)?)\)")
 
 Formula = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Vectors on the last axis in, one number for each of them out."""
@@ -46,7 +48,7 @@ class Variation:
     >>> gini.range_for(4)
     (0.0, 0.75)
 
-    Two measures are equal if their names are: the name is what a saved table remembers.
+    Two measures are equal if they have the same name, range, direction and code; a saved table remembers the name.
     """
 
     name: str
@@ -58,11 +60,20 @@ class Variation:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
             raise TypeError("a Variation is made of a name and a function on the last axis")
-        own = getattr(self.function, "__module__", None) == __name__
-        if not own and (self.name in variations or _FAMILY.fullmatch(self.name)):
+        if not self._is_ours() and (self.name in variations or _FAMILY.fullmatch(self.name)):
             raise ValueError(
                 f"{self.name!r} is the name of a measure of trueness; a saved table would confuse the two"
             )
+
+    def _is_ours(self) -> bool:
+        """Whether this is a measure of the library itself, which its name alone brings back."""
+        if getattr(self.function, "__module__", None) != __name__:
+            return False
+        known = globals().get("variations")  # not there yet while it is being made
+        family = _FAMILY.fullmatch(self.name)
+        if family:
+            return self.function.__qualname__.startswith(f"{family[1]}.")
+        return known is None or (self.name in known and known[self.name].function is self.function)
 
     def __call__(self, x: Any) -> Any:
         """The measure of each vector on the last axis."""
@@ -73,24 +84,29 @@ class Variation:
         """The measure of each vector on the last axis, one finite number each."""
         x = x.view()
         x.setflags(write=False)  # a measure that works in place would spoil the sums
-        value = np.asarray(self.function(x), dtype=np.float64)
-        if value.shape != x.shape[:-1]:
+        # Always as rows, so that a function written for axis 1 means what its author meant.
+        vectors = x.reshape(-1, x.shape[-1]) if x.ndim != 2 else x
+        with np.errstate(under="ignore"):
+            value = np.asarray(self.function(vectors), dtype=np.float64)
+        if value.shape != vectors.shape[:-1]:
             raise ValueError(
-                f"variation {self.name!r} gave shape {value.shape} for vectors of shape {x.shape}; a measure gives one "
-                f"number for each vector on the last axis, {x.shape[:-1]}"
+                f"variation {self.name!r} gave shape {value.shape} for vectors of shape {vectors.shape}; a measure "
+                f"gives one number for each vector on the last axis, {vectors.shape[:-1]}"
             )
         finite = np.isfinite(value)
         if not finite.all():
-            where = np.unravel_index(int(np.argmin(finite)), value.shape)
-            raise ValueError(f"variation {self.name!r} is {value[where]} for {x[where].tolist()}")
-        return value
+            where = int(np.argmin(finite))
+            raise ValueError(f"variation {self.name!r} is {value[where]} for {vectors[where].tolist()}")
+        return value.reshape(x.shape[:-1])
 
-    def of_rows(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The measure of rows, within its attainable range; what exceeds it by rounding is put on its end."""
+    def of_rows(self, x: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        """The measure of rows, within its attainable range; what exceeds it by rounding is put on its end.
+
+        `tolerance` is how far a row's sum may be from 1: V may miss its range by as much.
+        """
         low, high = self.range_for(x.shape[-1])
         value = self.of(x)
-        # A row may miss the sum 1 by the eps of a coarse dtype, and V its range by as much.
-        slack = (high - low) / 64
+        slack = 4 * tolerance * (high - low)
         outside = (value < low - slack) | (value > high + slack)
         if outside.any():
             where = int(np.argmax(outside))
@@ -101,33 +117,56 @@ class Variation:
         return np.asarray(np.clip(value, low, high))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Measures of this module travel between processes by name, others as what they were made of."""
-        if getattr(self.function, "__module__", None) == __name__:
+        """Measures of the library travel between processes by name, others as what they were made of."""
+        if self._is_ours():
             return as_variation, (self.name,)
         made_of = (self.name, self.function, self.range, self.grows_with_dispersion, self.lipschitz)
         return Variation, made_of
 
     def range_for(self, n_classes: int) -> tuple[float, float]:
         """Lowest and highest value over all distributions on so many classes."""
-        low, high = self.range(n_classes) if callable(self.range) else self.range
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        try:
+            low, high = map(float, self.range(n_classes) if callable(self.range) else self.range)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"variation {self.name!r} must declare its range as (low, high)") from error
+        if not (low < high and max(abs(low), abs(high)) <= _LARGEST and high - low >= _NARROWEST):
             raise ValueError(
-                f"variation {self.name!r} declares the range ({low}, {high}); low < high is needed"
+                f"variation {self.name!r} declares the range ({low}, {high}); low < high is needed, within "
+                f"±{_LARGEST:g} and no narrower than {_NARROWEST:g}: scale the measure"
             )
-        return float(low), float(high)
+        return low, high
 
     def lipschitz_for(self, n_classes: int) -> float:
         """Least L₁ with |V(a) - V(b)| ≤ L₁·‖a - b‖₁ for all distributions a, b; infinite where there is none."""
         return float(self.lipschitz(n_classes) if callable(self.lipschitz) else self.lipschitz)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Variation) and self.name == other.name
+        if not isinstance(other, Variation):
+            return NotImplemented
+        return self.name == other.name and (
+            (self._is_ours() and other._is_ours())
+            or (
+                self.grows_with_dispersion == other.grows_with_dispersion
+                and all(self.range_for(c) == other.range_for(c) for c in (2, 10))
+                and _same_code(self.function, other.function)
+            )
+        )
 
     def __hash__(self) -> int:
         return hash(self.name)
 
     def __repr__(self) -> str:
         return f"Variation({self.name!r})"
+
+
+def _same_code(one: Callable[..., Any], other: Callable[..., Any]) -> bool:
+    """Whether two functions were written alike: the same object, or one that travelled between processes."""
+    codes = [getattr(function, "__code__", None) for function in (one, other)]
+    if one is other or None in codes:
+        return one is other
+    return all(
+        getattr(codes[0], part) == getattr(codes[1], part) for part in ("co_code", "co_consts", "co_names")
+    )
 
 
 def _entropy(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -209,15 +248,27 @@ def renyi(alpha: float) -> Variation:
         return variations["entropy"]
 
     def formula(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        top = np.max(x, axis=-1)
+        scale = (1.0 - alpha) * math.log(x.shape[-1])
+        if abs(alpha - 1.0) < _NEAR_ONE:
+            return np.asarray(np.log1p(_power_sum_less_one(x, alpha)) / scale)
         # Relative to the largest entry, so that a high order does not underflow.
-        log_powers = alpha * np.log(top) + np.log(np.sum((x / top[..., None]) ** alpha, axis=-1))
-        return np.asarray(log_powers / ((1.0 - alpha) * math.log(x.shape[-1])))
+        top = np.max(x, axis=-1)
+        relative = np.sum((x / top[..., None]) ** alpha, axis=-1)
+        return np.asarray((alpha * np.log(top) + np.log(relative)) / scale)
 
     def lipschitz(n_classes: int) -> float:
         return alpha / (2 * (alpha - 1) * math.log(n_classes)) * _steepest_renyi(alpha, n_classes)
 
     return Variation(_order_name("renyi", alpha), formula, lipschitz=lipschitz if alpha > 1 else math.inf)
+
+
+_NEAR_ONE = 0.1
+"""Closer to order 1 than this, 1/(1 - α) would amplify rounding, and what a row's sum misses, too much."""
+
+
+def _power_sum_less_one(p: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """Σpᵅ - 1 = Σ p·(pᵅ⁻¹ - 1) for Σp = 1, which keeps its digits when α is close to 1."""
+    return np.asarray(np.sum(p * np.expm1((alpha - 1.0) * log_or_finite(p)), axis=-1))
 
 
 def _steepest_renyi(alpha: float, n_classes: int) -> float:
@@ -249,6 +300,9 @@ def tsallis(alpha: float) -> Variation:
         return variations["entropy"]
 
     def formula(x: NDArray[np.float64]) -> NDArray[np.float64]:
+        if abs(alpha - 1.0) < _NEAR_ONE:
+            at_uniform = math.expm1((1.0 - alpha) * math.log(x.shape[-1]))
+            return np.asarray(_power_sum_less_one(x, alpha) / at_uniform)
         return np.asarray((1.0 - np.sum(x**alpha, axis=-1)) / (1.0 - x.shape[-1] ** (1.0 - alpha)))
 
     def lipschitz(n_classes: int) -> float:
@@ -258,13 +312,31 @@ def tsallis(alpha: float) -> Variation:
 
 
 def _checked_order(alpha: float) -> float:
-    if not (isinstance(alpha, (int, float, np.integer)) and math.isfinite(alpha) and alpha > 0):
+    number = isinstance(alpha, (int, float, np.integer, np.floating)) and not isinstance(alpha, bool)
+    if not (number and math.isfinite(alpha) and alpha > 0):
         raise ValueError(f"alpha must be a finite number above 0, got {alpha!r}")
     return float(alpha)
 
 
 def _order_name(family: str, alpha: float) -> str:
     return f"{family}({int(alpha) if alpha.is_integer() else alpha!r})"
+
+
+def _half_ratio(n_classes: int) -> float:
+    return n_classes / (2 * (n_classes - 1))
+
+
+def _ratio(n_classes: int) -> float:
+    return n_classes / (n_classes - 1)
+
+
+def _root_ratio(n_classes: int) -> float:
+    return math.sqrt(n_classes / (2 * (n_classes - 1)))
+
+
+def _mode_ratio(n_classes: int) -> float:
+    """½·(Σd + max d)/(‖d‖₂·√(C - 1)) with d = max p - p, largest at d ∝ (2, 1, …, 1)."""
+    return math.sqrt((n_classes + 2) / (n_classes - 1)) / 2
 
 
 def _top_range(n_classes: int) -> tuple[float, float]:
@@ -280,19 +352,12 @@ variations: Mapping[str, Variation] = MappingProxyType(
             Variation(
                 "max_probability", _max_probability, _top_range, grows_with_dispersion=False, lipschitz=0.5
             ),
-            Variation(
-                "wilcox_variation_ratio", _wilcox_variation_ratio, lipschitz=lambda c: c / (2 * (c - 1))
-            ),
-            Variation("iqv", _iqv, lipschitz=lambda c: c / (c - 1)),
-            Variation("average_deviation", _average_deviation, lipschitz=lambda c: c / (2 * (c - 1))),
+            Variation("wilcox_variation_ratio", _wilcox_variation_ratio, lipschitz=_half_ratio),
+            Variation("iqv", _iqv, lipschitz=_ratio),
+            Variation("average_deviation", _average_deviation, lipschitz=_half_ratio),
             Variation("mean_difference", _mean_difference, lipschitz=1.0),
-            Variation(
-                "standard_deviation", _standard_deviation, lipschitz=lambda c: math.sqrt(c / (2 * (c - 1)))
-            ),
-            # ½·(Σd + max d)/(‖d‖₂·√(C - 1)) with d = max p - p, largest at d ∝ (2, 1, …, 1).
-            Variation(
-                "mode_deviation", _mode_deviation, lipschitz=lambda c: math.sqrt((c + 2) / (c - 1)) / 2
-            ),
+            Variation("standard_deviation", _standard_deviation, lipschitz=_root_ratio),
+            Variation("mode_deviation", _mode_deviation, lipschitz=_mode_ratio),
             Variation("margin", _margin, lipschitz=1.0),
         )
     }

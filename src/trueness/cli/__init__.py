@@ -1,6 +1,7 @@
 """The command ``trueness``: it parses arguments and hands over; the work is done by the modules below.
 
-What a command needs is imported when it is called, so that ``trueness --version`` stays quick.
+Whatever is asked, the package is imported and NumPy with it. What a command needs beyond that is imported when it is
+called, so that the others do not wait for it.
 """
 
 import argparse

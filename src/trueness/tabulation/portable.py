@@ -7,7 +7,7 @@ a row is computed from that row alone by the same operations wherever it stands,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,23 +16,39 @@ from numpy.typing import NDArray
 from trueness._border import Rows
 from trueness._content import Sums, TableSpec
 from trueness._scratch import Scratch
-from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray, FloatSum, IntArray
-from trueness.ranking import lower_tied_classes, ordered_rows, standing
+from trueness._sums import (
+    LEAST_LOG,
+    LOG_SCORE_BITS,
+    PROBABILITY_BITS,
+    ExactSum,
+    FloatArray,
+    FloatSum,
+    IntArray,
+)
+from trueness.ranking import lower_tied_classes, ordered_rows, standing, standing_by_scores
 from trueness.variation import log_or_finite
 
 _UNIT = 1 << PROBABILITY_BITS
 _BITS_OF_ONE = np.float64(1.0).view(np.int64)
-_SMALLEST = np.finfo(np.float64).smallest_subnormal
 
 
-def sum_rows(rows: Rows, spec: TableSpec, spans: Iterable[tuple[int, int]]) -> Sums:
-    """The sums of the blocks of rows that `spans` names."""
+def spans(rows: Rows) -> list[tuple[int, int]]:
+    """Blocks that stay in the cache."""
+    return list(rows.spans())
+
+
+def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
+    """The sums of the blocks of rows that `spans` names, one for each spec."""
     scratch = Scratch()
-    describer = _Describer(rows, spec, scratch)
-    totals = _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch)
-    for start, stop in spans:
-        totals.add(describer.described(start, stop))
-    return totals.sums()
+    describers = [_Describer(rows, spec, scratch) for spec in specs]
+    totals = [_WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch) for spec in specs]
+    with np.errstate(
+        all="ignore"
+    ):  # tiny probabilities underflow, and what is no number is refused with its row
+        for start, stop in spans:
+            for describer, total in zip(describers, totals, strict=True):
+                total.add(describer.described(start, stop))
+    return [total.sums() for total in totals]
 
 
 class _Described(NamedTuple):
@@ -77,16 +93,14 @@ class _Describer:
             # The very operations of the measure's own formula, on logarithms that are at hand.
             variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
         else:
-            variation = spec.variation.of_rows(ordered.T)
+            variation = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
 
         # A lone row came twice.
         block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
-        labels = self._labels(start, stop)
-        p_true = block.ravel().take(np.arange(0, block.size, spec.n_classes) + labels).astype(np.float64)
-        rank, tied = self._rank(block, ordered, labels, p_true)
-        impossible = p_true == 0.0
+        rank, tied, log_p = self._standing(start, stop, block, ordered)
+        impossible = log_p == -np.inf
         log_scores = np.empty((2, n))
-        log_scores[0] = np.log(np.maximum(p_true, _SMALLEST)) + entropy
+        log_scores[0] = np.maximum(log_p, LEAST_LOG) + entropy
         if impossible.any():
             log_scores[0, impossible] = 0.0
         log_scores[1] = varentropy[:n]
@@ -94,10 +108,6 @@ class _Describer:
         bins = spec.bins.index(variation, self.thresholds)
         described = _Described(ordered, variation, bins, rank, tied, impossible, log_scores, weight)
         return described if weight is None or weight.all() else described.kept(weight > 0)
-
-    def _labels(self, start: int, stop: int) -> NDArray[np.intp]:
-        assert self.rows.labels is not None
-        return self.rows.labels.block(start, stop)
 
     def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
         """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats; `total` is Σp."""
@@ -109,13 +119,23 @@ class _Describer:
         varentropy = np.add.reduce(products, axis=0) + entropy * entropy * (total - 2.0)
         return entropy, np.maximum(varentropy, 0.0)
 
-    def _rank(
-        self, block: NDArray[np.floating], ordered: FloatArray, labels: NDArray[np.intp], p_true: FloatArray
-    ) -> tuple[IntArray, IntArray]:
-        rank, tied = standing(ordered, p_true)
+    def _standing(
+        self, start: int, stop: int, block: NDArray[np.floating], ordered: FloatArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """The rank of the true class, how many classes are tied with it, and ln p of it."""
+        assert self.rows.labels is not None
+        labels = self.rows.labels.block(start, stop)
+        scores: NDArray[Any] = self.rows.scores(start, stop) if self.rows.from_logits else block
+        of_true = scores.ravel().take(np.arange(0, scores.size, scores.shape[1]) + labels)
+        if self.rows.from_logits:
+            rank, tied, log_p = standing_by_scores(scores, of_true)
+        else:
+            of_true = of_true.astype(np.float64)
+            rank, tied = standing(ordered, of_true)
+            log_p = np.log(of_true)
         if self.spec.ties == "first" and (shared := np.flatnonzero(tied > 1)).size:
-            rank[shared] += lower_tied_classes(block[shared], labels[shared])
-        return rank, tied
+            rank[shared] += lower_tied_classes(scores[shared], labels[shared])
+        return rank, tied, log_p
 
 
 class _Grouping:
@@ -205,10 +225,11 @@ class _ExactTotals:
         self.lines.add(group.occupied, self._steps(block.ordered, block.variation - whole, group))
         self.lines.whole[:, -1] += np.bincount(block.bins, whole, len(self.counts.rows)).astype(np.int64)
         self._add_ranks(block, group)
-        units = np.rint(block.log_scores * (1 << LOG_SCORE_BITS)).astype(np.int64)
-        # |ln p_y + H| stays below 1500, so the sum over a block fits.
-        for which, total in enumerate(np.add.reduce(units, axis=1).tolist()):
-            self.log_scores[which] += total
+        whole = np.floor(block.log_scores)
+        units = np.rint((block.log_scores - whole) * (1 << LOG_SCORE_BITS))
+        for which, (wholes, fractions) in enumerate(zip(whole, units, strict=True)):
+            total = int(wholes.sum()) << LOG_SCORE_BITS
+            self.log_scores[which] += total + int(fractions.sum())
 
     def _steps(self, ordered: FloatArray, fraction: FloatArray, group: _Grouping) -> IntArray:
         """Sums over each bin of the lines of `ordered`, and of `fraction`, in units of 2⁻⁵², modulo 2⁶⁴.

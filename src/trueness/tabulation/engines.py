@@ -1,0 +1,71 @@
+"""Which engine does the work: the one place where that is decided.
+
+Both give the same counts, ordered sums and rank counts, bit for bit. The fused one needs numba (extra `fast`), knows
+the measures that are compiled, and takes unweighted rows; it must be loaded and compiled, which costs about a second in
+a fresh process (the compiled code is kept on disk) and several the first time of all. So by default:
+
+| in this process | the fused engine is taken from |
+|---|---|
+| numba was not loaded yet | 1 s of portable work on |
+| it was, but not for this number of classes and dtype | 0.4 s on |
+| it was, for such rows | 10 ms on |
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from trueness._border import Rows, require_choice, whole_number
+from trueness.variation import Variation
+
+ENGINES = ("auto", "portable", "fused")
+
+FUSED_MEASURES = ("entropy", "confidence", "max_probability")
+
+COLD_SECONDS, WARM_SECONDS, READY_SECONDS = 1.0, 0.4, 0.01
+
+
+def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
+    """Whether the fused engine is to be taken; an error if it was asked for and cannot be."""
+    require_choice("engine", engine, ENGINES)
+    if engine == "portable" or (engine == "auto" and not _pays(rows)):
+        return False
+    obstacle = _obstacle(rows, measures)
+    if engine == "fused" and obstacle is not None:
+        raise ValueError(f"engine='fused' {obstacle}; engine='portable' can")
+    return obstacle is None
+
+
+def thread_count(n_threads: int | None, fused: bool) -> int:
+    """How many threads: as asked for, else all cores for the fused engine and one for the other.
+
+    The portable engine's steps are short and wait for the interpreter's lock.
+    """
+    if n_threads is not None:
+        return whole_number("n_threads", n_threads, 1)
+    if not fused:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _obstacle(rows: Rows, measures: Sequence[Variation]) -> str | None:
+    """Why the fused engine cannot do it, if so."""
+    if rows.sample_weight is not None:
+        return "cannot take sample_weight"
+    unknown = [measure.name for measure in measures if measure.name not in FUSED_MEASURES]
+    if unknown:
+        return f"does not know the measure {unknown[0]!r}, only {', '.join(FUSED_MEASURES)}"
+    if find_spec("numba") is None:
+        return "needs numba, which is not installed (pip install 'trueness[fast]')"
+    return None
+
+
+def _pays(rows: Rows) -> bool:
+    seconds = rows.n_rows * (30 + 15 * rows.n_classes) * 1e-9  # what the portable engine would take, roughly
+    fused = sys.modules.get("trueness.tabulation.fused")
+    if fused is None:
+        return seconds > COLD_SECONDS
+    return seconds > (READY_SECONDS if fused.is_ready(rows.n_classes, rows.working_dtype) else WARM_SECONDS)

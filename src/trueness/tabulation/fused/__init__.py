@@ -1,0 +1,207 @@
+"""Rows to sums in one compiled pass: the same table as the portable engine, for inputs that are worth a compiler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from trueness._border import Rows
+from trueness._content import Sums, TableSpec
+from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray
+from trueness.binning import Edges, EqualMass
+from trueness.tabulation._threads import in_threads
+from trueness.tabulation.fused._groups import Layout, group_kernel
+from trueness.tabulation.fused._measure import CELLS, measure_kernel, order_statistics
+from trueness.tabulation.fused._rows import row_kernel
+from trueness.tabulation.fused._totals import Totals, aligned_zeros
+from trueness.variation import Variation
+
+MEASURES = {"entropy": "entropy", "confidence": "confidence", "max_probability": "confidence"}
+"""The measures that are compiled."""
+
+FEW_EDGES = 32
+"""Up to so many edges a value is compared with all of them; beyond, a table says where to begin."""
+
+GUESSES = 4096
+
+NETWORK_CLASSES = 32
+"""Up to so many classes rows are sorted in registers, eight at a time; beyond, by NumPy."""
+
+
+def spans(rows: Rows) -> list[tuple[int, int]]:
+    """Blocks that are long enough to hide what the interpreter does between them."""
+    return list(rows.spans(rows=2**16, values=2**20))
+
+
+def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
+    """Compile what a pass over such rows needs, so that it fails before the pass if it must."""
+    if specs:
+        _Pass(rows, specs).add_nothing()
+
+
+def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_threads: int) -> Edges:
+    """The edges of equal-mass bins over all rows."""
+    low, high = variation.range_for(rows.n_classes)
+    scale = (CELLS - 1) / (high - low)
+    values = np.empty(rows.n_rows)
+    item, in_groups = rows.block(0, 1).itemsize, rows.n_classes <= NETWORK_CLASSES
+    kernel = measure_kernel(rows.n_classes, item, _kernel_name(variation), in_groups)
+
+    def measure(spans: Iterable[tuple[int, int]]) -> Any:
+        cells = np.zeros(CELLS, np.int64)
+        for start, stop in spans:
+            block = rows.block(start, stop)[: stop - start]
+            failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells)
+            if failed >= 0:
+                rows.refuse_block(start + failed, min(start + failed + 8, stop))
+        return cells
+
+    cells = sum(in_threads(measure, spans(rows), n_threads))
+    ends = order_statistics(values, cells, low, scale, bins.nth(rows.n_rows))
+    return bins.edges_at(ends, low, high)
+
+
+def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
+    """The sums of the blocks that `spans` names, one for each spec, in one pass."""
+    work = _Pass(rows, specs)
+    for start, stop in spans:
+        work.add(start, stop)
+    _ready.add((rows.n_classes, work.item))
+    return work.sums()
+
+
+_ready: set[tuple[int, int]] = set()
+
+
+def is_ready(n_classes: int, dtype: Any) -> bool:
+    """Whether the kernel for such rows was used before in this process, and costs nothing more."""
+    return (n_classes, np.dtype(dtype).itemsize) in _ready
+
+
+class _Pass:
+    """One thread's pass over its share of the blocks."""
+
+    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+        self.rows, self.specs = rows, specs
+        self.item = rows.block(0, 1).itemsize
+        self.thresholds = _thresholds(rows, specs)
+        self.search = _search(specs, self.thresholds)
+        self.split = specs[0].ties == "split"
+        n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
+        copies = 4 if n_classes <= NETWORK_CLASSES and n_edges < 256 else 1
+        if n_classes <= NETWORK_CLASSES:
+            layout = Layout(n_classes, len(specs))
+            shape = ",".join(
+                map(str, (n_classes, self.item, copies, *(_kernel_name(spec.variation) for spec in specs)))
+            )
+            self.kernel, self.sum_block = group_kernel(shape, n_edges <= FEW_EDGES), self._sum_groups
+            self.scratch, row = aligned_zeros((layout.size,)), layout.row
+            self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
+        else:
+            self.kernel, self.sum_block = row_kernel(self.item), self._sum_sorted
+            self.scratch = np.zeros(40)
+            self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
+            self.lines = np.zeros((0, 8 * math.ceil(n_classes / 8)), f"f{self.item}")
+            row = self.lines.shape[1] + len(specs)
+        self.first_variation = row - len(specs) if n_classes > NETWORK_CLASSES else n_classes
+        self.totals = Totals.zeros(copies, len(specs), n_edges + 1, n_classes, row)
+
+    def add(self, start: int, stop: int) -> None:
+        """Add the rows from start to stop, or refuse them."""
+        assert self.rows.labels is not None
+        block = self.rows.block(start, stop)[: stop - start]
+        scores = self.rows.scores(start, stop) if self.rows.from_logits else block
+        labels = self.rows.labels.block(start, stop).astype(np.int64, copy=False)
+        failed = self.sum_block(block, scores, labels)
+        if failed >= 0:
+            self.rows.refuse_block(start + failed, min(start + failed + 8, stop))
+
+    def add_nothing(self) -> None:
+        """Run the kernel over no rows."""
+        block = np.empty((0, self.rows.n_classes), f"f{self.item}")
+        scores = block.astype(np.float64) if self.rows.from_logits else block
+        self.sum_block(block, scores, np.empty(0, np.int64))
+
+    def _sum_groups(self, block: Any, scores: Any, labels: Any) -> int:
+        how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.search, self.thresholds)
+        return int(self.kernel(block, scores, labels, *how, self.scratch, self.padding, self.totals))
+
+    def _sum_sorted(self, block: Any, scores: Any, labels: Any) -> int:
+        if len(self.lines) < len(block):
+            self.lines = np.zeros((len(block), self.lines.shape[1]), block.dtype)
+        lines = self.lines[: len(block)]
+        ordered = lines[:, -block.shape[1] :]
+        ordered[...] = block
+        ordered.sort(axis=1)
+        how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.by_entropy)
+        return int(
+            self.kernel(
+                block, scores, lines, labels, *how, self.search, self.thresholds, self.scratch, self.totals
+            )
+        )
+
+    def sums(self) -> list[Sums]:
+        """What was summed, one for each spec."""
+        t = self.totals
+        score, variance = (
+            ExactSum(np.array(t.logs[k]), np.array(t.logs[k + 1]), LOG_SCORE_BITS) for k in (0, 2)
+        )
+        made = []
+        for k, spec in enumerate(self.specs):
+            m, at = slice(spec.bins.n_bins), self.first_variation + k
+            rank = ExactSum.carried(
+                t.rank_count[k, m] + t.split_whole[k, m], t.split_fraction[k, m], PROBABILITY_BITS
+            )
+            whole, fraction = t.whole[k, m], t.fraction[k, m]
+            made.append(
+                Sums(
+                    rows=t.rank_count[k, m].sum(axis=1),
+                    tied_rows=np.array(t.logs[5]),
+                    impossible_rows=np.array(t.logs[4]),
+                    ordered=ExactSum(self._ranks(whole), self._ranks(fraction), PROBABILITY_BITS),
+                    rank=rank,
+                    variation=ExactSum(whole[:, at], fraction[:, at], PROBABILITY_BITS),
+                    log_score=score,
+                    log_score_variance=variance,
+                )
+            )
+        return made
+
+    def _ranks(self, words: Any) -> Any:
+        """The words of a row that hold its ordered probabilities, downwards."""
+        n_classes = self.rows.n_classes
+        if n_classes <= NETWORK_CLASSES:
+            return words[:, :n_classes]
+        return words[:, self.first_variation - n_classes : self.first_variation][:, ::-1]
+
+
+def _kernel_name(variation: Variation) -> str:
+    """What the kernel calls the measure: of a row, the largest probability is its confidence."""
+    return MEASURES[variation.name]
+
+
+def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:
+    """The edges of all measures, (K, edges); the fewer are filled up with infinities that no value exceeds."""
+    edges = []
+    for spec in specs:
+        low, high = spec.variation.range_for(spec.n_classes)
+        edges.append(spec.bins.thresholds(rows.y_prob.eps, high - low))
+    table = np.full((len(edges), max(map(len, edges))), np.inf)
+    for line, values in zip(table, edges, strict=True):
+        line[: len(values)] = values
+    return table
+
+
+def _search(specs: Sequence[TableSpec], thresholds: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
+    """For each measure: the first bin that a value in each of 4096 equal cells can be in."""
+    ranges = np.array([spec.variation.range_for(spec.n_classes) for spec in specs])
+    lows, scales = ranges[:, 0].copy(), GUESSES / (ranges[:, 1] - ranges[:, 0])
+    # A little below each cell, since the cell of a value is found with rounding.
+    cells = lows[:, None] + (np.arange(GUESSES + 1) - 1e-6) / scales[:, None]
+    guesses = [
+        np.searchsorted(edges, cell, side="left") for edges, cell in zip(thresholds, cells, strict=True)
+    ]
+    return np.array(guesses, np.int64), lows, scales

@@ -1,0 +1,383 @@
+"""Up to 32 classes: eight rows at a time, in registers from the first load to the last sum.
+
+A group of eight rows is turned so that each class is one vector. Ranks, sorting network, logarithms and checks then
+work on eight rows at once; the ordered probabilities are turned back, and each row is added to its bin.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from trueness._sums import LOG_SCORE_BITS
+from trueness.ranking import comparators
+from trueness.tabulation.fused._jit import FINGERPRINT, jit, kernel
+from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
+from trueness.tabulation.fused._totals import TINY, flush, mend
+
+_LN2 = math.log(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things lie in the scratch memory of a group, in words of 8 bytes."""
+
+    n_classes: int
+    n_measures: int
+
+    @property
+    def row(self) -> int:
+        """Words of a row: its ordered probabilities and one variation per measure, filled up to whole vectors."""
+        return WIDTH * math.ceil((self.n_classes + self.n_measures) / WIDTH)
+
+    @property
+    def variation(self) -> int:
+        return 0
+
+    @property
+    def bins(self) -> int:
+        return WIDTH * self.n_measures
+
+    @property
+    def rank(self) -> int:
+        return 2 * WIDTH * self.n_measures
+
+    @property
+    def tied(self) -> int:
+        return self.rank + WIDTH
+
+    @property
+    def entropy(self) -> int:
+        return self.tied + WIDTH
+
+    @property
+    def totals(self) -> int:
+        """Running sums by lane: log-score, varentropy, impossible rows, tied rows."""
+        return self.entropy + WIDTH
+
+    @property
+    def rows(self) -> int:
+        return self.totals + 4 * WIDTH
+
+    @property
+    def size(self) -> int:
+        return self.rows + WIDTH * self.row
+
+
+class Group:
+    """Emits the work on one group."""
+
+    def __init__(self, builder: Any, layout: Layout, item: int, measures: tuple[str, ...]) -> None:
+        self.lanes, self.builder, self.layout = Lanes(builder), builder, layout
+        self.item, self.measures = item, measures
+        self.kind = SINGLE if item == 4 else DOUBLE
+
+    def columns(self, rows: Any) -> list[Any]:
+        """The group's values, one vector per class."""
+        n, lanes, item = self.layout.n_classes, self.lanes, self.item
+        if n < WIDTH:
+            cells = [
+                [lanes.load(rows, (r * n + c) * item, self.kind, item) for r in range(WIDTH)]
+                for c in range(n)
+            ]
+            return [self._wide(lanes.gathered(cell, ir.VectorType(self.kind, WIDTH))) for cell in cells]
+        columns: list[Any] = [None] * n
+        # The last square may overlap the one before, so that no load reaches beyond its row.
+        for first in (*range(0, n - WIDTH, WIDTH), n - WIDTH):
+            offsets = [(r * n + first) * item for r in range(WIDTH)]
+            square = [self._wide(lanes.load(rows, o, ir.VectorType(self.kind, WIDTH), item)) for o in offsets]
+            columns[first : first + WIDTH] = lanes.transposed(square)
+        return columns
+
+    def _wide(self, value: Any) -> Any:
+        return self.builder.fpext(value, FLOATS) if self.item == 4 else value
+
+    def true_probability(self, rows: Any, labels: Any) -> Any:
+        """p_y of each row."""
+        b, cells = self.builder, []
+        for r in range(WIDTH):
+            label = self.lanes.load(labels, WIDTH * r, INT64)
+            place = b.mul(
+                b.add(label, ir.Constant(INT64, r * self.layout.n_classes)), ir.Constant(INT64, self.item)
+            )
+            cells.append(self.lanes.load(b.add(rows, place), 0, self.kind, self.item))
+        return self._wide(self.lanes.gathered(cells, ir.VectorType(self.kind, WIDTH)))
+
+    def ordered(self, columns: list[Any]) -> list[Any]:
+        """The columns sorted downwards, row by row."""
+        q = list(columns)
+        for upper, lower in comparators(len(q)):
+            q[upper], q[lower] = self.lanes.larger(q[upper], q[lower]), self.lanes.smaller(q[upper], q[lower])
+        return q
+
+    def value(self, measure: str, q: list[Any], entropy: Any) -> Any:
+        """𝒱 of each row, within the measure's range; `entropy` is in bits."""
+        if measure == "entropy":
+            low, value = 0.0, self.builder.fmul(entropy, self.lanes.floats(1.0 / math.log2(len(q))))
+        else:
+            low, value = 1.0 / len(q), q[0]
+        return self.lanes.smaller(self.lanes.larger(value, self.lanes.floats(low)), self.lanes.floats(1.0))
+
+    def improper(self, q: list[Any], total: Any, tolerance: Any) -> Any:
+        """Rows that are no distributions. A NaN may be lost in sorting, but never in the sum."""
+        b, lanes = self.builder, self.lanes
+        off = b.fsub(total, lanes.floats(1.0))
+        off = lanes.larger(off, b.fsub(lanes.floats(0.0), off))
+        good = b.fcmp_ordered("<=", off, lanes.spread(tolerance, FLOATS))
+        good = b.and_(good, b.fcmp_ordered("<=", q[0], lanes.floats(1.0)))
+        return b.not_(b.and_(good, b.fcmp_ordered(">=", q[-1], lanes.floats(0.0))))
+
+    def bin(self, value: Any, thresholds: Any, n_thresholds: Any) -> Any:
+        """How many thresholds the value exceeds."""
+        b = self.builder
+        slot = cgutils.alloca_once_value(b, self.lanes.ints(0))
+        with cgutils.for_range(b, n_thresholds) as loop:
+            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8)))
+            edge = self.lanes.spread(self.lanes.load(place, 0, DOUBLE), FLOATS)
+            b.store(self.lanes.counted(b.load(slot), b.fcmp_ordered(">", value, edge)), slot)
+        return b.load(slot)
+
+    def any(self, where: Any) -> Any:
+        """Whether it holds in some lane, as 0 or 1."""
+        some = self.builder.icmp_unsigned("!=", self.builder.bitcast(where, BYTE), ir.Constant(BYTE, 0))
+        return self.builder.zext(some, INT64)
+
+    def describe(self, rows: Any, labels: Any, scratch: Any, tolerance: Any, valid: Any) -> Any:
+        """Everything about eight rows but their bins, into the scratch memory; the result says what is amiss."""
+        b, lanes, at = self.builder, self.lanes, self.layout
+        x = self.columns(rows)
+        total = lanes.sum(x)
+        p = self.true_probability(rows, labels)
+        self.q = q = self.ordered(x)
+        more = at_least = lanes.ints(0)
+        log_p = entropy_terms = None
+        logs = [lanes.log2(column) for column in q]
+        for column, log in zip(q, logs, strict=True):
+            reached = b.fcmp_ordered(">=", column, p)
+            more = lanes.counted(more, b.fcmp_ordered(">", column, p))
+            at_least = lanes.counted(at_least, reached)
+            # Downwards in order, the last column that is not below p is p itself.
+            log_p = log if log_p is None else b.select(reached, log, log_p)
+        entropy_terms = [b.fmul(column, log) for column, log in zip(q, logs, strict=True)]
+        entropy = b.fsub(lanes.floats(0.0), lanes.sum(entropy_terms))
+        squares = lanes.sum([b.fmul(term, log) for term, log in zip(entropy_terms, logs, strict=True)])
+        self.values = [self.value(measure, q, entropy) for measure in self.measures]
+        for k, value in enumerate(self.values):
+            lanes.store(value, scratch, 8 * (at.variation + WIDTH * k))
+
+        tied = b.sub(at_least, more)
+        self.live = b.icmp_signed("<", lanes.ints(*range(WIDTH)), lanes.spread(valid, INTS))
+        many = b.and_(self.live, b.icmp_signed(">", tied, lanes.ints(1)))
+        possible = b.fcmp_ordered(">", p, lanes.floats(0.0))
+        normal = b.fcmp_ordered(">=", p, lanes.floats(TINY))
+        tiny = b.and_(self.live, b.not_(normal))
+        unit = 2.0**LOG_SCORE_BITS
+        variance = lanes.multiply_add(b.fmul(entropy, entropy), b.fsub(total, lanes.floats(2.0)), squares)
+        variance = lanes.rounded(lanes.larger(variance, lanes.floats(0.0)), _LN2**2 * unit)
+        none, one = lanes.ints(0), lanes.ints(1)
+        added = [
+            b.select(b.and_(self.live, normal), lanes.rounded(b.fadd(log_p, entropy), _LN2 * unit), none),
+            b.select(self.live, variance, none),
+            b.select(b.and_(self.live, b.not_(possible)), one, none),
+            b.select(many, one, none),
+        ]
+        for k, value in enumerate(added):
+            lanes.add_at(value, scratch, 8 * (at.totals + WIDTH * k))
+        lanes.store(more, scratch, 8 * at.rank)
+        lanes.store(tied, scratch, 8 * at.tied)
+        lanes.store(entropy, scratch, 8 * at.entropy)
+        bad = self.any(b.and_(self.live, self.improper(q, total, tolerance)))
+        odd = self.any(b.or_(many, tiny))
+        return b.or_(bad, b.shl(odd, ir.Constant(INT64, 1)))
+
+    def row_vectors(self) -> list[list[Any]]:
+        """For each row its ordered probabilities and variations as steps of 2⁻⁵²: the bits of 1 + p."""
+        lanes, b = self.lanes, self.builder
+        columns = [lanes.bits(b.fadd(column, lanes.floats(1.0))) for column in (*self.q, *self.values)]
+        columns += [lanes.ints(0)] * (self.layout.row - len(columns))
+        squares = [lanes.transposed(columns[k : k + WIDTH]) for k in range(0, len(columns), WIDTH)]
+        return [[square[r] for square in squares] for r in range(WIDTH)]
+
+    def add(
+        self, rows: list[list[Any]], scratch: Any, acc: Any, ranks: Any, n_bins: Any, copies: int
+    ) -> None:
+        """Add each row to its bin and count its rank. Rows side by side go to different copies of the sums.
+
+        With one copy, rows of the same bin would wait for one another's stores.
+        """
+        b, lanes, at = self.builder, self.lanes, self.layout
+        for r, row in enumerate(rows):
+            rank = lanes.load(scratch, 8 * (at.rank + r), INT64)
+            for k in range(at.n_measures):
+                shift = b.mul(n_bins, ir.Constant(INT64, (r % copies) * at.n_measures + k))
+                cell = b.add(lanes.load(scratch, 8 * (at.bins + WIDTH * k + r), INT64), shift)
+                place = b.add(acc, b.mul(cell, ir.Constant(INT64, 8 * at.row)))
+                for part, vector in enumerate(row):
+                    lanes.add_at(vector, place, 8 * WIDTH * part)
+                place = b.add(b.mul(cell, ir.Constant(INT64, at.n_classes)), rank)
+                lanes.add_at(ir.Constant(INT64, 1), b.add(ranks, b.mul(place, ir.Constant(INT64, 8))), 0)
+
+
+_ADDRESS = types.int64
+
+
+@intrinsic(prefer_literal=True)
+def _sum_group(_, rows, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, shape):
+    """Describe eight rows, find their bins by comparing with every edge, and add them up."""
+    n_classes, item, copies, measures = _shape(shape)
+    layout = Layout(n_classes, len(measures))
+
+    def emit(context, builder, signature, args):
+        rows, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, _ = args
+        group = Group(builder, layout, item, measures)
+        flags = group.describe(rows, labels, scratch, tolerance, valid)
+        n_bins = builder.add(n_thresholds, ir.Constant(INT64, 2))  # one more, for lanes without a row
+        waste = group.lanes.spread(builder.sub(n_bins, ir.Constant(INT64, 1)), INTS)
+        for k, value in enumerate(group.values):
+            edges = builder.add(thresholds, builder.mul(n_thresholds, ir.Constant(INT64, 8 * k)))
+            bins = builder.select(group.live, group.bin(value, edges, n_thresholds), waste)
+            group.lanes.store(bins, scratch, 8 * (layout.bins + WIDTH * k))
+        group.add(group.row_vectors(), scratch, acc, ranks, n_bins, copies)
+        return flags
+
+    addresses = [_ADDRESS] * 3
+    return types.int64(*addresses, types.float64, *[types.int64] * 5, shape), emit
+
+
+@intrinsic(prefer_literal=True)
+def _describe_group(_, rows, labels, scratch, tolerance, valid, shape):
+    """Describe eight rows, and leave them ready to be added, in the scratch memory."""
+    n_classes, item, _, measures = _shape(shape)
+    layout = Layout(n_classes, len(measures))
+
+    def emit(context, builder, signature, args):
+        rows, labels, scratch, tolerance, valid, _ = args
+        group = Group(builder, layout, item, measures)
+        flags = group.describe(rows, labels, scratch, tolerance, valid)
+        for r, row in enumerate(group.row_vectors()):
+            for part, vector in enumerate(row):
+                group.lanes.store(vector, scratch, 8 * (layout.rows + r * layout.row + WIDTH * part))
+        return flags
+
+    return types.int64(*[_ADDRESS] * 3, types.float64, types.int64, shape), emit
+
+
+@intrinsic(prefer_literal=True)
+def _add_group(_, scratch, acc, ranks, n_bins, shape):
+    """Add eight described rows to the bins that the scratch memory names."""
+    n_classes, item, copies, measures = _shape(shape)
+    layout = Layout(n_classes, len(measures))
+
+    def emit(context, builder, signature, args):
+        scratch, acc, ranks, n_bins, _ = args
+        group = Group(builder, layout, item, measures)
+        places = [
+            [8 * (layout.rows + r * layout.row + k) for k in range(0, layout.row, WIDTH)]
+            for r in range(WIDTH)
+        ]
+        rows = [[group.lanes.load(scratch, place, INTS) for place in row] for row in places]
+        group.add(rows, scratch, acc, ranks, n_bins, copies)
+        return context.get_dummy_value()
+
+    return types.void(*[_ADDRESS] * 4, shape), emit
+
+
+def _shape(literal: Any) -> tuple[int, int, int, tuple[str, ...]]:
+    """What the code is made for, which travels as a text that the compiler knows."""
+    return _parsed(literal.literal_value)
+
+
+def _parsed(shape: str) -> tuple[int, int, int, tuple[str, ...]]:
+    """Classes, bytes of a probability, copies of the sums, measures."""
+    n_classes, item, copies, *measures = shape.split(",")
+    return int(n_classes), int(item), int(copies), tuple(measures)
+
+
+@jit
+def _mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies):
+    """Look at the rows of a group one by one, because at least one of them is odd."""
+    bins_at, rank_at, tied_at, entropy_at, totals_at = places
+    bins = np.empty(totals.ranks.shape[1], np.int64)
+    lane_sums, words = scratch[totals_at : totals_at + 32], scratch.view(np.float64)
+    for r in range(valid):
+        label = labels[first + r]
+        p, entropy = np.float64(y_prob[first + r, label]), words[entropy_at + r] * _LN2
+        for k in range(len(bins)):
+            bins[k] = scratch[bins_at + 8 * k + r]
+        rank, tied = scratch[rank_at + r], scratch[tied_at + r]
+        row, copy = scores[first + r], r % copies
+        mend(row, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, r, totals)
+
+
+@cache
+def group_kernel(shape: str, few: bool) -> Any:
+    """The compiled pass over a block, for `shape` (classes, bytes, copies, measures) and few or many bins."""
+    n_classes, item, copies, measures = _parsed(shape)
+    layout = Layout(n_classes, len(measures))
+    places = (layout.bins, layout.rank, layout.tied, layout.entropy, layout.totals)
+    bins_at, totals_at, row_bytes = layout.bins, layout.totals, n_classes * item
+    n_measures, fingerprint = len(measures), FINGERPRINT
+    groups_between_flushes = 4095 * copies // WIDTH
+
+    @kernel
+    def sum_groups(
+        y_prob, scores, labels, tolerance, logits, split, search, thresholds, scratch, padding, totals
+    ):
+        rows, labels_at, words = y_prob.ctypes.data, labels.ctypes.data, scratch.ctypes.data
+        acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
+        n_rows, n_edges, waiting = len(labels), thresholds.shape[1], 0
+        lane_sums = scratch[totals_at : totals_at + 32]
+        if fingerprint == 0:  # never; being read is what it is there for
+            return -1
+        for first in range(0, n_rows, 8):
+            valid = min(8, n_rows - first)
+            here, these = rows + first * row_bytes, labels_at + first * 8
+            if valid < 8:
+                padded, padded_labels = padding
+                for r in range(8):
+                    padded[r] = y_prob[first + min(r, valid - 1)]
+                    padded_labels[r] = labels[first + min(r, valid - 1)]
+                here, these = padded.ctypes.data, padded_labels.ctypes.data
+            if few:
+                flags = _sum_group(here, these, words, tolerance, valid, edges, n_edges, acc, ranks, shape)
+            else:
+                flags = _describe_group(here, these, words, tolerance, valid, shape)
+                _find_bins(scratch, valid, search, thresholds, bins_at, n_measures)
+                _add_group(words, acc, ranks, totals.acc.shape[2], shape)
+            if flags != 0:
+                if flags & 1:
+                    return first
+                _mend_rows(
+                    y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies
+                )
+            waiting += 1
+            if waiting == groups_between_flushes:
+                flush(totals, lane_sums)
+                waiting = 0
+        flush(totals, lane_sums)
+        return -1
+
+    return sum_groups
+
+
+@jit
+def _find_bins(scratch, valid, search, thresholds, bins_at, n_measures):
+    """Bins among many edges: a table gives the first candidate, and few steps remain."""
+    values = scratch.view(np.float64)
+    guesses, lows, scales = search
+    n_edges = thresholds.shape[1]
+    for k in range(n_measures):
+        for r in range(8):
+            value = values[8 * k + r]
+            m = guesses[k, np.intp((value - lows[k]) * scales[k])]
+            while m < n_edges and value > thresholds[k, m]:
+                m += 1
+            scratch[bins_at + 8 * k + r] = m if r < valid else n_edges + 1

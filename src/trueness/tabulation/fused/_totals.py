@@ -1,0 +1,142 @@
+"""Running sums of the fused engine: 64-bit words that wrap round, emptied in time into wide exact sums."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueness._sums import LEAST_LOG, LOG_SCORE_BITS, PROBABILITY_BITS
+from trueness.tabulation.fused._jit import jit
+
+TINY = float(np.finfo(np.float64).tiny)
+"""Below it numbers are subnormal."""
+
+ONE_BITS = int(np.float64(1.0).view(np.int64))
+_UNIT = 1 << PROBABILITY_BITS
+_MASK = _UNIT - 1
+_LOG_MASK = (1 << LOG_SCORE_BITS) - 1
+
+
+class Totals(NamedTuple):
+    """The sums of one thread: K measures, M bins, C classes. A last bin of `acc` and `ranks` takes what has no row."""
+
+    acc: Any
+    """Bits of 1 + p, summed modulo 2⁶⁴ since the last flush, (copies, K, M + 1, words of a row)."""
+    ranks: Any
+    """Rank counts since the last flush, (copies, K, M + 1, C)."""
+    whole: Any
+    fraction: Any
+    """Exact sums so far, (K, M, words of a row)."""
+    rank_count: Any
+    """Rank counts so far, (K, M, C)."""
+    split_whole: Any
+    split_fraction: Any
+    """What split ties change in the rank counts, (K, M, C)."""
+    logs: Any
+    """Log-score and varentropy so far, whole and fraction each; impossible rows; tied rows, (6,)."""
+
+    @classmethod
+    def zeros(cls, copies: int, n_measures: int, n_bins: int, n_classes: int, row: int) -> Totals:
+        """Nothing summed yet."""
+        wide, ranked = (n_measures, n_bins, row), (n_measures, n_bins, n_classes)
+        return cls(
+            acc=aligned_zeros((copies, n_measures, n_bins + 1, row)),
+            ranks=np.zeros((copies, n_measures, n_bins + 1, n_classes), np.int64),
+            whole=np.zeros(wide, np.int64),
+            fraction=np.zeros(wide, np.int64),
+            rank_count=np.zeros(ranked, np.int64),
+            split_whole=np.zeros(ranked, np.int64),
+            split_fraction=np.zeros(ranked, np.int64),
+            logs=np.zeros(6, np.int64),
+        )
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> Any:
+    """int64 zeros that begin on a cache line, so that no vector straddles two."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 8, np.int64)
+    start = (-memory.ctypes.data % 64) // 8
+    return memory[start : start + size].reshape(shape)
+
+
+@jit
+def flush(totals, lane_sums):
+    """Empty the words that wrap round into the exact sums."""
+    copies, n_measures, n_bins, row = totals.acc.shape
+    n_classes = totals.ranks.shape[3]
+    for copy in range(copies):
+        for k in range(n_measures):
+            for m in range(n_bins - 1):
+                count = 0
+                for c in range(n_classes):
+                    count += totals.ranks[copy, k, m, c]
+                if count == 0:
+                    continue
+                for c in range(n_classes):
+                    totals.rank_count[k, m, c] += totals.ranks[copy, k, m, c]
+                    totals.ranks[copy, k, m, c] = 0
+                for c in range(row):
+                    # Below 2⁶⁴, since fewer than 4096 rows were added.
+                    steps = np.uint64(totals.acc[copy, k, m, c]) - np.uint64(count) * np.uint64(ONE_BITS)
+                    fraction = totals.fraction[k, m, c] + np.int64(steps & np.uint64(_MASK))
+                    totals.whole[k, m, c] += np.int64(steps >> np.uint64(PROBABILITY_BITS)) + (
+                        fraction >> PROBABILITY_BITS
+                    )
+                    totals.fraction[k, m, c] = fraction & _MASK
+                    totals.acc[copy, k, m, c] = 0
+    for which in range(2):
+        fraction = totals.logs[2 * which + 1]
+        for lane in range(8):
+            fraction += lane_sums[8 * which + lane]
+            lane_sums[8 * which + lane] = 0
+        totals.logs[2 * which] += fraction >> LOG_SCORE_BITS
+        totals.logs[2 * which + 1] = fraction & _LOG_MASK
+    for which in range(2):
+        for lane in range(8):
+            totals.logs[4 + which] += lane_sums[16 + 8 * which + lane]
+            lane_sums[16 + 8 * which + lane] = 0
+
+
+@jit
+def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, lane, totals):
+    """Put right a row that is rare enough to be looked at alone.
+
+    Its true class is tied and was counted at the first of the tied ranks; or has a probability too small for the
+    vector logarithm, whose log-score was left out; or both. `scores` are the row's logits, if it came as such, and
+    tell apart what has underflowed; else its probabilities.
+    """
+    if p < TINY:
+        log_p = math.log(p) if p > 0.0 else -np.inf
+        if logits:
+            top = scores.max()
+            log_p = max(scores[label] - top - math.log(np.exp(scores - top).sum()), LEAST_LOG)
+            if scores[label] == -np.inf:
+                log_p = -np.inf
+            if p == 0.0 and log_p > -np.inf:
+                lane_sums[16 + lane] -= 1
+        if log_p > -np.inf:
+            whole = math.floor(log_p + entropy)
+            totals.logs[0] += np.int64(whole)
+            lane_sums[lane] += np.int64(np.rint((log_p + entropy - whole) * 2.0**LOG_SCORE_BITS))
+    if tied == 1:
+        return
+    more = equal = before = 0
+    for c in range(len(scores)):
+        more += scores[c] > scores[label]
+        equal += scores[c] == scores[label]
+        before += c < label and scores[c] == scores[label]
+    lane_sums[24 + lane] -= equal == 1
+    for k in range(len(bins)):
+        m = bins[k]
+        if equal == 1 or not split:
+            totals.ranks[copy, k, m, rank] -= 1
+            totals.ranks[copy, k, m, more + before] += 1
+            continue
+        totals.split_whole[k, m, rank] -= 1
+        for c in range(more, more + equal):
+            share = _UNIT // equal + (_UNIT % equal if c == more else 0)
+            fraction = totals.split_fraction[k, m, c] + share
+            totals.split_whole[k, m, c] += fraction >> PROBABILITY_BITS
+            totals.split_fraction[k, m, c] = fraction & _MASK

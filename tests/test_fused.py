@@ -1,0 +1,290 @@
+"""The fused engine gives the portable one's table: counts, ordered sums and ranks to the bit, logarithms to 1e-12."""
+
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trueness as tn
+
+pytestmark = pytest.mark.fast
+
+CLASSES = [2, 3, 7, 8, 9, 10, 16, 17, 32, 33, 40, 100]
+
+
+def rows(n_rows: int, n_classes: int, seed: int = 0, alpha: float = 0.7):
+    return tn.simulate.calibrated(n_rows, [alpha] * n_classes, rng=seed)
+
+
+def nasty(n_classes: int, seed: int = 0):
+    """One-hot, uniform, rounded and tiny rows with every label, and a number of rows that is no multiple of eight."""
+    rng = np.random.default_rng(seed)
+    coarse = np.round(rng.dirichlet([0.3] * n_classes, 90), 1) + 1e-3
+    tiny = np.full((40, n_classes), 1e-20)
+    tiny[:, 0], tiny[:, -1] = 1 - 1e-12, 1e-30
+    subnormal = np.zeros((20, n_classes))
+    subnormal[:, 0], subnormal[:, -1] = 1.0, 5e-320
+    parts = [np.eye(n_classes)[rng.integers(0, n_classes, 50)], np.full((21, n_classes), 1 / n_classes)]
+    y_prob = np.vstack([*parts, coarse / coarse.sum(axis=1, keepdims=True), tiny, subnormal])
+    return rng.integers(0, n_classes, len(y_prob)), y_prob[rng.permutation(len(y_prob))]
+
+
+def assert_same(y_true, y_prob, **how) -> None:
+    fused = tn.tabulate(y_true, y_prob, engine="fused", **how)
+    portable = tn.tabulate(y_true, y_prob, engine="portable", **how)
+    assert fused.same_counts(portable)
+    assert (fused.tied_rows, fused.impossible_rows) == (portable.tied_rows, portable.impossible_rows)
+    # Each row may be rounded to the neighbouring unit of 2^-40, and V to that of 2^-52.
+    unit = 2.0**-40 * fused.n_rows
+    assert abs(fused.log_score_sum - portable.log_score_sum) <= unit + 1e-12 * abs(portable.log_score_sum)
+    assert (
+        abs(fused.log_score_variance - portable.log_score_variance)
+        <= unit + 1e-12 * portable.log_score_variance
+    )
+    np.testing.assert_allclose(
+        fused.variation_sum, portable.variation_sum, rtol=1e-12, atol=1e-13 * fused.n_rows
+    )
+
+
+@pytest.mark.parametrize("ties", ["first", "split"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_classes", CLASSES)
+def test_random_and_nasty_rows(n_classes: int, dtype: str, ties: str) -> None:
+    for y_true, y_prob in (rows(1003, n_classes), nasty(n_classes)):
+        assert_same(y_true, y_prob.astype(dtype), ties=ties)
+
+
+@pytest.mark.parametrize("variation", ["entropy", "confidence", "max_probability"])
+@pytest.mark.parametrize(
+    "bins",
+    [
+        1,
+        2,
+        10,
+        33,
+        34,
+        300,
+        tn.FineGrid(4000),
+        tn.EqualMass(10),
+        tn.EqualMass(200),
+        tn.Edges([0, 0, 0.3, 0.31, 1]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [3, 50])
+def test_every_binning_and_measure(n_classes: int, bins, variation: str) -> None:
+    for y_true, y_prob in (rows(2501, n_classes), nasty(n_classes)):
+        assert_same(y_true, y_prob, bins=bins, variation=variation)
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 40])
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 9, 4095, 4096, 16377, 65536, 65537])
+def test_every_length(n_rows: int, n_classes: int) -> None:
+    """Around groups of eight, flushes of the running sums and blocks."""
+    if n_rows * n_classes < 1_000_000:
+        assert_same(*rows(n_rows, n_classes))
+
+
+@given(st.integers(0, 2**32), st.sampled_from([2, 5, 10, 36]), st.lists(st.integers(0, 999), max_size=4))
+def test_split_is_whole_to_the_bit(seed: int, n_classes: int, cuts: list[int]) -> None:
+    y_true, y_prob = rows(1000, n_classes, seed)
+    whole = tn.tabulate(y_true, y_prob, engine="fused")
+    ends = [0, *sorted(cuts), 1000]
+    parts = [tn.tabulate(y_true[a:b], y_prob[a:b], engine="fused") for a, b in pairwise(ends) if a < b]
+    assert sum(parts) == whole
+
+
+@pytest.mark.parametrize("n_classes", [3, 10, 64])
+def test_layout_threads_and_order_do_not_matter(n_classes: int) -> None:
+    y_true, y_prob = rows(150_000 // n_classes * 2, n_classes)
+    expected = tn.tabulate(y_true, y_prob, engine="fused", n_threads=1)
+    wide = np.zeros((len(y_prob), 2 * n_classes))
+    wide[:, ::2] = y_prob
+    frozen = y_prob.copy()
+    frozen.setflags(write=False)
+    order = np.random.default_rng(0).permutation(len(y_prob))
+    for labels, layout in (
+        (y_true, np.asfortranarray(y_prob)),
+        (y_true, wide[:, ::2]),
+        (y_true[::-1], y_prob[::-1]),
+        (y_true, frozen),
+        (y_true.astype(np.uint8), y_prob),
+        (y_true[order], y_prob[order]),
+    ):
+        for n_threads in (1, 2, 5):
+            assert tn.tabulate(labels, layout, engine="fused", n_threads=n_threads) == expected
+
+
+def test_a_memory_mapped_file(tmp_path) -> None:
+    y_true, y_prob = rows(5000, 10)
+    np.save(tmp_path / "p.npy", y_prob)
+    mapped = np.load(tmp_path / "p.npy", mmap_mode="r")
+    assert tn.tabulate(y_true, mapped, engine="fused") == tn.tabulate(y_true, y_prob, engine="fused")
+
+
+@pytest.mark.frames
+def test_columns_are_not_interleaved_first() -> None:
+    import polars as pl
+
+    y_true, y_prob = rows(5000, 10)
+    frame = pl.DataFrame({f"p_{c}": y_prob[:, c] for c in range(10)})
+    assert tn.tabulate(y_true, frame, engine="fused") == tn.tabulate(y_true, y_prob, engine="fused")
+
+
+@pytest.mark.parametrize("n_classes", [3, 50])
+def test_logits_normalising_and_binary(n_classes: int) -> None:
+    rng = np.random.default_rng(1)
+    logits = rng.normal(size=(3001, n_classes)) * rng.choice([1, 50, 400], size=(3001, 1))
+    y_true = rng.integers(0, n_classes, 3001)
+    assert_same(y_true, logits, from_logits=True)
+    assert_same(y_true, np.round(logits), from_logits=True, ties="split")
+    assert_same(y_true, np.exp(rng.normal(size=(3001, n_classes))), normalize=True)
+    assert_same(y_true % 2, rng.random(3001))
+
+
+@pytest.mark.parametrize("n_classes", [3, 10, 50])
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(np.nan, "nan"), (np.inf, "inf"), (-1e-18, "-1e-18"), (1.0000000000000002, "1.0000000000000002")],
+)
+@pytest.mark.parametrize("row", [0, 70_001, 70_007])
+def test_bad_rows_are_named_as_by_the_portable_engine(
+    row: int, value: float, shown: str, n_classes: int
+) -> None:
+    y_true, y_prob = np.zeros(70_010, int), np.zeros((70_010, n_classes))
+    y_prob[:, 1] = 1.0
+    y_prob[row, :2] = (value, 1 - value) if np.isfinite(value) else (value, 0.5)
+    messages = []
+    for engine, n_threads in (("portable", 1), ("fused", 1), ("fused", 2)):
+        for bins in (10, tn.EqualMass(5)):
+            with pytest.raises(ValueError, match=rf"y_prob is {shown} in row {row}\b") as caught:
+                tn.tabulate(y_true, y_prob, bins=bins, engine=engine, n_threads=n_threads)
+            messages.append(str(caught.value))
+    assert len(set(messages)) == 1
+
+
+def test_sums_and_labels_are_refused_too() -> None:
+    y_true, y_prob = rows(100, 4)
+    with pytest.raises(ValueError, match=r"y_prob sums to 1\.\d+ in row 50"):
+        tn.tabulate(y_true, y_prob + 0.1 * (np.arange(100) == 50)[:, None] / 4, engine="fused")
+    with pytest.raises(ValueError, match=r"y_true is 4 in row 99"):
+        tn.tabulate([*y_true[:-1], 4], y_prob, engine="fused")
+
+
+class TestChoice:
+    def test_what_it_cannot_do_is_said(self) -> None:
+        y_true, y_prob = rows(10, 3)
+        with pytest.raises(ValueError, match=r"fused.*sample_weight.*portable"):
+            tn.tabulate(y_true, y_prob, sample_weight=np.ones(10), engine="fused")
+        with pytest.raises(ValueError, match=r"fused.*'iqv'.*entropy, confidence"):
+            tn.tabulate(y_true, y_prob, variation="iqv", engine="fused")
+
+    def test_without_numba(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from trueness.tabulation import engines
+
+        monkeypatch.setattr(engines, "find_spec", lambda _: None)
+        y_true, y_prob = rows(10, 3)
+        with pytest.raises(ValueError, match=r"needs numba.*trueness\[fast\]"):
+            tn.tabulate(y_true, y_prob, engine="fused")
+        assert tn.tabulate(y_true, y_prob).n_rows == 10
+
+    def test_where_it_cannot_be_compiled_the_other_one_serves(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        from trueness.tabulation import engines, fused
+
+        def refuse(*_: object) -> None:
+            raise RuntimeError("no such processor")
+
+        monkeypatch.setattr(fused, "prepare", refuse)
+        monkeypatch.setattr(engines, "_pays", lambda _: True)
+        y_true, y_prob = rows(100, 3)
+        for bins in (10, tn.EqualMass(4)):
+            with pytest.warns(RuntimeWarning, match=r"fused engine.*no such processor.*portable"):
+                table = tn.tabulate(y_true, y_prob, bins=bins)
+            assert table == tn.tabulate(y_true, y_prob, bins=bins, engine="portable")
+            with pytest.raises(RuntimeError, match="no such processor"):
+                tn.tabulate(y_true, y_prob, bins=bins, engine="fused")
+
+    def test_without_a_place_for_compiled_code(self, tmp_path) -> None:
+        """A package folder and a home that cannot be written (stood for by a path below a file)."""
+        code = """
+            import numba.core.caching as caching
+            caching.CacheImpl._locator_classes = []
+            import trueness as tn
+            y_true, y_prob = tn.simulate.calibrated(100, [1.0] * 3, rng=0)
+            assert tn.tabulate(y_true, y_prob, engine="fused").same_counts(tn.tabulate(y_true, y_prob))
+        """
+        subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+    def test_small_inputs_never_load_the_compiler_and_large_ones_do(self) -> None:
+        code = """
+            import sys, numpy as np, trueness as tn
+            y_true, y_prob = tn.simulate.calibrated(50_000, [1.0] * 10, rng=0)
+            tn.vce(y_true, y_prob)
+            assert "numba" not in sys.modules
+            y_prob = np.broadcast_to(y_prob[:1], (6_000_000, 10))
+            tn.vce(np.zeros(6_000_000, np.int8), y_prob)
+            assert "numba" in sys.modules
+            from trueness.tabulation import fused
+            assert fused.is_ready(10, np.float64)
+        """
+        subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+    def test_accumulators_take_it(self) -> None:
+        y_true, y_prob = rows(5000, 10)
+        stream = tn.Accumulator(10, engine="fused")
+        for start in range(0, 5000, 700):
+            stream.update(y_true[start : start + 700], y_prob[start : start + 700])
+        assert stream.table == tn.tabulate(y_true, y_prob, engine="fused")
+
+
+def test_several_tables_from_one_pass() -> None:
+    from trueness._border import Rows
+    from trueness.tabulation import tabulate_rows
+
+    y_true, y_prob = rows(9001, 10)
+    alone = [
+        tn.tabulate(y_true, y_prob, variation=v, bins=b, engine="fused")
+        for v, b in (("entropy", 10), ("confidence", 15))
+    ]
+    together = tabulate_rows(Rows.of(y_true, y_prob), [table.spec for table in alone], engine="fused")
+    assert together == alone
+
+
+def test_two_threads_may_call_it_at_once() -> None:
+    y_true, y_prob = rows(40_000, 10)
+    expected = tn.tabulate(y_true, y_prob, engine="fused")
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(tn.tabulate, y_true, y_prob, engine="fused", n_threads=2) for _ in range(12)]
+        assert all(call.result() == expected for call in calls)
+
+
+def test_control_c_stops_it_and_leaves_the_accumulator_unchanged() -> None:
+    """A real SIGINT in the middle of a call of about 20 s: it ends within seconds, and nothing is added."""
+    code = """
+        import os, signal, threading, time, numpy as np, trueness as tn
+        y_true, y_prob = tn.simulate.calibrated(200_000, [1.0] * 10, rng=0)
+        stream = tn.Accumulator(10, engine="fused", n_threads=2)
+        stream.update(y_true, y_prob)
+        begin = time.perf_counter()
+        stream.update(y_true, y_prob)
+        n_rows = int(200_000 * 20 / (time.perf_counter() - begin))
+        before = stream.table
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.perf_counter()
+        try:
+            stream.update(np.broadcast_to(y_true[:1], (n_rows,)), np.broadcast_to(y_prob[:1], (n_rows, 10)))
+        except KeyboardInterrupt:
+            assert time.perf_counter() - begin < 5
+            assert stream.table == before
+            print("stopped")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "stopped", done.stderr
