@@ -3,7 +3,7 @@
 #   make demo    assess three real classifiers, shipped with the package
 #   make test    the whole test suite, once bare and once with everything
 #   make lint    ruff, mypy, import-linter, codespell
-#   make bench   the speed of the NumPy path
+#   make bench   the speed of both engines beside other libraries (installs torch)
 #   make torch   torch and torchmetrics, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
@@ -44,8 +44,9 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/lint-imports --no-logo
 	$(VENV)/bin/codespell
 
-bench: $(VENV)/.package
+bench: $(VENV)/.bench
 	@$(VENV)/bin/python benchmarks/portable.py
+	@$(VENV)/bin/python benchmarks/fused.py
 
 torch: $(VENV)/.torch
 
@@ -73,6 +74,12 @@ $(VENV)/.lint: $(VENV)/.package
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
 	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics
+	@touch $@
+
+# netcal's own requirements would bring in far more than its calibration error needs.
+$(VENV)/.bench: $(VENV)/.torch
+	$(VENV)/bin/$(PIP) '$(TORCH)' -e '.[bench]'
+	$(VENV)/bin/$(PIP) --no-deps netcal
 	@touch $@
 
 $(BARE)/.test: pyproject.toml

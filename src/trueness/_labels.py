@@ -35,10 +35,10 @@ class Labels:
             with np.errstate(invalid="ignore"):
                 self._refuse_first(part != np.floor(part), part, start, "a class index is a whole number")
         # Judged before the cast, in which a large or infinite number would wrap round.
-        if np.minimum.reduce(part) < 0 or np.maximum.reduce(part) >= self.n_classes:
+        if not _all_below(part, self.n_classes):
             outside = (part < 0) | (part >= self.n_classes)
             self._refuse_first(outside, part, start, f"class indices run from 0 to {self.n_classes - 1}")
-        return part.astype(np.intp)
+        return part.astype(np.intp, copy=False)
 
     def _from_one_hot(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
         bad = np.any((part != 0) & (part != 1), axis=1) | (np.count_nonzero(part, axis=1) != 1)
@@ -61,6 +61,13 @@ class Labels:
         if np.any(bad):
             row = int(np.argmax(bad))
             raise ValueError(f"y_true is {part[row].tolist()!r} in row {start + row}; {accepted}")
+
+
+def _all_below(part: NDArray[Any], n_classes: int) -> bool:
+    """Whether all are from 0 to below n_classes: in one look, since a negative integer read as unsigned is huge."""
+    if part.dtype.kind == "i" and part.dtype.isnative:
+        return bool(np.maximum.reduce(part.view(f"u{part.itemsize}")) < n_classes)
+    return bool(np.minimum.reduce(part) >= 0 and np.maximum.reduce(part) < n_classes)
 
 
 def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: list[Any] | None) -> Labels:

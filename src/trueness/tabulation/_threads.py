@@ -22,13 +22,14 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     from concurrent.futures import ThreadPoolExecutor
     from threading import Event
 
-    stopped = Event()
+    stopped, waiting = Event(), iter(spans)
 
-    def share(number: int) -> Result:
-        return work(takewhile(lambda _: not stopped.is_set(), spans[number::n_threads]))
+    def share() -> Result:
+        # Whoever is free takes the next block: a core that is disturbed does fewer.
+        return work(takewhile(lambda _: not stopped.is_set(), waiting))
 
     with ThreadPoolExecutor(n_threads) as pool:
-        shares = [pool.submit(share, number) for number in range(n_threads)]
+        shares = [pool.submit(share) for _ in range(n_threads)]
         try:
             return [done.result() for done in shares]
         except ValueError:

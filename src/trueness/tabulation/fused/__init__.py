@@ -102,7 +102,7 @@ class _Pass:
             self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
         else:
             self.kernel, self.sum_block = row_kernel(self.item), self._sum_sorted
-            self.scratch = np.zeros(40)
+            self.scratch = np.zeros(24)
             self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
             self.lines = np.zeros((0, 8 * math.ceil(n_classes / 8)), f"f{self.item}")
             row = self.lines.shape[1] + len(specs)
@@ -114,7 +114,7 @@ class _Pass:
         assert self.rows.labels is not None
         block = self.rows.block(start, stop)[: stop - start]
         scores = self.rows.scores(start, stop) if self.rows.from_logits else block
-        labels = self.rows.labels.block(start, stop).astype(np.int64, copy=False)
+        labels = np.ascontiguousarray(self.rows.labels.block(start, stop), dtype=np.int64)
         failed = self.sum_block(block, scores, labels)
         if failed >= 0:
             self.rows.refuse_block(start + failed, min(start + failed + 8, stop))

@@ -60,12 +60,12 @@ class Layout:
 
     @property
     def totals(self) -> int:
-        """Running sums by lane: log-score, varentropy, impossible rows, tied rows."""
+        """Running sums by lane: log-score and varentropy."""
         return self.entropy + WIDTH
 
     @property
     def rows(self) -> int:
-        return self.totals + 4 * WIDTH
+        return self.totals + 2 * WIDTH
 
     @property
     def size(self) -> int:
@@ -83,17 +83,18 @@ class Group:
     def columns(self, rows: Any) -> list[Any]:
         """The group's values, one vector per class."""
         n, lanes, item = self.layout.n_classes, self.lanes, self.item
+        vector = ir.VectorType(self.kind, WIDTH)
         if n < WIDTH:
             cells = [
                 [lanes.load(rows, (r * n + c) * item, self.kind, item) for r in range(WIDTH)]
                 for c in range(n)
             ]
-            return [self._wide(lanes.gathered(cell, ir.VectorType(self.kind, WIDTH))) for cell in cells]
+            return [self._wide(lanes.gathered(cell, vector)) for cell in cells]
         columns: list[Any] = [None] * n
         # The last square may overlap the one before, so that no load reaches beyond its row.
         for first in (*range(0, n - WIDTH, WIDTH), n - WIDTH):
             offsets = [(r * n + first) * item for r in range(WIDTH)]
-            square = [self._wide(lanes.load(rows, o, ir.VectorType(self.kind, WIDTH), item)) for o in offsets]
+            square = [self._wide(lanes.load(rows, offset, vector, item)) for offset in offsets]
             columns[first : first + WIDTH] = lanes.transposed(square)
         return columns
 
@@ -158,17 +159,20 @@ class Group:
         p = self.true_probability(rows, labels)
         self.q = q = self.ordered(x)
         more = at_least = lanes.ints(0)
-        log_p = entropy_terms = None
-        logs = [lanes.log2(column) for column in q]
-        for column, log in zip(q, logs, strict=True):
+        log_p: Any = None
+        # Column by column, so that few vectors are alive at a time; two sums in turn, so that none waits for itself.
+        entropies, squares = [lanes.floats(0.0)] * 2, [lanes.floats(0.0)] * 2
+        for k, column in enumerate(q):
+            log = lanes.log2(column)
+            term = b.fmul(column, log)
+            entropies[k % 2] = b.fsub(entropies[k % 2], term)
+            squares[k % 2] = lanes.multiply_add(term, log, squares[k % 2])
             reached = b.fcmp_ordered(">=", column, p)
             more = lanes.counted(more, b.fcmp_ordered(">", column, p))
             at_least = lanes.counted(at_least, reached)
             # Downwards in order, the last column that is not below p is p itself.
             log_p = log if log_p is None else b.select(reached, log, log_p)
-        entropy_terms = [b.fmul(column, log) for column, log in zip(q, logs, strict=True)]
-        entropy = b.fsub(lanes.floats(0.0), lanes.sum(entropy_terms))
-        squares = lanes.sum([b.fmul(term, log) for term, log in zip(entropy_terms, logs, strict=True)])
+        entropy, second_moment = b.fadd(*entropies), b.fadd(*squares)
         self.values = [self.value(measure, q, entropy) for measure in self.measures]
         for k, value in enumerate(self.values):
             lanes.store(value, scratch, 8 * (at.variation + WIDTH * k))
@@ -176,18 +180,17 @@ class Group:
         tied = b.sub(at_least, more)
         self.live = b.icmp_signed("<", lanes.ints(*range(WIDTH)), lanes.spread(valid, INTS))
         many = b.and_(self.live, b.icmp_signed(">", tied, lanes.ints(1)))
-        possible = b.fcmp_ordered(">", p, lanes.floats(0.0))
         normal = b.fcmp_ordered(">=", p, lanes.floats(TINY))
         tiny = b.and_(self.live, b.not_(normal))
         unit = 2.0**LOG_SCORE_BITS
-        variance = lanes.multiply_add(b.fmul(entropy, entropy), b.fsub(total, lanes.floats(2.0)), squares)
+        variance = lanes.multiply_add(
+            b.fmul(entropy, entropy), b.fsub(total, lanes.floats(2.0)), second_moment
+        )
         variance = lanes.rounded(lanes.larger(variance, lanes.floats(0.0)), _LN2**2 * unit)
-        none, one = lanes.ints(0), lanes.ints(1)
+        none = lanes.ints(0)
         added = [
             b.select(b.and_(self.live, normal), lanes.rounded(b.fadd(log_p, entropy), _LN2 * unit), none),
             b.select(self.live, variance, none),
-            b.select(b.and_(self.live, b.not_(possible)), one, none),
-            b.select(many, one, none),
         ]
         for k, value in enumerate(added):
             lanes.add_at(value, scratch, 8 * (at.totals + WIDTH * k))
@@ -306,7 +309,7 @@ def _mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, pla
     """Look at the rows of a group one by one, because at least one of them is odd."""
     bins_at, rank_at, tied_at, entropy_at, totals_at = places
     bins = np.empty(totals.ranks.shape[1], np.int64)
-    lane_sums, words = scratch[totals_at : totals_at + 32], scratch.view(np.float64)
+    lane_sums, words = scratch[totals_at : totals_at + 16], scratch.view(np.float64)
     for r in range(valid):
         label = labels[first + r]
         p, entropy = np.float64(y_prob[first + r, label]), words[entropy_at + r] * _LN2
@@ -334,7 +337,7 @@ def group_kernel(shape: str, few: bool) -> Any:
         rows, labels_at, words = y_prob.ctypes.data, labels.ctypes.data, scratch.ctypes.data
         acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
         n_rows, n_edges, waiting = len(labels), thresholds.shape[1], 0
-        lane_sums = scratch[totals_at : totals_at + 32]
+        lane_sums = scratch[totals_at : totals_at + 16]
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
         for first in range(0, n_rows, 8):

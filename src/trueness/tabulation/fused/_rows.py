@@ -117,7 +117,7 @@ def row_kernel(item: int) -> Any:
         n_rows, n_classes = y_prob.shape
         padding, n_vectors = ordered.shape[1] - n_classes, ordered.shape[1] // 8
         guesses, lows, scales = search
-        result, lane_sums, steps = scratch[:8], scratch[8:40].view(np.int64), np.empty(1)
+        result, lane_sums, steps = scratch[:8], scratch[8:24].view(np.int64), np.empty(1)
         row_words, n_edges = totals.acc.shape[3], thresholds.shape[1]
         bins, to_unit = np.empty(len(lows), np.int64), 1.0 / math.log2(n_classes)
         if fingerprint == 0:  # never; being read is what it is there for
@@ -134,12 +134,10 @@ def row_kernel(item: int) -> Any:
             rank, tied = np.intp(result[3]), np.intp(result[4] - result[3])
             if p == 0.0:
                 tied -= padding
-                lane_sums[16] += 1
             if p >= TINY:
                 lane_sums[0] += np.int64(np.rint((math.log(p) + entropy * _LN2) * 2.0**LOG_SCORE_BITS))
             variance = max(result[2] + entropy * entropy * (total - 2.0), 0.0) * _LN2**2
             lane_sums[8] += np.int64(np.rint(variance * 2.0**LOG_SCORE_BITS))
-            lane_sums[24] += tied > 1
             for k in range(len(lows)):
                 value = min(max(entropy * to_unit if by_entropy[k] else largest, lows[k]), 1.0)
                 m = guesses[k, np.intp((value - lows[k]) * scales[k])]

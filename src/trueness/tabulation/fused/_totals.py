@@ -93,19 +93,15 @@ def flush(totals, lane_sums):
             lane_sums[8 * which + lane] = 0
         totals.logs[2 * which] += fraction >> LOG_SCORE_BITS
         totals.logs[2 * which + 1] = fraction & _LOG_MASK
-    for which in range(2):
-        for lane in range(8):
-            totals.logs[4 + which] += lane_sums[16 + 8 * which + lane]
-            lane_sums[16 + 8 * which + lane] = 0
 
 
 @jit
 def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, lane, totals):
     """Put right a row that is rare enough to be looked at alone.
 
-    Its true class is tied and was counted at the first of the tied ranks; or has a probability too small for the
-    vector logarithm, whose log-score was left out; or both. `scores` are the row's logits, if it came as such, and
-    tell apart what has underflowed; else its probabilities.
+    Its true class is tied and was counted at the first of the tied ranks; or has a probability of zero, or too small
+    for the vector logarithm, and its log-score was left out; or both. `scores` are the row's logits, if it came as
+    such, and tell apart what has underflowed; else its probabilities.
     """
     if p < TINY:
         log_p = math.log(p) if p > 0.0 else -np.inf
@@ -114,9 +110,9 @@ def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_
             log_p = max(scores[label] - top - math.log(np.exp(scores - top).sum()), LEAST_LOG)
             if scores[label] == -np.inf:
                 log_p = -np.inf
-            if p == 0.0 and log_p > -np.inf:
-                lane_sums[16 + lane] -= 1
-        if log_p > -np.inf:
+        if log_p == -np.inf:
+            totals.logs[4] += 1
+        else:
             whole = math.floor(log_p + entropy)
             totals.logs[0] += np.int64(whole)
             lane_sums[lane] += np.int64(np.rint((log_p + entropy - whole) * 2.0**LOG_SCORE_BITS))
@@ -127,7 +123,7 @@ def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_
         more += scores[c] > scores[label]
         equal += scores[c] == scores[label]
         before += c < label and scores[c] == scores[label]
-    lane_sums[24 + lane] -= equal == 1
+    totals.logs[5] += equal > 1
     for k in range(len(bins)):
         m = bins[k]
         if equal == 1 or not split:
