@@ -184,12 +184,12 @@ def _kernel_name(variation: Variation) -> str:
 
 
 def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:
-    """The edges of all measures, (K, edges); the fewer are filled up with infinities that no value exceeds."""
+    """The edges of all measures, (K, edges), filled up to eights with infinities that no value exceeds."""
     edges = []
     for spec in specs:
         low, high = spec.variation.range_for(spec.n_classes)
         edges.append(spec.bins.thresholds(rows.y_prob.eps, high - low))
-    table = np.full((len(edges), max(map(len, edges))), np.inf)
+    table = np.full((len(edges), 8 * math.ceil(max(map(len, edges)) / 8)), np.inf)
     for line, values in zip(table, edges, strict=True):
         line[: len(values)] = values
     return table

@@ -137,14 +137,16 @@ class Group:
         return b.not_(b.and_(good, b.fcmp_ordered(">=", q[-1], lanes.floats(0.0))))
 
     def bin(self, value: Any, thresholds: Any, n_thresholds: Any) -> Any:
-        """How many thresholds the value exceeds."""
-        b = self.builder
-        slot = cgutils.alloca_once_value(b, self.lanes.ints(0))
-        with cgutils.for_range(b, n_thresholds) as loop:
-            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8)))
-            edge = self.lanes.spread(self.lanes.load(place, 0, DOUBLE), FLOATS)
-            b.store(self.lanes.counted(b.load(slot), b.fcmp_ordered(">", value, edge)), slot)
-        return b.load(slot)
+        """How many thresholds the value exceeds, compared with eight at a time."""
+        b, lanes = self.builder, self.lanes
+        slots = [cgutils.alloca_once_value(b, lanes.ints(0)) for _ in range(2)]
+        with cgutils.for_range(b, b.lshr(n_thresholds, ir.Constant(INT64, 3))) as loop:
+            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8 * WIDTH)))
+            for k in range(WIDTH):
+                edge = lanes.spread(lanes.load(place, 8 * k, DOUBLE), FLOATS)
+                slot = slots[k % 2]  # two counts in turn, so that none waits for itself
+                b.store(lanes.counted(b.load(slot), b.fcmp_ordered(">", value, edge)), slot)
+        return b.add(*map(b.load, slots))
 
     def any(self, where: Any) -> Any:
         """Whether it holds in some lane, as 0 or 1."""
