@@ -38,7 +38,7 @@ def spans(rows: Rows) -> list[tuple[int, int]]:
 
 def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
     """Compile what a pass over such rows needs, so that it fails before the pass if it must."""
-    if specs:
+    if specs and not is_ready(rows.n_classes, rows.working_dtype):
         _Pass(rows, specs).add_nothing()
 
 
@@ -47,7 +47,7 @@ def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_thread
     low, high = variation.range_for(rows.n_classes)
     scale = (CELLS - 1) / (high - low)
     values = np.empty(rows.n_rows)
-    item, in_groups = rows.block(0, 1).itemsize, rows.n_classes <= NETWORK_CLASSES
+    item, in_groups = np.dtype(rows.working_dtype).itemsize, rows.n_classes <= NETWORK_CLASSES
     kernel = measure_kernel(rows.n_classes, item, _kernel_name(variation), in_groups)
 
     def measure(spans: Iterable[tuple[int, int]]) -> Any:
@@ -86,7 +86,7 @@ class _Pass:
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
         self.rows, self.specs = rows, specs
-        self.item = rows.block(0, 1).itemsize
+        self.item = np.dtype(rows.working_dtype).itemsize
         self.thresholds = _thresholds(rows, specs)
         self.search = _search(specs, self.thresholds)
         self.split = specs[0].ties == "split"

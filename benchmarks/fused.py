@@ -1,0 +1,117 @@
+"""The fused engine against everyone else: ratios in one run, on the same rows.
+
+Run it with ``make bench``, or ``python benchmarks/fused.py --quick`` to see that it works. The contenders take turns,
+and the best of their turns counts. What was seen is printed, and left in ``benchmarks/results`` as Markdown
+(latest.md), as a table of all points (growth.csv) and as a picture (growth.svg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measuring import figure, machine, thousands, use_own_cache
+
+use_own_cache()  # before anything imports numba
+
+import contenders as who  # noqa: E402
+import growth  # noqa: E402
+from starting import cold_start  # noqa: E402
+from targets import compare_everyone, targets, targets_markdown  # noqa: E402
+
+HERE = Path(__file__).parent
+QUICK = 50
+"""By what sizes are divided for a run that only shows that it works."""
+
+
+class Page:
+    """The results as Markdown, printed as they come in."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.begin = time.perf_counter()
+
+    def add(self, text: str, title: str = "") -> None:
+        """A section."""
+        section = f"### {title}\n\n{text}\n" if title else f"{text}\n"
+        print(section, flush=True)
+        print(f"({time.perf_counter() - self.begin:.0f} s so far)\n", file=sys.stderr, flush=True)
+        self.text += section + "\n"
+
+
+def _stages(n_rows: int, seconds: float) -> str:
+    """The table of stages, from a process of its own; or why there is none."""
+    command = [sys.executable, str(HERE / "stages.py"), str(n_rows), str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return done.stdout.strip()
+    print(done.stderr, file=sys.stderr)
+    return f"Not measured: stages.py does not fit this engine ({done.stderr.strip().splitlines()[-1]})."
+
+
+def _left_out() -> str:
+    missing = sorted({one.library for one in who.EVERYONE if not one.installed})
+    return f" Left out, for want of the library: {', '.join(missing)}." if missing else ""
+
+
+def measure(results: Path, quick: bool) -> bool:
+    """All of it; whether everything that is needed was reached."""
+    scale, spend = (QUICK, 0.1) if quick else (1, 1.0)
+    page = Page()
+    page.add(machine() + _left_out())
+    data = who.rows_of(10_000_000 // scale, 10)
+    who.require_agreement(who.first(data, 100_000))
+
+    everyone = compare_everyone(data, 40 * spend)
+    lines = targets(everyone, data, 6 * spend, scale)
+    page.add(targets_markdown(lines), "Needed, aimed at, seen")
+    page.add(everyone.markdown(), f"Everyone, N = {thousands(everyone.n_rows)}, C = 10, float64")
+    gain = everyone.per_row(who.PORTABLE) - everyone.per_row(who.FUSED_TWO)
+    page.add(cold_start(1 if quick else 3, gain), "A cold start")
+    page.add(_stages(2_000_000 // scale, 10 * spend), "Where the time goes, C = 10, one thread")
+
+    points = [
+        *growth.over_rows(data, everyone, 1.5 * spend),
+        *growth.over_classes(1.5 * spend, scale),
+        *growth.over_bins(data, 1.5 * spend, scale),
+        *growth.over_threads(data, 6 * spend, scale),
+    ]
+    for curve in ("rows", "classes", "bins", "threads"):
+        page.add(growth.as_markdown(points, curve), f"Growth with {curve}, ns a row")
+
+    results.mkdir(parents=True, exist_ok=True)
+    growth.write_csv(points, results / "growth.csv")
+    growth.draw(points, results / "growth.svg")
+    page.add(f"(whole run: {figure((time.perf_counter() - page.begin) / 60)} minutes)")
+    (results / "latest.md").write_text(page.text.rstrip() + "\n")
+    print(f"written to {results}")
+    return all(line.reached for line in lines)
+
+
+def main() -> None:
+    """Read the command's options, and measure."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help=f"sizes divided by {QUICK}; the figures mean nothing"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="fail if something that is needed was not reached"
+    )
+    parser.add_argument(
+        "--results", type=Path, help="folder for what is written, by default benchmarks/results"
+    )
+    options = parser.parse_args()
+    default = Path(tempfile.gettempdir()) / "trueness-bench-quick" if options.quick else HERE / "results"
+    reached = measure(options.results or default, options.quick)
+    if options.strict and not reached:
+        sys.exit("something that is needed was not reached")
+
+
+if __name__ == "__main__":
+    main()
