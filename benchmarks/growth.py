@@ -70,7 +70,7 @@ def over_rows(data: Predictions, everyone: Comparison, seconds: float) -> Iterat
     """From 10³ rows on; the largest is what everyone was compared on."""
     for n_rows in (n for n in ROWS if n < len(data.y_true)):
         some = first(data, n_rows)
-        yield from _points("rows", n_rows, some, take_turns(prepared(some, ALL), seconds))
+        yield from _points("rows", n_rows, some, take_turns(prepared(some, ALL), seconds, turn_seconds=0.05))
     yield from _points("rows", everyone.n_rows, data, everyone.times)
 
 
@@ -78,7 +78,7 @@ def over_classes(seconds: float, scale: int) -> Iterator[Point]:
     """From two classes to a thousand, always the same number of values; a quick run takes fewer points."""
     for n_classes in CLASSES[:: 1 if scale == 1 else 3]:
         data = rows_of(VALUES // scale // n_classes, n_classes)
-        times = take_turns(prepared(data, MAIN), seconds)
+        times = take_turns(prepared(data, MAIN), seconds, turn_seconds=0.05)
         yield from _points("classes", n_classes, data, times)
 
 
@@ -86,7 +86,7 @@ def over_bins(data: Predictions, seconds: float, scale: int) -> Iterator[Point]:
     """From five bins to a thousand."""
     some = first(data, BINS_ROWS // scale)
     for n_bins in BINS[:: 1 if scale == 1 else 3]:
-        times = take_turns(prepared(some, MAIN, n_bins), seconds)
+        times = take_turns(prepared(some, MAIN, n_bins), seconds, turn_seconds=0.05)
         yield from _points("bins", n_bins, some, times, n_bins)
 
 

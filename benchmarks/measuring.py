@@ -30,7 +30,7 @@ REST = 0.1
 
 
 TURN = 0.4
-"""Seconds that a turn lasts at least."""
+"""Seconds that a turn lasts at least, unless said otherwise."""
 
 
 class Timing(NamedTuple):
@@ -46,6 +46,7 @@ def take_turns(
     *,
     at_least: int = 3,
     at_most: int = 12,
+    turn_seconds: float = TURN,
     warm: bool = False,
 ) -> dict[Name, Timing]:
     """Time the contenders in turn, again and again, until about so many seconds are spent.
@@ -64,14 +65,14 @@ def take_turns(
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             time.sleep(REST)
-            times[name].append(_seconds(contenders[name]))
+            times[name].append(_seconds(contenders[name], turn_seconds))
     return {name: Timing(min(some), median(some)) for name, some in times.items()}
 
 
-def _seconds(work: Work) -> float:
+def _seconds(work: Work, turn_seconds: float) -> float:
     """The shortest of as many calls as fit into a turn: what another one's freed memory costs the system dies away."""
-    shortest, end = math.inf, time.perf_counter() + TURN
-    while time.perf_counter() < end:
+    shortest, end = math.inf, time.perf_counter() + turn_seconds
+    while shortest == math.inf or time.perf_counter() < end:
         begin = time.perf_counter()
         work()
         shortest = min(shortest, time.perf_counter() - begin)

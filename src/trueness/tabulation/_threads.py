@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import takewhile
+from threading import Event, Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -19,8 +20,6 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     n_threads = min(n_threads, len(spans))
     if n_threads == 1:
         return [work(spans)]
-    from threading import Event, Thread
-
     stopped, waiting = Event(), iter(spans)
     results: list[Result] = []
     errors: list[BaseException] = []
@@ -38,13 +37,18 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
         for thread in others:
             thread.start()
         share()
-        for thread in others:
-            thread.join()
+        _join(others)
     finally:
         stopped.set()  # Ctrl-C may also arrive while the caller waits
-        for thread in others:
-            thread.join()
-    for error in errors:
-        if not isinstance(error, ValueError):
-            raise error
-    return [work(spans)] if errors else results
+        _join(others)
+    if not errors:
+        return results
+    refused = all(isinstance(error, ValueError) for error in errors)
+    if refused:
+        return [work(spans)]
+    raise next(error for error in errors if not isinstance(error, ValueError))
+
+
+def _join(threads: Iterable[Thread]) -> None:
+    for thread in threads:
+        thread.join()

@@ -88,7 +88,6 @@ class _Pass:
         self.rows, self.specs = rows, specs
         self.item = np.dtype(rows.working_dtype).itemsize
         self.thresholds = _thresholds(rows, specs)
-        self.search = _search(specs, self.thresholds)
         self.split = specs[0].ties == "split"
         n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
         copies = 4 if n_classes <= NETWORK_CLASSES and n_edges < 256 else 1
@@ -97,11 +96,14 @@ class _Pass:
             shape = ",".join(
                 map(str, (n_classes, self.item, copies, *(_kernel_name(spec.variation) for spec in specs)))
             )
-            self.kernel, self.sum_block = group_kernel(shape, n_edges <= FEW_EDGES), self._sum_groups
+            few = n_edges <= FEW_EDGES
+            self.kernel, self.sum_block = group_kernel(shape, few), self._sum_groups
+            self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
             self.scratch, row = aligned_zeros((layout.size,)), layout.row
             self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
         else:
             self.kernel, self.sum_block = row_kernel(self.item), self._sum_sorted
+            self.search = _search(specs, self.thresholds)
             self.scratch = np.zeros(24)
             self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
             self.lines = np.zeros((0, 8 * math.ceil(n_classes / 8)), f"f{self.item}")
@@ -193,6 +195,10 @@ def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:
     for line, values in zip(table, edges, strict=True):
         line[: len(values)] = values
     return table
+
+
+_NO_SEARCH = np.zeros((1, 1), np.int64), np.zeros(1), np.zeros(1)
+"""For few edges, which are all compared with; making the table of guesses would be felt by short inputs."""
 
 
 def _search(specs: Sequence[TableSpec], thresholds: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
