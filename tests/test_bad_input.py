@@ -652,3 +652,35 @@ class TestExtremes:
         assert table.count.tolist() == [0, 1]
         table = tn.tabulate([0], y_prob, variation="wilcox_variation_ratio", bins=tn.Edges([0, 0.5, 1]))
         assert table.count.tolist() == [1, 0]
+
+
+class TestWordsForOddArguments:
+    @pytest.mark.parametrize("edges", [5, "01", [[0, 1]], ["a", "b"]])
+    def test_edges_that_are_no_numbers(self, edges: object) -> None:
+        with pytest.raises(TypeError, match="edges must be a"):
+            tn.Edges(edges)
+
+    def test_classes_that_cannot_be_names(self) -> None:
+        with pytest.raises(TypeError, match="classes must be names"):
+            tn.vce(LABELS, GOOD, classes=[[0], [1], [2]])
+
+    def test_labels_that_are_missing(self) -> None:
+        with pytest.raises(ValueError, match=r"y_true has a missing value in row 1\b"):
+            tn.vce([0, None], [[0.5, 0.5], [0.4, 0.6]])
+        with pytest.raises(ValueError, match=r"y_prob has a missing value in row 1\b"):
+            tn.vce([0, 1], [[0.5, 0.5], [None, 0.6]])
+
+    def test_too_many_bins(self) -> None:
+        with pytest.raises(ValueError, match="at most 10000000"):
+            tn.EqualWidth(10**12)
+
+    def test_normalising_one_dimension(self) -> None:
+        with pytest.raises(ValueError, match=r"probability of class 1 already.*normalize"):
+            tn.vce([0, 1], [0.4, 0.6], normalize=True)
+
+    def test_a_point_bin_that_the_finer_bins_do_not_have(self) -> None:
+        table = tn.tabulate(LABELS, GOOD, bins=10)
+        with pytest.raises(ValueError, match=r"do not hold the value 0\.0 apart"):
+            table.coarsen(tn.Edges([0, 0, 1]))
+        with pytest.raises(ValueError, match="apart"):
+            tn.tabulate(LABELS, GOOD, bins=1).coarsen(tn.Edges([0, 0, 1]))
