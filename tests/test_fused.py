@@ -210,6 +210,16 @@ class TestChoice:
             with pytest.raises(RuntimeError, match="no such processor"):
                 tn.tabulate(y_true, y_prob, bins=bins, engine="fused")
 
+    def test_bins_too_narrow_are_refused_without_a_word_on_engines(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from trueness.tabulation import engines
+
+        monkeypatch.setattr(engines, "_pays", lambda _: True)
+        y_true, y_prob = rows(50, 5)
+        with pytest.raises(ValueError, match="too narrow"):  # warnings are errors here
+            tn.tabulate(y_true, y_prob.astype(np.float16), bins=500)
+
     def test_without_a_place_for_compiled_code(self, tmp_path) -> None:
         """A package folder and a home that cannot be written (stood for by a path below a file)."""
         code = """

@@ -100,7 +100,9 @@ def _fused_engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
 
         fused.prepare(rows, specs)
     except Exception as error:
-        if engine == "fused":
+        if engine == "fused" or isinstance(
+            error, ValueError
+        ):  # a ValueError is about the caller's bins, not about us
             raise
         import warnings
 
