@@ -13,7 +13,7 @@ from trueness._content import Sums, TableSpec
 from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray
 from trueness.binning import Edges, EqualMass
 from trueness.tabulation._threads import in_threads
-from trueness.tabulation.fused._groups import Layout, group_kernel
+from trueness.tabulation.fused._groups import EDGES_AT_A_TIME, Layout, group_kernel
 from trueness.tabulation.fused._measure import CELLS, measure_kernel, order_statistics
 from trueness.tabulation.fused._rows import row_kernel
 from trueness.tabulation.fused._totals import Totals, aligned_zeros
@@ -186,12 +186,13 @@ def _kernel_name(variation: Variation) -> str:
 
 
 def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:
-    """The edges of all measures, (K, edges), filled up to eights with infinities that no value exceeds."""
+    """The edges of all measures, (K, edges), filled up to threes with infinities that no value exceeds."""
     edges = []
     for spec in specs:
         low, high = spec.variation.range_for(spec.n_classes)
         edges.append(spec.bins.thresholds(rows.y_prob.eps, high - low))
-    table = np.full((len(edges), 8 * math.ceil(max(map(len, edges)) / 8)), np.inf)
+    n_edges = EDGES_AT_A_TIME * math.ceil(max(map(len, edges)) / EDGES_AT_A_TIME)
+    table = np.full((len(edges), n_edges), np.inf)
     for line, values in zip(table, edges, strict=True):
         line[: len(values)] = values
     return table
