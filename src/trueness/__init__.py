@@ -11,6 +11,10 @@ True
 from trueness import simulate
 from trueness._content import TableSpec
 from trueness._version import __version__
+from trueness.assessment import Assessment, assess, assess_table
+from trueness.assessment._side_by_side import Comparison
+from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
 from trueness.metrics import (
     SignedParts,
@@ -39,6 +43,14 @@ __all__ = [
     "ece",
     "uce",
     "rce",
+    "assess",
+    "assess_table",
+    "compare",
+    "Comparer",
+    "Comparison",
+    "sweep_bins",
+    "BinSweep",
+    "Assessment",
     "tabulate",
     "Accumulator",
     "CalibrationTable",
