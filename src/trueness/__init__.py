@@ -11,10 +11,16 @@ True
 from trueness import simulate
 from trueness._content import TableSpec
 from trueness._version import __version__
-from trueness.assessment import Assessment, assess, assess_table
-from trueness.assessment._side_by_side import Comparison
-from trueness.assessment.comparison import Comparer, compare
-from trueness.assessment.sweep import BinSweep, sweep_bins
+from trueness.assessment import (
+    Assessment,
+    BinSweep,
+    Comparer,
+    Comparison,
+    assess,
+    assess_table,
+    compare,
+    sweep_bins,
+)
 from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
 from trueness.metrics import (
     SignedParts,

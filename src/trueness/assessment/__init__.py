@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
+
+import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
 from trueness._random import Seed
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._groups import coded, names_of
-from trueness.assessment._judge import Material, Settings, judge, with_groups
+from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
+from trueness.assessment._side_by_side import Comparison
+from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.binning import Bins, Edges, EqualWidth, as_bins
 from trueness.inference._poisson import ClusterWeights, stream_key
 from trueness.inference._replicates import Progress, replicate
@@ -19,7 +26,18 @@ from trueness.table import CalibrationTable
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 
-__all__ = ["Assessment", "Caution", "GroupAssessment", "assess", "assess_table"]
+__all__ = [
+    "Assessment",
+    "BinSweep",
+    "Caution",
+    "Comparer",
+    "Comparison",
+    "GroupAssessment",
+    "assess",
+    "assess_table",
+    "compare",
+    "sweep_bins",
+]
 
 MIN_GROUP_SIZE = 100
 """Groups of fewer rows are named but not assessed: a hundred rows reveal a net gap of about 0.1 at best."""
@@ -85,29 +103,40 @@ def assess(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_for(rows, as_variation(variation), as_bins(bins), ties, engine=engine, n_threads=n_threads)
-    cluster_names = None if clusters is None else names_of("clusters", clusters, rows.n_rows)
-    key = stream_key([settings.seed, _CLUSTER_STREAM])
-
-    def material(tables: list[CalibrationTable], some: Rows, names: Any) -> Material:
-        by_confidence = tables[-1]
-        if names is None:
-            return Material(tables[0], by_confidence)
-        weights = ClusterWeights(key, settings.resamples, names)
-        made = replicate([(some, specs)], weights, settings.resamples, progress)[0]
-        return Material(tables[0], by_confidence, (made[0], made[-1]), weights.n_clusters)
-
+    names_of_clusters = None if clusters is None else names_of("clusters", clusters, rows.n_rows)
     if groups is None:
-        return judge(material(tabulate_rows(rows, specs, engine, n_threads), rows, cluster_names), settings)
+        tables = tabulate_rows(rows, specs, engine, n_threads)
+        drawn = _drawn(rows, specs, settings, names_of_clusters, progress)
+        return judge(Material(tables[0], tables[-1], drawn), settings)
     names, code = coded(names_of("groups", groups, rows.n_rows))
-    tables = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
-    whole = [sum(of_spec[1:], of_spec[0]) for of_spec in zip(*tables, strict=True)]
-    parts = {}
-    for number, name in enumerate(names):
-        of_group = (code == number).nonzero()[0] if cluster_names is not None else slice(0, 0)
-        mine = None if cluster_names is None else cluster_names[of_group]
-        parts[name] = material(tables[number], rows.taken(of_group), mine)
-    answer = judge(material(whole, rows, cluster_names), settings)
-    return with_groups(answer, parts, settings, min_group_size)
+    of_groups = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
+    parts, done = {}, 0
+    for number, (name, tables) in enumerate(zip(names, of_groups, strict=True)):
+        drawn = None
+        if names_of_clusters is not None:
+            which = np.flatnonzero(code == number)
+            share = _share(progress, done / rows.n_rows, len(which) / rows.n_rows)
+            drawn = _drawn(rows.taken(which), specs, settings, names_of_clusters[which], share)
+            done += len(which)
+        parts[name] = Material(tables[0], tables[-1], drawn)
+    whole = reduce(add, parts.values())
+    return with_groups(judge(whole, settings), parts, settings, min_group_size)
+
+
+def _drawn(
+    rows: Rows, specs: Sequence[TableSpec], settings: Settings, names: Any, progress: Progress | None
+) -> Clusters | None:
+    """Replicates of the tables by clusters, if there are any."""
+    if names is None:
+        return None
+    weights = ClusterWeights(stream_key([settings.seed, _CLUSTER_STREAM]), settings.resamples, names)
+    made = replicate([(rows, specs)], weights, settings.resamples, progress)[0]
+    return Clusters(made[0], made[-1], frozenset(weights.identities))
+
+
+def _share(progress: Progress | None, begin: float, width: float) -> Progress | None:
+    """Progress of a part of the work, as that of the whole."""
+    return None if progress is None else lambda done: progress(begin + done * width)
 
 
 def assess_table(

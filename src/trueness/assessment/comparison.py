@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,11 @@ from trueness._content import TableSpec
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._groups import coded, names_of
-from trueness.assessment._judge import Settings
+from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins
 from trueness.inference._poisson import ClusterWeights, RowWeights, Weights, stream_key
-from trueness.inference._replicates import Progress, replicate
+from trueness.inference._replicates import Progress, Replicates, replicate
 from trueness.ranking import TIES
 from trueness.tabulation import edges_for, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
@@ -184,20 +186,22 @@ class Comparer:
         }
         self._check(rows)
         n_rows = next(iter(rows.values())).n_rows
-        weights: Weights = RowWeights(self._key, self._settings.resamples, self._n_rows)
+        weights: RowWeights | ClusterWeights = RowWeights(self._key, self._settings.resamples, self._n_rows)
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        selections: dict[str | None, NDArray[np.intp] | None] = {None: None}
-        if groups is not None:
+        # All rows first, so that a bad one is named by its own number.
+        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
+        parts: dict[str | None, Part] = {}
+        if groups is None:
+            parts[None] = Part(tables, *self._drawn(rows, weights, np.arange(n_rows), progress))
+        else:
             names_here, code = coded(names_of("groups", groups, n_rows))
-            selections |= {name: (code == k).nonzero()[0] for k, name in enumerate(names_here)}
-        made = {
-            name: self._made(rows, weights, which, progress if name is None else None)
-            for name, which in selections.items()
-        }
-        for name, part in made.items():
-            self._parts[name] = self._parts[name] + part if name in self._parts else part
+            for number, name in enumerate(names_here):
+                parts[name] = self._group_part(rows, weights, np.flatnonzero(code == number))
+            parts[None] = replace(reduce(add, parts.values()), tables=tables)
+        for key, part in parts.items():
+            self._parts[key] = self._parts[key] + part if key in self._parts else part
         self._n_rows += n_rows
 
     def _check(self, rows: Mapping[str, Rows]) -> None:
@@ -211,20 +215,24 @@ class Comparer:
                 needed = "needs" if spec.weighted else "takes no"
                 raise ValueError(f"a Comparer with weighted={spec.weighted} {needed} sample_weight")
 
-    def _made(
+    def _group_part(
+        self, rows: Mapping[str, Rows], weights: RowWeights | ClusterWeights, which: NDArray[np.intp]
+    ) -> Part:
+        mine = {name: given.taken(which) for name, given in rows.items()}
+        tables = {name: tabulate_rows(mine[name], specs) for name, specs in self._specs.items()}
+        return Part(tables, *self._drawn(mine, weights, which, None))
+
+    def _drawn(
         self,
         rows: Mapping[str, Rows],
-        weights: Weights,
-        which: NDArray[np.intp] | None,
+        weights: RowWeights | ClusterWeights,
+        which: NDArray[np.intp],
         progress: Progress | None,
-    ) -> Part:
-        if which is not None:
-            rows = {name: given.taken(which) for name, given in rows.items()}
-            weights = _Selected(weights, which)
-        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
+    ) -> tuple[dict[str, list[Replicates]], frozenset[int] | None]:
+        """Replicates of all models for some of the rows, and the clusters these come in."""
         pairs = [(rows[name], specs) for name, specs in self._specs.items()]
-        replicates = replicate(pairs, weights, self._settings.resamples, progress)
-        return Part(tables, dict(zip(self._specs, replicates, strict=True)))
+        made = replicate(pairs, _Selected(weights, which), self._settings.resamples, progress)
+        return dict(zip(self._specs, made, strict=True)), weights.clusters(which)
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
@@ -239,10 +247,9 @@ class Comparer:
         return replace(whole, groups=tuple(adjusted(groups, len(whole.pairs))))
 
     def _group(self, name: str, part: Part) -> GroupComparison:
-        n_rows = part.n_rows
-        if n_rows < self._min_group_size:
-            return GroupComparison(name, n_rows, None, (), f"fewer than {self._min_group_size} rows")
-        return GroupComparison(name, n_rows, compared(part, self._settings), ())
+        reason = too_small(part.material(next(iter(self._specs))), self._min_group_size)
+        comparison = compared(part, self._settings) if reason is None else None
+        return GroupComparison(name, part.n_rows, comparison, (), reason)
 
 
 def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple[Edges, Edges]:

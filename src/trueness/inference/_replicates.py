@@ -51,9 +51,10 @@ class Replicates:
         return self.sums[:, :, self.spec.n_classes :]
 
     def shares(self, bins: FilledBins) -> FloatArray:
-        """Of each filled bin in each replicate, (B, F)."""
+        """Of each filled bin in each replicate, (B, F); as observed where no row was drawn at all."""
         count = self.rank[:, bins.index].sum(axis=2)
-        return np.asarray(count / count.sum(axis=1, keepdims=True))
+        total = count.sum(axis=1, keepdims=True)
+        return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
     def means(self, bins: FilledBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
