@@ -47,8 +47,8 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')}: too few, "
-            "since the observed ranks of a bin cannot vary as much as those of many rows",
+            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')}: few, "
+            "the observed ranks of a bin cannot vary as much as those of many rows",
             remedy,
         )
     elif small:

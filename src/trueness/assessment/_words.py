@@ -34,8 +34,11 @@ def verdict(result: Assessment) -> str:
             f"{result.vce.debiased:.3f} {_span(result.vce)}, net gap {result.net.debiased:+.3f}, {_p(centred)}"
         )
     others = _rank_tests(result)
-    if others:
+    if others and others[0].startswith("RCE"):
         return f"the variation of the outcomes is as predicted, but which rank came true is not: {'; '.join(others)}"
+    if others:
+        direction = "over" if result.log_score_z.value < 0 else "under"
+        return f"VCE finds nothing at this sample size, but the log-score says {direction}-confident: {others[0]}"
     return (
         f"no evidence of miscalibration at this sample size ({_p(min(centred, net))}); smallest net gap that "
         f"{result.n_rows} rows would reveal with 80 % power: {result.detectable_net_gap:.3g}"
@@ -128,7 +131,8 @@ def _lines(result: Assessment) -> Iterable[str]:
         )
     z = result.log_score_z
     tail = f"  ({z.reason})" if z.reason else ""
-    yield f"{'log-score Z':12}{z.value:+9.2f}{'':9}{short_p(z.p_value):>8}{tail}"
+    value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
+    yield f"{'log-score Z':12}{value:>9}{'':9}{short_p(z.p_value):>8}{tail}"
 
 
 def _group_lines(result: Assessment) -> Iterable[str]:
