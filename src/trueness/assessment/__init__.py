@@ -12,6 +12,7 @@ import numpy as np
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
 from trueness._random import Seed
+from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._groups import coded, names_of
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
@@ -103,40 +104,45 @@ def assess(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_for(rows, as_variation(variation), as_bins(bins), ties, engine=engine, n_threads=n_threads)
-    names_of_clusters = None if clusters is None else names_of("clusters", clusters, rows.n_rows)
+    weights = None
+    if clusters is not None:
+        key = stream_key([settings.seed, _CLUSTER_STREAM])
+        weights = ClusterWeights(key, settings.resamples, names_of("clusters", clusters, rows.n_rows))
     if groups is None:
         tables = tabulate_rows(rows, specs, engine, n_threads)
-        drawn = _drawn(rows, specs, settings, names_of_clusters, progress)
+        (drawn,) = _drawn(rows, specs, weights, settings.resamples, progress)
         return judge(Material(tables[0], tables[-1], drawn), settings)
     names, code = coded(names_of("groups", groups, rows.n_rows))
     of_groups = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
-    parts, done = {}, 0
-    for number, (name, tables) in enumerate(zip(names, of_groups, strict=True)):
-        drawn = None
-        if names_of_clusters is not None:
-            which = np.flatnonzero(code == number)
-            share = _share(progress, done / rows.n_rows, len(which) / rows.n_rows)
-            drawn = _drawn(rows.taken(which), specs, settings, names_of_clusters[which], share)
-            done += len(which)
-        parts[name] = Material(tables[0], tables[-1], drawn)
-    whole = reduce(add, parts.values())
-    return with_groups(judge(whole, settings), parts, settings, min_group_size)
+    drawn_of = _drawn(rows, specs, weights, settings.resamples, progress, group_of=code, n_groups=len(names))
+    parts = {
+        name: Material(tables[0], tables[-1], drawn)
+        for name, tables, drawn in zip(names, of_groups, drawn_of, strict=True)
+    }
+    return with_groups(judge(reduce(add, parts.values()), settings), parts, settings, min_group_size)
 
 
 def _drawn(
-    rows: Rows, specs: Sequence[TableSpec], settings: Settings, names: Any, progress: Progress | None
-) -> Clusters | None:
-    """Replicates of the tables by clusters, if there are any."""
-    if names is None:
-        return None
-    weights = ClusterWeights(stream_key([settings.seed, _CLUSTER_STREAM]), settings.resamples, names)
-    made = replicate([(rows, specs)], weights, settings.resamples, progress)[0]
-    return Clusters(made[0], made[-1], frozenset(weights.identities))
-
-
-def _share(progress: Progress | None, begin: float, width: float) -> Progress | None:
-    """Progress of a part of the work, as that of the whole."""
-    return None if progress is None else lambda done: progress(begin + done * width)
+    rows: Rows,
+    specs: Sequence[TableSpec],
+    weights: ClusterWeights | None,
+    resamples: int,
+    progress: Progress | None,
+    *,
+    group_of: IntArray | None = None,
+    n_groups: int = 1,
+) -> list[Clusters | None]:
+    """For each group the replicates of its tables by clusters, if there are any."""
+    if weights is None:
+        return [None] * n_groups
+    made = replicate(
+        [(rows, specs)], weights, resamples, group_of=group_of, n_groups=n_groups, progress=progress
+    )
+    code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
+    return [
+        Clusters(of_specs[0], of_specs[-1], weights.clusters(np.flatnonzero(code == number)))
+        for number, (of_specs,) in enumerate(made)
+    ]
 
 
 def assess_table(

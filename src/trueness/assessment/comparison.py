@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
@@ -22,10 +21,11 @@ from trueness.assessment._groups import coded, names_of
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins
-from trueness.inference._poisson import ClusterWeights, RowWeights, Weights, stream_key
+from trueness.inference._poisson import ClusterWeights, RowWeights, stream_key
 from trueness.inference._replicates import Progress, Replicates, replicate
 from trueness.ranking import TIES
-from trueness.tabulation import edges_for, tabulate_rows
+from trueness.table import CalibrationTable
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 
 _STREAM = 6
@@ -190,19 +190,36 @@ class Comparer:
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        # All rows first, so that a bad one is named by its own number.
         tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
+        drawn = partial(replicate, [(rows[name], specs) for name, specs in self._specs.items()], weights)
         parts: dict[str | None, Part] = {}
         if groups is None:
-            parts[None] = Part(tables, *self._drawn(rows, weights, np.arange(n_rows), progress))
+            (of_all,) = drawn(self._settings.resamples, progress=progress)
+            parts[None] = self._part(tables, of_all, weights.clusters(np.arange(n_rows)))
         else:
-            names_here, code = coded(names_of("groups", groups, n_rows))
-            for number, name in enumerate(names_here):
-                parts[name] = self._group_part(rows, weights, np.flatnonzero(code == number))
+            named, code = coded(names_of("groups", groups, n_rows))
+            made = drawn(self._settings.resamples, group_of=code, n_groups=len(named), progress=progress)
+            of_group = {
+                name: tabulate_groups(rows[name], specs, code, len(named))
+                for name, specs in self._specs.items()
+            }
+            for number, group in enumerate(named):
+                mine = {name: of_model[number] for name, of_model in of_group.items()}
+                parts[group] = self._part(
+                    mine, made[number], weights.clusters(np.flatnonzero(code == number))
+                )
             parts[None] = replace(reduce(add, parts.values()), tables=tables)
         for key, part in parts.items():
             self._parts[key] = self._parts[key] + part if key in self._parts else part
         self._n_rows += n_rows
+
+    def _part(
+        self,
+        tables: dict[str, list[CalibrationTable]],
+        made: list[list[Replicates]],
+        clusters: frozenset[int] | None,
+    ) -> Part:
+        return Part(tables, dict(zip(self._specs, made, strict=True)), clusters)
 
     def _check(self, rows: Mapping[str, Rows]) -> None:
         for name, given in rows.items():
@@ -214,25 +231,6 @@ class Comparer:
             if spec.weighted != (given.sample_weight is not None):
                 needed = "needs" if spec.weighted else "takes no"
                 raise ValueError(f"a Comparer with weighted={spec.weighted} {needed} sample_weight")
-
-    def _group_part(
-        self, rows: Mapping[str, Rows], weights: RowWeights | ClusterWeights, which: NDArray[np.intp]
-    ) -> Part:
-        mine = {name: given.taken(which) for name, given in rows.items()}
-        tables = {name: tabulate_rows(mine[name], specs) for name, specs in self._specs.items()}
-        return Part(tables, *self._drawn(mine, weights, which, None))
-
-    def _drawn(
-        self,
-        rows: Mapping[str, Rows],
-        weights: RowWeights | ClusterWeights,
-        which: NDArray[np.intp],
-        progress: Progress | None,
-    ) -> tuple[dict[str, list[Replicates]], frozenset[int] | None]:
-        """Replicates of all models for some of the rows, and the clusters these come in."""
-        pairs = [(rows[name], specs) for name, specs in self._specs.items()]
-        made = replicate(pairs, _Selected(weights, which), self._settings.resamples, progress)
-        return dict(zip(self._specs, made, strict=True)), weights.clusters(which)
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
@@ -269,18 +267,3 @@ def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple
         chosen.resolve(*measure.range_for(n_classes)),
         of_confidence.resolve(*confidence.range_for(n_classes)),
     )
-
-
-class _Selected:
-    """The weights of some of the rows."""
-
-    def __init__(self, weights: Weights, which: NDArray[np.intp]) -> None:
-        self.weights, self.which = weights, which
-
-    def block(self, start: int, stop: int) -> NDArray[np.uint8]:
-        which = self.which[start:stop]
-        first = int(which[0])
-        # Rows of a group may lie far apart; whole blocks between them are not drawn.
-        if which[-1] - first < 16 * len(which):
-            return self.weights.block(first, int(which[-1]) + 1)[which - first]
-        return np.concatenate([self.weights.block(int(row), int(row) + 1) for row in which])
