@@ -120,7 +120,7 @@ def judge(material: Material, settings: Settings) -> Assessment:
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=(normal_quantile(level) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd,
+        detectable_net_gap=_detectable(level, evidence.null_net_sd),
         table=table,
         confidence_table=by_confidence,
         level=level,
@@ -129,6 +129,11 @@ def judge(material: Material, settings: Settings) -> Assessment:
         n_clusters=material.n_clusters,
         warnings=cautions(table, vce, material.n_clusters),
     )
+
+
+def _detectable(level: float, sd: float) -> float:
+    """A gap whose p-value, doubled as in the verdict, is at most 1 - level with the power that is promised."""
+    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * sd
 
 
 def _evidence(material: Material, settings: Settings, which: int) -> Evidence:

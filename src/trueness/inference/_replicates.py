@@ -25,45 +25,45 @@ class Replicates:
 
     spec: TableSpec
     sums: FloatArray
-    """Ordered probabilities and then rank counts, summed by bin, (B, M, 2C)."""
+    """Ordered probabilities and then rank counts, (M, B, 2C): a bin is one piece of memory."""
 
     @classmethod
     def empty(cls, spec: TableSpec, resamples: int) -> Replicates:
         """Of no rows."""
-        return cls(spec, np.zeros((resamples, spec.bins.n_bins, 2 * spec.n_classes)))
+        return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)))
 
     @property
     def size(self) -> int:
         """How many replicates B."""
-        return len(self.sums)
+        return int(self.sums.shape[1])
 
     def __add__(self, other: Replicates) -> Replicates:
         return replace(self, sums=self.sums + other.sums)
 
     @property
     def ordered(self) -> FloatArray:
-        """Σwq of each bin, (B, M, C)."""
+        """Σwq of each bin, (M, B, C)."""
         return self.sums[:, :, : self.spec.n_classes]
 
     @property
     def rank(self) -> FloatArray:
-        """Σwr of each bin, (B, M, C)."""
+        """Σwr of each bin, (M, B, C)."""
         return self.sums[:, :, self.spec.n_classes :]
 
     def shares(self, bins: FilledBins) -> FloatArray:
         """Of each filled bin in each replicate, (B, F); as observed where no row was drawn at all."""
-        count = self.rank[:, bins.index].sum(axis=2)
+        count = self.rank[bins.index].sum(axis=2).T
         total = count.sum(axis=1, keepdims=True)
         return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
     def means(self, bins: FilledBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
         at = bins.index[m]
-        count = self.rank[:, at].sum(axis=1, keepdims=True)
+        count = self.rank[at].sum(axis=1, keepdims=True)
         drawn = count > 0
-        total = np.where(drawn, self.ordered[:, at].sum(axis=1, keepdims=True), 1.0)
-        ordered = np.where(drawn, self.ordered[:, at] / total, bins.predicted[m])
-        ranks = np.where(drawn, self.rank[:, at] / np.where(drawn, count, 1.0), bins.observed[m])
+        total = np.where(drawn, self.ordered[at].sum(axis=1, keepdims=True), 1.0)
+        ordered = np.where(drawn, self.ordered[at] / total, bins.predicted[m])
+        ranks = np.where(drawn, self.rank[at] / np.where(drawn, count, 1.0), bins.observed[m])
         return ordered, ranks
 
     def deviations(self, bins: FilledBins, m: int) -> FloatArray:
@@ -142,7 +142,7 @@ def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: 
     drawn, both = drawn[order], both[order]
     for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
         group, m = divmod(at, spec.bins.n_bins)
-        into[group].sums[:, m] += drawn[begin:end].T @ both[begin:end]
+        into[group].sums[m] += drawn[begin:end].T @ both[begin:end]
 
 
 def _rank_shares(block: Described, spec: TableSpec) -> FloatArray:
