@@ -1,0 +1,1 @@
+"""Other people's worlds: each module imports its one library, and none imports another."""
