@@ -1,7 +1,7 @@
 """Rows to sums in torch operations, on the device where the rows are, without asking the device for anything.
 
-No step depends on a value that the host would have to see: shapes are those of the input, and bad rows are counted where
-they are found and count for nothing else. The formulas are those of `trueness.tabulation.portable`.
+No step depends on a value that the host would have to see: shapes are those of the input, and bad rows are counted
+where they are found and count for nothing else. The formulas are those of `trueness.tabulation.portable`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def _part_sums(
     good = kind == GOOD
     scores = rows.double()
     p = scores.softmax(dim=1) if reading.from_logits else scores
-    p = torch.where(good[:, None], p, 1 / spec.n_classes)  # whatever is finite, since it will count for nothing
+    p = torch.where(
+        good[:, None], p, 1 / spec.n_classes
+    )  # whatever is finite, since it will count for nothing
     ordered = p.sort(dim=1, descending=True).values
     logs = ordered.clamp(min=_TINY).log()
     entropy = -(ordered * logs).sum(dim=1)
@@ -171,7 +173,7 @@ def _mode_deviation(x: Tensor) -> Tensor:
 
 
 def _ratio(x: Tensor) -> float:
-    return x.shape[1] / (x.shape[1] - 1)
+    return float(x.shape[1] / (x.shape[1] - 1))
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
@@ -189,4 +191,3 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     }
 )
 """The formulas of `trueness.variation`, on rows in falling order."""
-

@@ -56,7 +56,7 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
         tied_rows=np.array(totals[0]),
         impossible_rows=np.array(totals[1]),
         ordered=ExactSum(*_carried_halves(high, low), PROBABILITY_BITS),
-        rank=ExactSum(*(part.copy() for part in rank), PROBABILITY_BITS),
+        rank=ExactSum(rank[0].copy(), rank[1], PROBABILITY_BITS),
         variation=_carried_words(variation, HALF),
         log_score=_carried_words(score, LOG_HALF),
         log_score_variance=_carried_words(variance, LOG_HALF),

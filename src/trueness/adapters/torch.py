@@ -8,12 +8,13 @@
 >>> metric.table.n_rows
 10
 
-A state is a sum over rows, kept in words of whole numbers: it takes the same memory after any number of batches, and what
-several processes have seen adds up to what one would have seen, to the bit.
+A state is a sum over rows, kept in words of whole numbers: it takes the same memory after any number of batches, and
+what several processes have seen adds up to what one would have seen, to the bit.
 
-Where the rows decide how they are summed: tensors in host memory go through the engines of the core, which read them in
-place; tensors on a device are summed there by torch's own operations (`_device_sums`), and `update` does not wait for it.
-A bad row is therefore no error in `update`. It is counted by kind and left out, and `compute` and `table` raise.
+Where the rows are decides how they are summed. Tensors in host memory go through the engines of the core, which read
+them in place; tensors on a device are summed there by torch's own operations (`_device_sums`), and `update` does not
+wait for it. A bad row is therefore no error in `update`: it is counted by kind and left out, and `compute` and `table`
+raise.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
 
-class _TableMetric(Metric):  # type: ignore[misc, unused-ignore]
+class _TableMetric(Metric):
     """A number read off a table that batches add to.
 
     Parameters
@@ -62,7 +63,7 @@ class _TableMetric(Metric):  # type: ignore[misc, unused-ignore]
     n_bins : int or EqualWidth, Edges, FineGrid
         A number means bins of equal width over the measure's attainable range.
     task : "multiclass" or "binary"
-        Predictions of shape (N, C, ...) with targets (N, ...), or both of the same shape, with the probability of class 1.
+        Predictions (N, C, ...) with targets (N, ...), or both of one shape, with the probability of class 1.
     norm : "l1", "l2" or "max"
         How the gaps of the bins become one number.
     ties : "first" or "split"
@@ -224,7 +225,8 @@ class _TableMetric(Metric):  # type: ignore[misc, unused-ignore]
         values = rows.float() if rows.dtype == torch.bfloat16 else rows
         given = Rows(
             Contents(values.numpy(), eps=eps),
-            *values.shape,
+            n_rows=len(values),
+            n_classes=spec.n_classes,
             from_logits=self.reading.from_logits,
             normalize=False,
             labels=Labels(labels.numpy(), spec.n_classes, None),
@@ -264,7 +266,9 @@ class _TableMetric(Metric):  # type: ignore[misc, unused-ignore]
             for kind, n in bad.items()
         )
         total = sum(bad.values())
-        return f"{total} of {total + n_good} rows were refused: {listed}. reset() forgets them with all others"
+        return (
+            f"{total} of {total + n_good} rows were refused: {listed}. reset() forgets them with all others"
+        )
 
 
 class VariationCalibrationError(_TableMetric):
@@ -428,6 +432,8 @@ def _check_tensors(preds: Any, target: Any, device: Any) -> None:
                 f"{argument} is on {tensor.device}, the metric on {device}: move it with metric.to(...)"
             )
     if not preds.dtype.is_floating_point:
-        raise TypeError(f"preds has dtype {preds.dtype}; predictions are floating-point (the order is preds, target)")
+        raise TypeError(
+            f"preds has dtype {preds.dtype}; predictions are floating-point (the order is preds, target)"
+        )
     if target.dtype.is_floating_point or target.dtype.is_complex:
         raise TypeError(f"target has dtype {target.dtype}; targets are class indices")
