@@ -41,7 +41,11 @@ class Temperature:
     value: float
     """Above 1: predictions were over-confident and are spread out."""
     standard_error: float
-    """From the noise of the outcomes alone, if the predictions at this temperature are calibrated."""
+    """From the noise of the outcomes alone, if the predictions at this temperature are calibrated.
+
+    Infinite if no temperature from `LOWEST` to `HIGHEST` closes the gap, and `value` is the end that is nearer to it:
+    the outcomes were all certain (every first rank came true), or more varied than uniform predictions would have them.
+    """
 
 
 def variation_temperature(
@@ -124,19 +128,17 @@ class _Tempered:
 
 def _solved(rows: _Tempered) -> Temperature:
     """By halving the interval of ln T, which needs nothing but that the gap falls."""
+    if rows.net(LOWEST) <= 0:
+        return Temperature(LOWEST, math.inf)
+    if rows.net(HIGHEST) >= 0:
+        return Temperature(HIGHEST, math.inf)
     low, high = math.log(LOWEST), math.log(HIGHEST)
-    if not rows.net(LOWEST) > 0 > rows.net(HIGHEST):
-        side = "every temperature is too high" if rows.net(LOWEST) <= 0 else "no temperature is high enough"
-        raise ValueError(
-            f"{side} (from {LOWEST:g} to {HIGHEST:g}): the outcomes are as varied as those of predictions that are "
-            f"{'certain' if rows.net(LOWEST) <= 0 else 'uniform'}, or the predictions are all certain or all uniform"
-        )
     while high - low > 1e-9:
         middle = (low + high) / 2
         low, high = (middle, high) if rows.net(math.exp(middle)) > 0 else (low, middle)
     value = math.exp((low + high) / 2)
     slope = (rows.net(value * math.exp(-_STEP)) - rows.net(value * math.exp(_STEP))) / (2 * _STEP)
-    return Temperature(value, value * rows.net_sd(value) / slope)
+    return Temperature(value, value * rows.net_sd(value) / slope if slope > 0 else math.inf)
 
 
 def tempered(y_prob: FloatArray, temperature: float) -> FloatArray:

@@ -13,6 +13,8 @@ names.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -21,11 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from trueness._border import require_choice
 from trueness.assessment import Assessment, Comparison, assess, compare
@@ -165,7 +169,9 @@ def assess_estimator(
         if params is not None:
             raise ValueError("params are for fitting, and with cv=None nothing is fitted")
         return assess(y, _probabilities(model, X), classes=model.classes_, **options)
-    return assess(y, _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), classes=np.unique(y), **options)
+    return assess(
+        y, _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), classes=np.unique(np.asarray(y)), **options
+    )
 
 
 def compare_recalibrations(
@@ -212,7 +218,7 @@ def compare_recalibrations(
     predictions = {
         name: _out_of_fold(candidate, X, y, cv, params, n_jobs=n_jobs) for name, candidate in models.items()
     }
-    return compare(y, predictions, classes=np.unique(y), **options)
+    return compare(y, predictions, classes=np.unique(np.asarray(y)), **options)
 
 
 def _recalibrated(model: Any, method: str) -> Any:
@@ -234,7 +240,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         With `predict_proba`. A fitted one in `sklearn.frozen.FrozenEstimator` is not fitted again, and X should be rows
         that it has not seen. By default a logistic regression.
     variation, bins
-        As in `trueness.tabulate`.
+        As in `trueness.tabulate`; by default ten bins of equal mass.
     cv : int or splitter
         For the predictions out of fold.
 
@@ -262,7 +268,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: Any = None,
         *,
         variation: str | Variation = "entropy",
-        bins: int | Bins = DEFAULT_BINS,
+        bins: int | Bins | None = None,
         cv: Any = 5,
     ) -> None:
         self.estimator = estimator
@@ -272,18 +278,25 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the temperature, then fit the model; weights are for both, if the model takes any."""
-        model = LogisticRegression() if self.estimator is None else self.estimator
+        if y is None:
+            raise ValueError("VariationTemperature requires y to be passed, but the target y is None")
+        model, y = self._model(), column_or_1d(y, warn=True)
         weighs = sample_weight is not None and has_fit_parameter(model, "sample_weight")
         weights = {"sample_weight": sample_weight} if weighs else {}
-        held_out = _out_of_fold(model, X, y, self.cv, weights or None)
         found = variation_temperature(
             y,
-            held_out,
+            _out_of_fold(model, X, y, self.cv, weights or None),
             variation=self.variation,
-            bins=self.bins,
+            bins=DEFAULT_BINS if self.bins is None else self.bins,
             sample_weight=sample_weight,
             classes=np.unique(y),
         )
+        if math.isinf(found.standard_error):
+            warnings.warn(
+                f"no temperature makes the predictions as varied as their outcomes; the nearest, {found.value:g}, is taken",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self.temperature_, self.temperature_error_ = found.value, found.standard_error
         self.estimator_ = clone(model).fit(X, y, **weights)
         self.classes_ = self.estimator_.classes_
@@ -291,6 +304,14 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _model(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self._model()).input_tags.sparse
+        return tags
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The model's probabilities at the temperature, (rows, classes)."""
