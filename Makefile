@@ -4,7 +4,7 @@
 #   make test    the whole test suite, once bare and once with everything
 #   make lint    ruff, mypy, import-linter, codespell
 #   make bench   the speed of both engines beside other libraries (installs torch)
-#   make torch   torch and torchmetrics, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -14,7 +14,7 @@ VENV := .venv
 BARE := .venv-bare
 PIP  := python -m pip --disable-pip-version-check install --quiet
 
-# The version is fixed, and named again beside torchmetrics so that pip cannot replace it.
+# The version is fixed, and named again beside what depends on it so that pip cannot replace it.
 TORCH := torch==2.13.0
 
 # In CI nothing may be left out; elsewhere torch is too large to be imposed.
@@ -48,6 +48,7 @@ bench: $(VENV)/.bench
 	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
 	@$(VENV)/bin/python benchmarks/fused.py
 	@$(VENV)/bin/python benchmarks/inference.py
+	@$(VENV)/bin/python benchmarks/torch_metric.py
 
 torch: $(VENV)/.torch
 
@@ -74,7 +75,7 @@ $(VENV)/.lint: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
 	@touch $@
 
 # netcal's own requirements would bring in far more than its calibration error needs.

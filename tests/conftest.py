@@ -18,10 +18,11 @@ NEEDS = {
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
+    "lightning": ("lightning",),
     "sklearn": ("sklearn",),
     "torch": ("torch", "torchmetrics"),
 }
-REMEDY = {"torch": "make torch, then make test again"}
+REMEDY = dict.fromkeys(("torch", "lightning"), "make torch, then make test again")
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 
 LEFT_OUT = "trueness_left_out"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness._border import Rows, whole_number
 from trueness._content import TableSpec
@@ -141,12 +142,12 @@ def _solved(rows: _Tempered) -> Temperature:
     return Temperature(value, value * rows.net_sd(value) / slope if slope > 0 else math.inf)
 
 
-def tempered(y_prob: FloatArray, temperature: float) -> FloatArray:
+def tempered(y_prob: NDArray[Any], temperature: float) -> FloatArray:
     """Rows p^(1/T), divided by their sums.
 
     >>> tempered(np.array([[0.8, 0.2]]), 2.0).round(4)
     array([[0.6667, 0.3333]])
     """
-    top = y_prob.max(axis=1, keepdims=True)
-    powers = (y_prob / top) ** (1 / temperature)
+    wide = y_prob.astype(np.float64)
+    powers = (wide / wide.max(axis=1, keepdims=True)) ** (1 / temperature)
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))

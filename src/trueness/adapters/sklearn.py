@@ -293,7 +293,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         if math.isinf(found.standard_error):
             warnings.warn(
-                f"no temperature makes the predictions as varied as their outcomes; the nearest, {found.value:g}, is taken",
+                f"no temperature makes predictions as varied as their outcomes; the nearest, {found.value:g}, is taken",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -324,18 +324,20 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
-def _probabilities(model: Any, X: Any) -> NDArray[np.float64]:
+def _probabilities(model: Any, X: Any) -> NDArray[Any]:
+    """In the dtype the model gives them, which says how exact they are."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba, and scores are no probabilities: wrap it in "
             "sklearn.calibration.CalibratedClassifierCV"
         )
-    return np.asarray(model.predict_proba(X), dtype=np.float64)
+    return np.asarray(model.predict_proba(X))
 
 
 def _out_of_fold(
     model: Any, X: Any, y: Any, cv: Any, params: Mapping[str, Any] | None = None, *, n_jobs: int | None = None
-) -> NDArray[np.float64]:
+) -> NDArray[Any]:
     given = None if params is None else dict(params)
-    predicted = cross_val_predict(model, X, y, cv=cv, method="predict_proba", params=given, n_jobs=n_jobs)
-    return np.asarray(predicted, dtype=np.float64)
+    return np.asarray(
+        cross_val_predict(model, X, y, cv=cv, method="predict_proba", params=given, n_jobs=n_jobs)
+    )
