@@ -7,7 +7,8 @@ import sys
 import pytest
 
 OPTIONAL = (
-    "dask jax lightning matplotlib narwhals numba pandas polars pyarrow pyspark scipy sklearn torch torchmetrics".split()  # noqa: SIM905
+    "dask jax lightning matplotlib narwhals numba pandas polars pyarrow pyspark".split()  # noqa: SIM905
+    + ["scipy", "sklearn", "torch", "torchmetrics"]
 )
 
 
