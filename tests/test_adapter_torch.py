@@ -103,7 +103,7 @@ def test_update_on_a_device_is_one_graph() -> None:
     rows, labels = tensors(5)
     metric = metric_of(num_classes=5, engine="device")
     eps = float(torch.finfo(rows.dtype).eps)
-    arguments = rows, labels, metric.reading, eps, metric._thresholds_on(rows, eps)
+    arguments = rows, labels, metric.reading, eps, metric._thresholds_on(rows.device, eps)
     traced = torch.compile(device_sums, fullgraph=True, backend="eager")
     for one, other in zip(traced(*arguments), device_sums(*arguments), strict=True):
         assert torch.equal(one, other)
@@ -254,6 +254,71 @@ def test_bad_tensors() -> None:
             metric.update(preds, target)
     with pytest.raises(ValueError, match="probability of class 1"):
         metric_of(task="binary").update(torch.rand(2, 2), labels)
+
+
+@torch_only
+def test_the_device_without_float64_is_refused() -> None:
+    import torch
+
+    with pytest.raises(TypeError, match=r"no float64: move the metric to the host and pass preds.cpu\(\)"):
+        metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
+
+
+# Batches that wait
+
+
+@torch_only
+def test_short_batches_wait_and_are_seen_by_whoever_reads() -> None:
+    """Also when dtypes change, when a batch is long, and when the caller uses its memory again."""
+    import torch
+
+    rows, labels = tensors(4, 40_000)
+    metric, core = metric_of(num_classes=4), tn.Accumulator(4, engine="portable")
+    for start, stop, dtype in [
+        (0, 7, "float64"),
+        (7, 90, "float64"),
+        (90, 100, "float32"),
+        (100, 35_000, "float32"),
+        (35_000, 35_001, "bfloat16"),
+        (35_001, 39_990, "float64"),
+    ]:
+        batch, batch_labels = rows[start:stop].to(getattr(torch, dtype)), labels[start:stop].clone()
+        metric.update(batch, batch_labels)
+        core.update(batch_labels.clone(), batch.clone())
+        batch.fill_(0.25)
+        batch_labels.fill_(0)
+        assert metric._n_waiting < 2**17
+    assert metric._waiting
+    assert int(metric.bins[:, 0].sum()) == 39_990
+    assert not metric._waiting
+    assert metric.table.same_counts(core.table)
+    assert metric.table.isclose(core.table)
+
+
+@torch_only
+@pytest.mark.parametrize("act", ["reset", "state_dict", "copy", "pickle", "move", "load"])
+def test_nothing_that_waits_is_lost_or_kept_too_long(act: str) -> None:
+    import torch
+
+    rows, labels = tensors(4, 50)
+    metric = metric_of(num_classes=4)
+    metric.update(rows[:20], labels[:20])
+    saved = metric.state_dict()
+    metric.update(rows[20:], labels[20:])
+    assert metric._waiting
+    if act == "reset":
+        metric.reset()
+        metric.update(rows[:1], labels[:1])
+    elif act == "load":
+        metric.load_state_dict(saved)
+    other = {
+        "state_dict": metric.state_dict,
+        "copy": metric.clone,
+        "pickle": lambda: pickle.loads(pickle.dumps(metric)),
+        "move": lambda: metric.to(torch.device("cpu")).to(torch.float16),
+    }.get(act, lambda: metric)()
+    words = other["bins"] if act == "state_dict" else other.bins
+    assert int(words[:, 0].sum()) == {"reset": 1, "load": 20}.get(act, 50)
 
 
 # Shapes and precision

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-OPTIONAL = (
-    "dask jax lightning matplotlib narwhals numba pandas polars pyarrow pyspark".split()  # noqa: SIM905
-    + ["scipy", "sklearn", "torch", "torchmetrics"]
-)
+OPTIONAL = [
+    *"dask jax lightning matplotlib narwhals numba pandas polars pyarrow pyspark".split(),  # noqa: SIM905
+    *("scipy", "sklearn", "torch", "torchmetrics"),
+]
 
 
 def loaded_after(code: str) -> set[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,18 +128,41 @@ class _Tempered:
 
 
 def _solved(rows: _Tempered) -> Temperature:
-    """By halving the interval of ln T, which needs nothing but that the gap falls."""
-    if rows.net(LOWEST) <= 0:
-        return Temperature(LOWEST, math.inf)
-    if rows.net(HIGHEST) >= 0:
-        return Temperature(HIGHEST, math.inf)
-    low, high = math.log(LOWEST), math.log(HIGHEST)
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if rows.net(math.exp(middle)) > 0 else (low, middle)
-    value = math.exp((low + high) / 2)
+    """Outwards from T = 1 until the gap changes its sign, then inwards by straight lines in ln T."""
+    at = _Point(0.0, rows.net(1.0))
+    step = math.log(2.0) if at.net > 0 else -math.log(2.0)
+    while True:
+        beyond = _Point(at.log, 0.0) if at.net == 0 else _point(rows, at.log + step)
+        if beyond.net * at.net <= 0:
+            break
+        if abs(beyond.log) > math.log(HIGHEST) - 1e-9:
+            return Temperature(HIGHEST if step > 0 else LOWEST, math.inf)
+        at = beyond
+    value = math.exp(_root(rows, at, beyond))
     slope = (rows.net(value * math.exp(-_STEP)) - rows.net(value * math.exp(_STEP))) / (2 * _STEP)
     return Temperature(value, value * rows.net_sd(value) / slope if slope > 0 else math.inf)
+
+
+class _Point(NamedTuple):
+    log: float
+    net: float
+
+
+def _point(rows: _Tempered, log: float) -> _Point:
+    return _Point(log, rows.net(math.exp(log)))
+
+
+def _root(rows: _Tempered, one: _Point, other: _Point) -> float:
+    """Regula falsi; the end that stays has its gap halved, or the other would creep (the "Illinois" rule)."""
+    while abs(one.log - other.log) > 1e-9 and other.net != 0:
+        between = one.log + (other.log - one.log) * one.net / (one.net - other.net)
+        found = _point(rows, between)
+        one = other if found.net * other.net < 0 else _Point(one.log, one.net / 2)
+        # The newest point is `other`; where two steps hardly differ, it is as good as exact.
+        if abs(found.log - other.log) < 1e-10:
+            return found.log
+        other = found
+    return other.log
 
 
 def tempered(y_prob: NDArray[Any], temperature: float) -> FloatArray:

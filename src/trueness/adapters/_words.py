@@ -31,18 +31,20 @@ def width(spec: TableSpec) -> int:
 
 def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntArray]:
     """The words of all bins, (M, K), and the totals, with no refused rows of each kind."""
-    rank = _exact(sums.rank)
-    columns = [
-        sums.rows[:, None],
-        *_halves(_exact(sums.ordered)),
-        *([rank.whole] if spec.ties == "first" else _halves(rank)),
-        _three_words(_exact(sums.variation)),
-    ]
+    c, rank = spec.n_classes, _exact(sums.rank)
+    words = np.empty((spec.bins.n_bins, width(spec)), np.int64)
+    words[:, 0] = sums.rows
+    words[:, 1 : 1 + c], words[:, 1 + c : 1 + 2 * c] = _halves(_exact(sums.ordered))
+    if spec.ties == "first":
+        words[:, 1 + 2 * c : -3] = rank.whole
+    else:
+        words[:, 1 + 2 * c : 1 + 3 * c], words[:, 1 + 3 * c : -3] = _halves(rank)
+    words[:, -3], words[:, -2], words[:, -1] = _three_words(_exact(sums.variation))
     totals = np.zeros(LOG_WORDS.stop + n_kinds, np.int64)
     totals[:2] = sums.tied_rows, sums.impossible_rows
     totals[2:5] = _three_words(_exact(sums.log_score))
     totals[5:8] = _three_words(_exact(sums.log_score_variance))
-    return np.concatenate(columns, axis=1), totals
+    return words, totals
 
 
 def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
@@ -77,9 +79,9 @@ def _carried_halves(high: IntArray, low: IntArray) -> tuple[IntArray, IntArray]:
     return (high >> HALF) + (units >> PROBABILITY_BITS), units & ((1 << PROBABILITY_BITS) - 1)
 
 
-def _three_words(total: ExactSum) -> IntArray:
+def _three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
     half = total.bits // 2
-    return np.stack([total.whole, total.fraction >> half, total.fraction & ((1 << half) - 1)], axis=-1)
+    return total.whole, total.fraction >> half, total.fraction & ((1 << half) - 1)
 
 
 def _carried_words(words: IntArray, half: int) -> ExactSum:

@@ -31,6 +31,7 @@ from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._containers import Contents
 from trueness._content import TableSpec
 from trueness._labels import Labels
+from trueness._sums import FloatArray
 from trueness.adapters._device_sums import GOOD, KINDS, MEASURES, Reading, device_sums, kinds_of, refused
 from trueness.adapters._words import LOG_WORDS, sums_of, width, words_of
 from trueness.binning import Bins, EqualMass, as_bins
@@ -51,6 +52,10 @@ __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalib
 
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
+
+WAITING_VALUES = 2**17
+"""Host rows of short batches wait until there are so many values, half a megabyte in float32: calling the core costs as
+much as some thousand rows do."""
 
 
 class _TableMetric(Metric):
@@ -83,9 +88,9 @@ class _TableMetric(Metric):
     higher_is_better = False
     full_state_update = False
 
-    bins: Tensor
-    totals: Tensor
     fingerprint: Tensor
+    _bins: Tensor
+    _totals: Tensor
 
     def __init__(
         self,
@@ -115,6 +120,8 @@ class _TableMetric(Metric):
         self.task, self.norm, self.engine = task, norm, engine
         self.reading = Reading(spec, yes_or_no("from_logits", from_logits), ignore_index)
         self._core_engine = "fused" if _is_compiled(spec.variation) else "portable"
+        self._waiting: list[tuple[Tensor, Tensor]] = []
+        self._n_waiting, self._eps = 0, 0.0
         self._thresholds: dict[tuple[float, Any], Tensor] = {}
         words = torch.zeros((spec.bins.n_bins, width(spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
@@ -130,12 +137,65 @@ class _TableMetric(Metric):
         if not len(rows):
             return
         eps = float(torch.finfo(preds.dtype).eps)
-        if self._on_host(rows):
-            words, totals = self._host_sums(rows, labels, eps)
+        if not self._on_host(rows):
+            self._add(device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
+        elif rows.numel() >= WAITING_VALUES:
+            self._add(self._host_sums(rows, labels, eps))
         else:
-            words, totals = device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows, eps))
-        self.bins = self.bins + words
-        self.totals = self.totals + totals
+            self._wait(rows, labels, eps)
+
+    def _add(self, sums: tuple[Tensor, Tensor]) -> None:
+        self._bins = self._bins + sums[0]
+        self._totals = self._totals + sums[1]
+
+    def _wait(self, rows: Tensor, labels: Tensor, eps: float) -> None:
+        """Keep a copy, since the caller may use the memory again, until there is enough to be summed."""
+        if eps != self._eps:
+            self._settle()
+            self._limits(eps)  # raises if bins are too narrow for such rows, now and not when they are summed
+            self._eps = eps
+        self._waiting.append((rows.clone(), labels.to(torch.int64, copy=True)))
+        self._n_waiting += rows.numel()
+        if self._n_waiting >= WAITING_VALUES:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Sum what has waited."""
+        if self._waiting:
+            rows, labels = (torch.cat(parts) for parts in zip(*self._waiting, strict=True))
+            self._forget_waiting()
+            self._add(self._host_sums(rows, labels, self._eps))
+
+    def _forget_waiting(self) -> None:
+        self._waiting.clear()
+        self._n_waiting = 0
+
+    # torchmetrics reads and writes states by their names, whatever it does with them, so whoever reads sees all rows.
+
+    @property
+    def bins(self) -> Tensor:
+        """The words of all bins, (M, K): see `_words`."""
+        self._settle()
+        return self._bins
+
+    @bins.setter
+    def bins(self, words: Tensor) -> None:
+        self._bins = words
+
+    @property
+    def totals(self) -> Tensor:
+        """Tied and impossible rows, two log-scores in three words each, refused rows by kind, (12,)."""
+        self._settle()
+        return self._totals
+
+    @totals.setter
+    def totals(self, words: Tensor) -> None:
+        self._totals = words
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self._forget_waiting()
+        super().reset()
 
     @property
     def table(self) -> CalibrationTable:
@@ -166,6 +226,8 @@ class _TableMetric(Metric):
                 f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, measure or "
                 "options, and means something else: make the metric as it was"
             )
+        if saved is not None:
+            self._forget_waiting()
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
@@ -221,7 +283,7 @@ class _TableMetric(Metric):
     def _core_sums(self, rows: Tensor, labels: Tensor, eps: float) -> tuple[Tensor, Tensor]:
         spec = self.reading.spec
         if not len(rows):
-            return torch.zeros_like(self.bins), torch.zeros_like(self.totals)
+            return torch.zeros_like(self._bins), torch.zeros_like(self._totals)
         values = rows.float() if rows.dtype == torch.bfloat16 else rows
         given = Rows(
             Contents(values.numpy(), eps=eps),
@@ -236,22 +298,24 @@ class _TableMetric(Metric):
         words, totals = words_of(table.sums, spec, len(KINDS))
         return torch.from_numpy(words), torch.from_numpy(totals)
 
-    def _thresholds_on(self, rows: Tensor, eps: float) -> Tensor:
+    def _thresholds_on(self, device: Any, eps: float) -> Tensor:
         """Where bins end, as a tensor beside the rows: sent there once."""
-        spec = self.reading.spec
-        if spec.variation.name not in MEASURES:
+        name = self.reading.spec.variation.name
+        if name not in MEASURES:
             raise ValueError(
-                f"the measure {spec.variation.name!r} is not written in torch, so that it cannot be taken on "
-                f"{rows.device}; on a device there are {', '.join(MEASURES)}"
+                f"the measure {name!r} is not written in torch, so that it cannot be taken on {device}; on a device "
+                f"there are {', '.join(MEASURES)}"
             )
-        if rows.device.type == "mps":
+        if device.type == "mps":
             raise TypeError("this device has no float64: move the metric to the host and pass preds.cpu()")
-        key = eps, rows.device
+        key = eps, device
         if key not in self._thresholds:
-            low, high = spec.variation.range_for(spec.n_classes)
-            limits = spec.bins.thresholds(eps, high - low)
-            self._thresholds[key] = torch.tensor(limits, dtype=torch.float64, device=rows.device)
+            self._thresholds[key] = torch.tensor(self._limits(eps), dtype=torch.float64, device=device)
         return self._thresholds[key]
+
+    def _limits(self, eps: float) -> FloatArray:
+        low, high = self.reading.spec.variation.range_for(self.reading.spec.n_classes)
+        return self.reading.spec.bins.thresholds(eps, high - low)
 
     def _complaint(self, bad: dict[str, int], n_good: int) -> str:
         remedies = {
