@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         if arguments.debug:
             raise
         return _refuse(error, arguments.command)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._border import Rows
+from trueness._containers import Contents
 from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, texts_of, values_of
 from trueness.files._columns import Choice
 from trueness.files._errors import InputError, nearest, shown
@@ -59,8 +60,8 @@ class Batch:
     numbers: NDArray[np.int64]
     """The rows' numbers in the file, from 1."""
     y_true: NDArray[Any]
-    y_prob: Any
-    """(rows, classes) or (rows,), or a pyarrow.Table of one column for each class."""
+    y_prob: NDArray[Any] | Contents
+    """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
     weight: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     """The group of each row, as text."""
@@ -84,7 +85,12 @@ class Batch:
     def take(self, chosen: Any) -> Batch:
         """Some of the rows: a mask, or their places in the batch."""
         places = np.flatnonzero(chosen) if getattr(chosen, "dtype", None) == np.bool_ else chosen
-        y_prob = self.y_prob[places] if isinstance(self.y_prob, np.ndarray) else self.y_prob.take(places)
+        y_prob = self.y_prob
+        if isinstance(y_prob, Contents):
+            columns = [column[places] for column in y_prob.columns or ()]
+            y_prob = Contents.of_columns(columns, y_prob.names or ())
+        else:
+            y_prob = y_prob[places]
         return replace(
             self,
             numbers=self.numbers[places],
@@ -142,7 +148,9 @@ def _fulfilling(columns: dict[str, Any], choice: Choice) -> BoolArray | None:
     return chosen
 
 
-def _predictions(columns: dict[str, Any], choice: Choice, n_classes: int, problems: list[Problem]) -> Any:
+def _predictions(
+    columns: dict[str, Any], choice: Choice, n_classes: int, problems: list[Problem]
+) -> NDArray[Any] | Contents:
     if choice.is_list:
         return _from_list(
             matrix_of(columns[choice.probs[0]], n_classes), choice.probs[0], n_classes, problems
@@ -152,10 +160,8 @@ def _predictions(columns: dict[str, Any], choice: Choice, n_classes: int, proble
         _note_missing(part, name, problems)
     if len(parts) == 1:
         return parts[0].data
-    if all(isinstance(columns[name], np.ndarray) for name in choice.probs):
-        return np.stack([part.data for part in parts], axis=1)
     # Left in columns: the border reads a block of each at a time.
-    return pyarrow().table({name: part.data for name, part in zip(choice.probs, parts, strict=True)})
+    return Contents.of_columns([part.data for part in parts], choice.probs)
 
 
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -180,10 +186,10 @@ def _note_missing(values: Values, name: str, problems: list[Problem]) -> None:
         problems.append(Problem(f"column {shown(name)} has a missing value", values.missing, none, remedy))
 
 
-def _exponentials(y_prob: Any) -> NDArray[Any]:
+def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
     """exp of log-probabilities, in the dtype they came in."""
-    if not isinstance(y_prob, np.ndarray):
-        y_prob = np.stack([column.to_numpy() for column in y_prob.columns], axis=1)
+    if isinstance(y_prob, Contents):
+        y_prob = np.stack(y_prob.columns or (), axis=1)
     narrow = y_prob.dtype if y_prob.dtype.kind == "f" else np.float64
     with np.errstate(over="ignore"):  # what overflows is refused as no probability
         return np.asarray(np.exp(y_prob, dtype=np.float64).astype(narrow))

@@ -164,7 +164,7 @@ class _Run:
         if not self.state.engine:
             held, batches = _held(batches, self._source.n_classes)
             self.state = replace(self.state, engine=self._engine(held))
-            batches = chain(held, batches)
+            batches = chain(_handed_out(held), batches)
         for placed in batches:
             self._add(placed)
             yield
@@ -178,7 +178,7 @@ class _Run:
         if values < HELD_VALUES or self._weighted or not filled:
             return "portable"
         try:
-            is_fused("fused", filled[0].take(slice(0, 1)).rows(), self._plan.measures())
+            is_fused("fused", filled[0].take(np.array([0])).rows(), self._plan.measures())
         except ValueError:
             return "portable"
         return "fused"
@@ -229,6 +229,13 @@ def _held(batches: Iterator[Placed], n_classes: int) -> tuple[list[Placed], Iter
         if values >= HELD_VALUES:
             break
     return held, batches
+
+
+def _handed_out(held: list[Placed]) -> Iterator[Placed]:
+    """The held batches, each forgotten when it has been handed out."""
+    held.reverse()
+    while held:
+        yield held.pop()
 
 
 def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:
