@@ -7,7 +7,7 @@ look at each value costs almost nothing: it happens while the block is at hand.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -99,6 +99,13 @@ class Rows:
             raise ValueError(f"{given} already makes rows sum to 1; leave out normalize=True")
         weight = None if sample_weight is None else _checked_weight(sample_weight, n_rows)
         return cls(y_prob, n_rows, n_classes, from_logits, normalize, None, weight)
+
+    def taken(self, which: NDArray[np.intp] | slice) -> Rows:
+        """Some of the rows, in the order named; messages about them count from there."""
+        labels = None if self.labels is None else replace(self.labels, data=self.labels.data[which])
+        weight = None if self.sample_weight is None else self.sample_weight[which]
+        contents = self.y_prob.taken(which)
+        return replace(self, y_prob=contents, n_rows=contents.shape[0], labels=labels, sample_weight=weight)
 
     def spans(self, rows: int = MAX_BLOCK_ROWS, values: int = BLOCK_VALUES) -> Iterator[tuple[int, int]]:
         """The row ranges of all blocks of so many rows and values at most, in order."""

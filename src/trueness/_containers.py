@@ -7,7 +7,7 @@ narwhals speaks for the data frames and DLPack for the tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
 
@@ -41,6 +41,13 @@ class Contents:
             return (len(self.columns[0]) if self.columns else 0, len(self.columns))
         assert self.data is not None
         return self.data.shape
+
+    def taken(self, which: NDArray[np.intp] | slice) -> Contents:
+        """Some of the rows, in the order named."""
+        if self.columns is not None:
+            return replace(self, columns=tuple(column[which] for column in self.columns))
+        assert self.data is not None
+        return replace(self, data=self.data[which])
 
     def head(self, n_rows: int) -> NDArray[Any]:
         """The first rows as one array."""

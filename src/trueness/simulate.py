@@ -7,15 +7,14 @@ any container that `tabulate` takes, of shape (rows, classes), and refuses a row
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._border import Rows, whole_number
+from trueness._random import Seed, root_seed
 from trueness._sums import FloatArray
-
-Seed: TypeAlias = "int | np.random.Generator | None"
 
 STREAM_ROWS = 2**16
 """Rows drawn from one random stream; the n-th such run of rows has the n-th stream, whatever the chunks."""
@@ -51,7 +50,7 @@ def calibrated_chunks(
     """
     concentration = _checked_alpha(alpha)
     n_rows, chunk_rows = whole_number("n_rows", n_rows, 1), whole_number("chunk_rows", chunk_rows, 1)
-    root = _root_seed(rng)
+    root = root_seed(rng)
     return _cut(_streams(n_rows, concentration, root), chunk_rows)
 
 
@@ -153,7 +152,7 @@ def shift_labels(y_prob: Any, class_weights: Any, rng: Seed = None) -> NDArray[n
     possible = rows.any(axis=1)
     if not possible.all():
         raise ValueError(f"class_weights leave no class possible in row {int(np.argmin(possible))}")
-    return draw_labels(rows / rows.sum(axis=1, keepdims=True), np.random.default_rng(_root_seed(rng)))
+    return draw_labels(rows / rows.sum(axis=1, keepdims=True), np.random.default_rng(root_seed(rng)))
 
 
 def _distributions(y_prob: Any) -> FloatArray:
@@ -206,12 +205,3 @@ def _checked_alpha(alpha: Sequence[float] | FloatArray) -> FloatArray:
             f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {alpha!r}"
         )
     return concentration
-
-
-def _root_seed(rng: Seed) -> int:
-    """A seed for all streams; a generator gives one and moves on."""
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)
-    if rng is not None and not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng must be None, a seed from 0 up or a numpy.random.Generator, got {rng!r}")
-    return int(np.random.default_rng(rng).integers(2**63))

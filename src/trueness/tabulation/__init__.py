@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from trueness._border import Rows, require_choice
 from trueness._content import TableSpec
-from trueness.binning import Bins, Edges, EqualMass, as_bins
+from trueness.binning import Bins, as_bins
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
-from trueness.tabulation import portable
-from trueness.tabulation._threads import in_threads
-from trueness.tabulation.engines import is_fused, thread_count
+from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation
+
+__all__ = ["edges_for", "tabulate", "tabulate_groups", "tabulate_rows"]
 
 
 def tabulate(
@@ -73,55 +72,6 @@ def tabulate(
     )
     measure, chosen = as_variation(variation), as_bins(bins)
     require_choice("ties", ties, TIES)
-    edges = _edges(rows, measure, chosen, engine, n_threads)
+    edges = edges_for(rows, measure, chosen, engine, n_threads)
     spec = TableSpec(rows.n_classes, measure, edges, ties, weighted=sample_weight is not None)
     return tabulate_rows(rows, [spec], engine, n_threads)[0]
-
-
-def tabulate_rows(
-    rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
-) -> list[CalibrationTable]:
-    """`tabulate` for rows that have passed the border, into one table for each spec, in one pass if fused."""
-    fused = is_fused(engine, rows, [spec.variation for spec in specs])
-    engine_module = _fused_engine(rows, specs, engine) if fused else None
-    if engine_module is None:
-        engine_module, fused = portable, False
-    workers = thread_count(n_threads, fused)
-    spans = engine_module.spans(rows)
-    parts = in_threads(lambda some: engine_module.sum_rows(rows, specs, some), spans, workers)
-    sums = [sum(of_spec[1:], of_spec[0]) for of_spec in zip(*parts, strict=True)]
-    return [CalibrationTable(spec, total) for spec, total in zip(specs, sums, strict=True)]
-
-
-def _fused_engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
-    """The fused engine with its kernel compiled; None where that fails and nobody insisted on it."""
-    try:
-        from trueness.tabulation import fused
-
-        fused.prepare(rows, specs)
-    except Exception as error:
-        if engine == "fused" or isinstance(
-            error, ValueError
-        ):  # a ValueError is about the caller's bins, not about us
-            raise
-        import warnings
-
-        warnings.warn(
-            f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
-            "the portable one gives the same table, slower. engine='portable' keeps this message away",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        return None
-    return fused
-
-
-def _edges(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:
-    """The bins as edges, fitted to the rows if they depend on them."""
-    if not isinstance(bins, EqualMass):
-        return bins.resolve(*measure.range_for(rows.n_classes))
-    fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, [measure]) else None
-    if fused is None:
-        return bins.fit_rows(rows, measure)
-    edges: Edges = fused.equal_mass_edges(rows, measure, bins, thread_count(n_threads, fused=True))
-    return edges

@@ -40,7 +40,7 @@ def spans(rows: Rows) -> list[tuple[int, int]]:
 def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
     """The sums of the blocks of rows that `spans` names, one for each spec."""
     scratch = Scratch()
-    describers = [_Describer(rows, spec, scratch) for spec in specs]
+    describers = [Describer(rows, spec, scratch) for spec in specs]
     totals = [_WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch) for spec in specs]
     with np.errstate(
         all="ignore"
@@ -51,7 +51,7 @@ def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, 
     return [total.sums() for total in totals]
 
 
-class _Described(NamedTuple):
+class Described(NamedTuple):
     """What is summed of each row of a block."""
 
     ordered: FloatArray
@@ -69,13 +69,13 @@ class _Described(NamedTuple):
     """ln p_y + H in nats (0 where p_y = 0), and the varentropy, (2, n)."""
     weight: FloatArray | None
 
-    def kept(self, keep: NDArray[np.bool_]) -> _Described:
+    def kept(self, keep: NDArray[np.bool_]) -> Described:
         """The same for some of the rows."""
         fields: list[Any] = [None if field is None else field[..., keep] for field in self]
-        return _Described(*fields)
+        return Described(*fields)
 
 
-class _Describer:
+class Describer:
     """Describes block after block."""
 
     def __init__(self, rows: Rows, spec: TableSpec, scratch: Scratch) -> None:
@@ -83,7 +83,7 @@ class _Describer:
         low, high = spec.variation.range_for(spec.n_classes)
         self.thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
 
-    def described(self, start: int, stop: int) -> _Described:
+    def described(self, start: int, stop: int) -> Described:
         """What is summed of rows start to stop; valid until the next call."""
         rows, spec, n = self.rows, self.spec, stop - start
         block = rows.block(start, stop)
@@ -106,7 +106,7 @@ class _Describer:
         log_scores[1] = varentropy[:n]
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
         bins = spec.bins.index(variation, self.thresholds)
-        described = _Described(ordered, variation, bins, rank, tied, impossible, log_scores, weight)
+        described = Described(ordered, variation, bins, rank, tied, impossible, log_scores, weight)
         return described if weight is None or weight.all() else described.kept(weight > 0)
 
     def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -197,7 +197,7 @@ class _Counts:
         self.rows = np.zeros(n_bins, np.int64)
         self.tied_rows = self.impossible_rows = 0
 
-    def add(self, block: _Described, group: _Grouping) -> None:
+    def add(self, block: Described, group: _Grouping) -> None:
         self.rows[group.occupied] += group.count
         self.tied_rows += int(np.count_nonzero(block.tied > 1))
         self.impossible_rows += int(np.count_nonzero(block.impossible))
@@ -218,7 +218,7 @@ class _ExactTotals:
         self.rank = _ExactTotal(m, c)
         self.log_scores = [0, 0]
 
-    def add(self, block: _Described) -> None:
+    def add(self, block: Described) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
         self.counts.add(block, group)
         whole = np.floor(block.variation)
@@ -244,13 +244,13 @@ class _ExactTotals:
         steps = group.total(bits.view(np.int64), out=together) - group.count * _BITS_OF_ONE
         return np.ascontiguousarray(steps.T)
 
-    def _add_ranks(self, block: _Described, group: _Grouping) -> None:
+    def _add_ranks(self, block: Described, group: _Grouping) -> None:
         c = self.spec.n_classes
         cells, n_cells = group.place * c + block.rank, len(group.count) * c
         if self.spec.ties == "split":
             shared = block.tied > 1
             units = np.zeros(n_cells, np.uint64)
-            np.add.at(units, *_shares(cells[shared], block.tied[shared]))
+            np.add.at(units, *shares(cells[shared], block.tied[shared]))
             self.rank.add(group.occupied, units.reshape(-1, c))
             cells = cells[~shared]
         self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
@@ -277,7 +277,7 @@ class _WeightedTotals:
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
         self.log_scores = np.zeros(2)
 
-    def add(self, block: _Described) -> None:
+    def add(self, block: Described) -> None:
         group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
         assert weight is not None
         self.counts.add(block, group)
@@ -290,11 +290,11 @@ class _WeightedTotals:
         self._add_ranks(block, group, weight)
         self.log_scores += np.add.reduce(block.log_scores * weight, axis=1)
 
-    def _add_ranks(self, block: _Described, group: _Grouping, weight: FloatArray) -> None:
+    def _add_ranks(self, block: Described, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
-            cells, units = _shares(cells, block.tied)
+            cells, units = shares(cells, block.tied)
             weight = np.repeat(weight, block.tied) * (units / _UNIT)
         total = np.bincount(cells, weight, len(group.count) * c).astype(np.float64, copy=False)
         self.rank.add(group.occupied, total.reshape(-1, c))
@@ -313,7 +313,7 @@ class _WeightedTotals:
         )
 
 
-def _shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
+def shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
     """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first."""
     first = np.cumsum(tied) - tied
     offset = np.arange(int(tied.sum())) - np.repeat(first, tied)

@@ -20,10 +20,16 @@ from numba.extending import intrinsic
 from trueness._sums import LOG_SCORE_BITS
 from trueness.ranking import comparators
 from trueness.tabulation.fused._jit import FINGERPRINT, jit, kernel
-from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
+from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT32, INT64, INTS, SINGLE, WIDTH, Lanes
 from trueness.tabulation.fused._totals import TINY, flush, mend
 
 _LN2 = math.log(2)
+
+FEW_COLUMNS = 7
+"""Up to so many classes the true one's probability is chosen from the columns; beyond, memory is quicker."""
+
+EDGES_AT_A_TIME = 3
+"""Ten bins have nine inner edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +91,7 @@ class Group:
         n, lanes, item = self.layout.n_classes, self.lanes, self.item
         vector = ir.VectorType(self.kind, WIDTH)
         if n < WIDTH:
-            cells = [
-                [lanes.load(rows, (r * n + c) * item, self.kind, item) for r in range(WIDTH)]
-                for c in range(n)
-            ]
-            return [self._wide(lanes.gathered(cell, vector)) for cell in cells]
+            return [self._wide(column) for column in self._narrow_columns(rows, vector)]
         columns: list[Any] = [None] * n
         # The last square may overlap the one before, so that no load reaches beyond its row.
         for first in (*range(0, n - WIDTH, WIDTH), n - WIDTH):
@@ -101,16 +103,37 @@ class Group:
     def _wide(self, value: Any) -> Any:
         return self.builder.fpext(value, FLOATS) if self.item == 4 else value
 
-    def true_probability(self, rows: Any, labels: Any) -> Any:
-        """p_y of each row."""
-        b, cells = self.builder, []
+    def _narrow_columns(self, rows: Any, vector: Any) -> list[Any]:
+        """Columns of rows shorter than a vector: the group as one run of memory, and its lanes put in order."""
+        n, lanes, item = self.layout.n_classes, self.lanes, self.item
+        run = [lanes.load(rows, k * WIDTH * item, vector, item) for k in range(n)]
+        columns = []
+        for c in range(n):
+            places = [divmod(r * n + c, WIDTH) for r in range(WIDTH)]
+            column = lanes.shuffled(run[0], run[1], [WIDTH * (k == 1) + lane for k, lane in places])
+            for k in range(2, n):
+                column = lanes.shuffled(
+                    column, run[k], [WIDTH + lane if of == k else r for r, (of, lane) in enumerate(places)]
+                )
+            columns.append(column)
+        return columns
+
+    def true_probability(self, rows: Any, labels: Any, columns: list[Any]) -> Any:
+        """p_y of each row: chosen from the columns if they are few, else read again from memory."""
+        b, lanes = self.builder, self.lanes
+        if len(columns) <= FEW_COLUMNS:
+            label, p = lanes.load(labels, 0, INTS), columns[0]
+            for c, column in enumerate(columns[1:], start=1):
+                p = b.select(b.icmp_signed("==", label, lanes.ints(c)), column, p)
+            return p
+        cells = []
         for r in range(WIDTH):
-            label = self.lanes.load(labels, WIDTH * r, INT64)
+            label = lanes.load(labels, WIDTH * r, INT64)
             place = b.mul(
                 b.add(label, ir.Constant(INT64, r * self.layout.n_classes)), ir.Constant(INT64, self.item)
             )
-            cells.append(self.lanes.load(b.add(rows, place), 0, self.kind, self.item))
-        return self._wide(self.lanes.gathered(cells, ir.VectorType(self.kind, WIDTH)))
+            cells.append(lanes.load(b.add(rows, place), 0, self.kind, self.item))
+        return self._wide(lanes.gathered(cells, ir.VectorType(self.kind, WIDTH)))
 
     def ordered(self, columns: list[Any]) -> list[Any]:
         """The columns sorted downwards, row by row."""
@@ -137,16 +160,18 @@ class Group:
         return b.not_(b.and_(good, b.fcmp_ordered(">=", q[-1], lanes.floats(0.0))))
 
     def bin(self, value: Any, thresholds: Any, n_thresholds: Any) -> Any:
-        """How many thresholds the value exceeds, compared with eight at a time."""
+        """How many thresholds the value exceeds, compared with some at a time; their number is a multiple of that."""
         b, lanes = self.builder, self.lanes
-        slots = [cgutils.alloca_once_value(b, lanes.ints(0)) for _ in range(2)]
-        with cgutils.for_range(b, b.lshr(n_thresholds, ir.Constant(INT64, 3))) as loop:
-            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8 * WIDTH)))
-            for k in range(WIDTH):
+        slots = [cgutils.alloca_once_value(b, lanes.ints(0)) for _ in range(EDGES_AT_A_TIME)]
+        with cgutils.for_range(b, b.udiv(n_thresholds, ir.Constant(INT64, EDGES_AT_A_TIME))) as loop:
+            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8 * EDGES_AT_A_TIME)))
+            for k, slot in enumerate(slots):  # a count for each, so that none waits for itself
                 edge = lanes.spread(lanes.load(place, 8 * k, DOUBLE), FLOATS)
-                slot = slots[k % 2]  # two counts in turn, so that none waits for itself
                 b.store(lanes.counted(b.load(slot), b.fcmp_ordered(">", value, edge)), slot)
-        return b.add(*map(b.load, slots))
+        total = b.load(slots[0])
+        for slot in slots[1:]:
+            total = b.add(total, b.load(slot))
+        return total
 
     def any(self, where: Any) -> Any:
         """Whether it holds in some lane, as 0 or 1."""
@@ -158,7 +183,7 @@ class Group:
         b, lanes, at = self.builder, self.lanes, self.layout
         x = self.columns(rows)
         total = lanes.sum(x)
-        p = self.true_probability(rows, labels)
+        p = self.true_probability(rows, labels, x)
         self.q = q = self.ordered(x)
         more = at_least = lanes.ints(0)
         log_p: Any = None
@@ -219,16 +244,21 @@ class Group:
         With one copy, rows of the same bin would wait for one another's stores.
         """
         b, lanes, at = self.builder, self.lanes, self.layout
-        for r, row in enumerate(rows):
-            rank = lanes.load(scratch, 8 * (at.rank + r), INT64)
-            for k in range(at.n_measures):
-                shift = b.mul(n_bins, ir.Constant(INT64, (r % copies) * at.n_measures + k))
-                cell = b.add(lanes.load(scratch, 8 * (at.bins + WIDTH * k + r), INT64), shift)
-                place = b.add(acc, b.mul(cell, ir.Constant(INT64, 8 * at.row)))
+        rank = lanes.load(scratch, 8 * at.rank, INTS)
+        for k in range(at.n_measures):
+            # The addresses of eight rows at once.
+            copy = lanes.ints(*(r % copies * at.n_measures + k for r in range(WIDTH)))
+            cell = b.add(
+                lanes.load(scratch, 8 * (at.bins + WIDTH * k), INTS), b.mul(copy, lanes.spread(n_bins, INTS))
+            )
+            sums = b.add(b.mul(cell, lanes.ints(8 * at.row)), lanes.spread(acc, INTS))
+            counts = b.add(b.mul(cell, lanes.ints(at.n_classes)), rank)
+            counts = b.add(b.shl(counts, lanes.ints(3)), lanes.spread(ranks, INTS))
+            for r, row in enumerate(rows):
+                lane = ir.Constant(INT32, r)
                 for part, vector in enumerate(row):
-                    lanes.add_at(vector, place, 8 * WIDTH * part)
-                place = b.add(b.mul(cell, ir.Constant(INT64, at.n_classes)), rank)
-                lanes.add_at(ir.Constant(INT64, 1), b.add(ranks, b.mul(place, ir.Constant(INT64, 8))), 0)
+                    lanes.add_at(vector, b.extract_element(sums, lane), 8 * WIDTH * part)
+                lanes.add_at(ir.Constant(INT64, 1), b.extract_element(counts, lane), 0)
 
 
 _ADDRESS = types.int64

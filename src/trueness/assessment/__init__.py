@@ -1,0 +1,210 @@
+"""The whole answer: `assess` from rows, `assess_table` from tables, `compare` for several models on the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trueness._border import Rows, require_choice, whole_number
+from trueness._content import TableSpec
+from trueness._random import Seed
+from trueness.assessment._answer import Assessment, Caution, GroupAssessment
+from trueness.assessment._groups import coded, names_of
+from trueness.assessment._judge import Material, Settings, judge, with_groups
+from trueness.binning import Bins, Edges, EqualWidth, as_bins
+from trueness.inference._poisson import ClusterWeights, stream_key
+from trueness.inference._replicates import Progress, replicate
+from trueness.ranking import TIES
+from trueness.table import CalibrationTable
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.variation import Variation, as_variation, variations
+
+__all__ = ["Assessment", "Caution", "GroupAssessment", "assess", "assess_table"]
+
+MIN_GROUP_SIZE = 100
+"""Groups of fewer rows are named but not assessed: a hundred rows reveal a net gap of about 0.1 at best."""
+
+_CLUSTER_STREAM = 5
+
+
+def assess(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    variation: str | Variation = "entropy",
+    bins: int | Bins = 10,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = None,
+    groups: Any = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+    clusters: Any = None,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """How far these predictions can be trusted: numbers, their noise, a verdict in words.
+
+    Rows, bins, ties and engine are as in `tabulate`. The numbers by confidence (ECE) use bins of the same kind and
+    number over [1/C, 1].
+
+    Parameters
+    ----------
+    level : float
+        Of the intervals; the verdict speaks of miscalibration where a corrected p-value is at most 1 - level.
+    resamples : int
+        How often the table of a calibrated model is drawn (or clusters are). The smallest p-value is 1/(resamples + 1).
+    rng : None, int or numpy.random.Generator
+        The same seed gives the same numbers; `Assessment.seed` tells which one was used.
+    groups : names, shape (rows,)
+        An assessment for each group too, in the same bins and the same pass, its p-value corrected for their number.
+    min_group_size : int
+        Groups of fewer rows are not assessed.
+    clusters : names, shape (rows,)
+        Which rows belong together (a patient, a session). Rows of one cluster tell less than as many independent ones;
+        without this the p-values of such data are too small and the intervals too short.
+    progress : callable
+        Is told the share of the work that is done, from 0 to 1, if clusters are drawn.
+
+    Examples
+    --------
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.5), rng=0)
+    >>> print(result.verdict)
+    over-confident: observed outcomes are more varied than predicted, net gap +0.121 [+0.095, +0.146], p = 0.002
+    """
+    settings = Settings.of(level, resamples, rng)
+    min_group_size = whole_number("min_group_size", min_group_size, 1)
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    specs = specs_for(rows, as_variation(variation), as_bins(bins), ties, engine=engine, n_threads=n_threads)
+    cluster_names = None if clusters is None else names_of("clusters", clusters, rows.n_rows)
+    key = stream_key([settings.seed, _CLUSTER_STREAM])
+
+    def material(tables: list[CalibrationTable], some: Rows, names: Any) -> Material:
+        by_confidence = tables[-1]
+        if names is None:
+            return Material(tables[0], by_confidence)
+        weights = ClusterWeights(key, settings.resamples, names)
+        made = replicate([(some, specs)], weights, settings.resamples, progress)[0]
+        return Material(tables[0], by_confidence, (made[0], made[-1]), weights.n_clusters)
+
+    if groups is None:
+        return judge(material(tabulate_rows(rows, specs, engine, n_threads), rows, cluster_names), settings)
+    names, code = coded(names_of("groups", groups, rows.n_rows))
+    tables = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
+    whole = [sum(of_spec[1:], of_spec[0]) for of_spec in zip(*tables, strict=True)]
+    parts = {}
+    for number, name in enumerate(names):
+        of_group = (code == number).nonzero()[0] if cluster_names is not None else slice(0, 0)
+        mine = None if cluster_names is None else cluster_names[of_group]
+        parts[name] = material(tables[number], rows.taken(of_group), mine)
+    answer = judge(material(whole, rows, cluster_names), settings)
+    return with_groups(answer, parts, settings, min_group_size)
+
+
+def assess_table(
+    table: CalibrationTable,
+    *,
+    confidence_table: CalibrationTable | None = None,
+    bins: int | Bins | None = None,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = None,
+    groups: Mapping[str, CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]] | None = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+) -> Assessment:
+    """The answer of `assess` from tables alone: the same numbers for the same `rng`.
+
+    Parameters
+    ----------
+    table : CalibrationTable
+        Binned by any measure.
+    confidence_table : CalibrationTable
+        Of the same rows, binned by confidence; without it ECE is None.
+    bins : int or EqualWidth, EqualMass, Edges
+        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
+    groups : mapping of names to tables, or to pairs of a table and a confidence table
+        To be assessed one by one, in bins like those of the whole.
+
+    Examples
+    --------
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> by_confidence = tn.tabulate(y_true, y_prob, variation="confidence")
+    >>> result = tn.assess_table(tn.tabulate(y_true, y_prob), confidence_table=by_confidence, rng=7)
+    >>> result == tn.assess(y_true, y_prob, rng=7)
+    True
+    """
+    settings = Settings.of(level, resamples, rng)
+    min_group_size = whole_number("min_group_size", min_group_size, 1)
+    whole = _material("table", table, confidence_table)
+    parts = {}
+    for name, part in (groups or {}).items():
+        pair = part if isinstance(part, tuple) else (part, None)
+        parts[str(name)] = _material(f"groups[{name!r}]", *pair)
+    if bins is not None:
+        merged = _coarser(whole, as_bins(bins))
+        # Groups are compared in the bins of all rows, not each in its own.
+        edges = merged.table.bins, None if merged.confidence_table is None else merged.confidence_table.bins
+        parts = {name: _coarser(part, *edges) for name, part in parts.items()}
+        whole = merged
+    answer = judge(whole, settings)
+    return with_groups(answer, parts, settings, min_group_size) if parts else answer
+
+
+def specs_for(
+    rows: Rows, measure: Variation, bins: Bins, ties: str, *, engine: str, n_threads: int | None
+) -> list[TableSpec]:
+    """What is tabulated: by the measure, and by confidence for ECE unless that is the measure."""
+    require_choice("ties", ties, TIES)
+    weighted = rows.sample_weight is not None
+    # Edges were chosen for the measure; those of another are as many and equally wide.
+    of_confidence = EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
+    wanted = [(measure, bins)]
+    if measure.name != "confidence":
+        wanted.append((variations["confidence"], of_confidence))
+    return [
+        TableSpec(rows.n_classes, of, edges_for(rows, of, chosen, engine, n_threads), ties, weighted)
+        for of, chosen in wanted
+    ]
+
+
+def _material(argument: str, table: Any, confidence_table: Any) -> Material:
+    for name, given in ((argument, table), ("confidence_table", confidence_table)):
+        if not isinstance(given, CalibrationTable) and not (given is None and name == "confidence_table"):
+            raise TypeError(
+                f"{name} must be a CalibrationTable, such as tabulate returns, got {type(given).__name__}"
+            )
+    if table.spec.variation.name == "confidence" and confidence_table is None:
+        return Material(table, table)
+    if confidence_table is not None:
+        if confidence_table.spec.variation.name != "confidence":
+            raise ValueError(
+                f"confidence_table is binned by {confidence_table.spec.variation.name}: tabulate with "
+                "variation='confidence'"
+            )
+        if confidence_table.n_rows != table.n_rows or confidence_table.n_classes != table.n_classes:
+            raise ValueError(
+                f"{argument} holds {table.n_rows} rows of {table.n_classes} classes, confidence_table "
+                f"{confidence_table.n_rows} of {confidence_table.n_classes}: they must be of the same rows"
+            )
+    return Material(table, confidence_table)
+
+
+def _coarser(material: Material, bins: Bins, confidence_bins: Bins | None = None) -> Material:
+    by_confidence = material.confidence_table
+    table = material.table.coarsen(bins)
+    if by_confidence is material.table:
+        return Material(table, table)
+    if by_confidence is None:
+        return Material(table, None)
+    chosen = confidence_bins or (EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins)
+    return Material(table, by_confidence.coarsen(chosen))

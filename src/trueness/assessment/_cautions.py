@@ -1,0 +1,114 @@
+"""What limits an assessment, each with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from trueness.assessment._answer import Caution
+from trueness.assessment._words import listed, plural
+from trueness.inference._estimates import Estimate
+from trueness.table import FEW_ROWS, CalibrationTable
+
+FEW_CLUSTERS = 30
+
+
+def supported_bins(table: CalibrationTable) -> int:
+    """How many bins these rows could fill with enough each: ten, or as many as there are classes."""
+    return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.n_classes)
+
+
+def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
+    """Everything a reader must know beside the numbers."""
+    found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_value(vce)]
+    if n_clusters is not None and n_clusters < FEW_CLUSTERS:
+        found.append(
+            Caution(
+                "few-clusters",
+                f"only {plural(n_clusters, 'cluster')}",
+                f"a bootstrap over fewer than {FEW_CLUSTERS} understates the noise; collect more of them",
+            )
+        )
+    return tuple(found)
+
+
+def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
+    enough, supported = max(FEW_ROWS, table.n_classes), supported_bins(table)
+    filled = table.row_count > 0
+    empty = int(np.count_nonzero(~filled))
+    small = int(np.count_nonzero(table.effective_count[filled] < enough * (1 - 1e-9)))
+    if supported < np.count_nonzero(filled):
+        remedy = (
+            f"use at most {plural(supported, 'bin')}, or collect more rows"
+            if supported
+            else f"collect at least {enough} rows; not even one bin is supported"
+        )
+        yield Caution(
+            "few-rows",
+            f"{plural(table.n_rows, 'row')} are few for {table.n_classes} classes in "
+            f"{plural(int(np.count_nonzero(filled)), 'filled bin')}, where the observed ranks of a bin cannot vary as "
+            "much as those of many rows",
+            remedy,
+        )
+    elif small:
+        yield Caution(
+            "small-bins",
+            f"{small} of {plural(int(np.count_nonzero(filled)), 'filled bin')} with fewer than {enough} rows",
+            f"take bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
+        )
+    if empty:
+        yield Caution(
+            "empty-bins",
+            f"{empty} of {plural(table.n_bins, 'bin')} hold no rows",
+            "they count for nothing; bins of equal mass use the rows better",
+        )
+
+
+def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
+    filled = np.flatnonzero(table.row_count)
+    swapped = filled[np.argmax(table.rank_frequency[filled], axis=1) != 0]
+    if swapped.size:
+        yield Caution(
+            "rank-order",
+            f"rank 1 is not the most frequent rank in {plural(len(swapped), 'bin')} ({listed(swapped + 1)} of "
+            f"{table.n_bins}), where a symmetric measure such as entropy does not see the order of the ranks",
+            "look at RCE, which does",
+        )
+
+
+def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
+    if table.tied_rows:
+        remedy = (
+            "they share their ranks"
+            if table.spec.ties == "split"
+            else "try ties='split', or predictions with more digits; if the number changes, ties decide it"
+        )
+        yield Caution(
+            "ties",
+            f"in {plural(table.tied_rows, 'row')} of {table.n_rows} the true class shared its probability with another",
+            remedy,
+        )
+    if table.impossible_rows:
+        yield Caution(
+            "impossible",
+            f"in {plural(table.impossible_rows, 'row')} the true class had probability 0",
+            "what the model rules out happens; clip or smooth its predictions before relying on a log-score",
+        )
+    effective = float(table.effective_count.sum())
+    if table.spec.weighted and effective < table.n_rows / 2:
+        yield Caution(
+            "uneven-weights",
+            f"the weights make {table.n_rows} rows tell as much as {effective:.0f} would",
+            "the noise is that of the smaller number; a few heavy rows decide",
+        )
+
+
+def _about_value(vce: Estimate) -> Iterator[Caution]:
+    if not vce.interval.low <= vce.value <= vce.interval.high:
+        direction = "above" if vce.value > vce.interval.high else "below"
+        yield Caution(
+            "plug-in-misleads",
+            f"the plug-in VCE {vce.value:.4f} lies {direction} the interval of the debiased value {vce.debiased:.4f}",
+            "noise makes most of it at this sample size; use the debiased value, or fewer bins",
+        )

@@ -1,0 +1,47 @@
+"""Groups and clusters as they are given: one name for each row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._containers import contents_of
+from trueness._sums import IntArray
+
+
+def names_of(argument: str, values: Any, n_rows: int) -> NDArray[Any]:
+    """One name for each row, or an error about the argument."""
+    contents = contents_of(values, argument)
+    if contents.data is None or contents.shape != (n_rows,):
+        raise ValueError(
+            f"{argument} has shape {contents.shape}; one name for each of {n_rows} rows is needed"
+        )
+    data = contents.data
+    if data.dtype.kind == "O":
+        missing = [row for row, name in enumerate(data) if name is None or _is_nan(name)]
+        if missing:
+            raise ValueError(
+                f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
+            )
+        data = np.array([str(name) for name in data])
+    if data.dtype.kind == "f" and not np.isfinite(data).all():
+        row = int(np.argmin(np.isfinite(data)))
+        raise ValueError(f"{argument} is {data[row]} in row {row}; give such rows a name of their own")
+    return data
+
+
+def coded(names: NDArray[Any]) -> tuple[list[str], IntArray]:
+    """The different names as text, in order, and the number of each row's among them."""
+    different, code = np.unique(names, return_inverse=True)
+    return [_text(name) for name in different.tolist()], code.astype(np.int64)
+
+
+def _is_nan(name: Any) -> bool:
+    return isinstance(name, float) and math.isnan(name)
+
+
+def _text(name: Any) -> str:
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)

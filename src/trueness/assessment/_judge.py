@@ -1,0 +1,134 @@
+"""From tables (and replicates, if rows come in clusters) to the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from trueness._border import whole_number
+from trueness._random import Seed, root_seed
+from trueness.assessment._answer import Assessment, GroupAssessment
+from trueness.assessment._cautions import cautions
+from trueness.inference._corrections import benjamini_hochberg
+from trueness.inference._estimates import (
+    Evidence,
+    log_score_test,
+    net_gap,
+    ranked_error,
+    uncertainty_reference,
+    variation_error,
+)
+from trueness.inference._folded import normal_quantile
+from trueness.inference._poisson import identity
+from trueness.inference._replicates import Replicates
+from trueness.table import CalibrationTable
+
+POWER = 0.8
+"""A net gap that is seen so often is called detectable."""
+
+_BY_VARIATION, _BY_CONFIDENCE, _OF_GROUP = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What an assessment is made with."""
+
+    level: float
+    resamples: int
+    seed: int
+
+    @classmethod
+    def of(cls, level: Any, resamples: Any, rng: Seed) -> Settings:
+        """Checked."""
+        if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.5 <= level < 1:
+            raise ValueError(f"level must be a number from 0.5 to below 1, such as 0.95, got {level!r}")
+        resamples = whole_number("resamples", resamples, 19, 10**7)
+        least = 1 / (resamples + 1)
+        if 1 - level < least:
+            raise ValueError(
+                f"level={level} asks for p-values below {1 - level:.3g}, but resamples={resamples} cannot give any "
+                f"below {least:.3g}: raise resamples to {math.ceil(1 / (1 - level))} or more"
+            )
+        return cls(float(level), resamples, root_seed(rng))
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The tables of some rows, and their replicates if the rows come in clusters."""
+
+    table: CalibrationTable
+    confidence_table: CalibrationTable | None
+    replicates: tuple[Replicates, Replicates] | None = None
+    n_clusters: int | None = None
+
+
+def judge(material: Material, settings: Settings) -> Assessment:
+    """Everything that is said of one set of rows."""
+    table, by_confidence, level = material.table, material.confidence_table, settings.level
+    evidence = _evidence(material, settings, _BY_VARIATION)
+    vce = variation_error(evidence, level, [settings.seed, 3])
+    if by_confidence is None:
+        ece = None
+    elif by_confidence is table:
+        ece = vce
+    else:
+        ece = variation_error(_evidence(material, settings, _BY_CONFIDENCE), level, [settings.seed, 4])
+    by_entropy = table.spec.variation.name == "entropy"
+    return Assessment(
+        vce=vce,
+        net=net_gap(evidence, level),
+        ece=ece,
+        uce=uncertainty_reference(evidence, table) if by_entropy else None,
+        rce=ranked_error(evidence, "tv", level),
+        rce_w1=ranked_error(evidence, "w1", level),
+        log_score_z=log_score_test(table, evidence),
+        detectable_net_gap=(normal_quantile(level) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd,
+        table=table,
+        confidence_table=by_confidence,
+        level=level,
+        resamples=settings.resamples,
+        seed=settings.seed,
+        n_clusters=material.n_clusters,
+        warnings=cautions(table, vce, material.n_clusters),
+    )
+
+
+def _evidence(material: Material, settings: Settings, which: int) -> Evidence:
+    table = material.confidence_table if which == _BY_CONFIDENCE else material.table
+    assert table is not None
+    seed = [settings.seed, which]
+    if material.replicates is None:
+        return Evidence.of(table, settings.resamples, seed)
+    return Evidence.of_clusters(table, material.replicates[which], seed)
+
+
+def with_groups(
+    whole: Assessment, groups: Mapping[str, Material], settings: Settings, min_group_size: int
+) -> Assessment:
+    """The assessment of all rows with one for each group beside it."""
+    judged: list[GroupAssessment] = []
+    for name, material in groups.items():
+        n_rows = material.table.n_rows
+        if n_rows < min_group_size:
+            reason = f"fewer than {min_group_size} rows"
+            judged.append(GroupAssessment(name, n_rows, None, math.nan, math.nan, reason))
+            continue
+        seed = root_seed_of_group(settings.seed, name)
+        answer = judge(material, replace(settings, seed=seed))
+        judged.append(GroupAssessment(name, n_rows, answer, answer.p_value, math.nan))
+    assessed = [group for group in judged if group.assessment is not None]
+    adjusted = iter(benjamini_hochberg([group.p_value for group in assessed]))
+    return replace(
+        whole,
+        groups=tuple(
+            group if group.assessment is None else replace(group, adjusted_p_value=next(adjusted))
+            for group in judged
+        ),
+    )
+
+
+def root_seed_of_group(seed: int, name: str) -> int:
+    """A seed that goes with the group's name, so that it does not matter which other groups there are."""
+    return (seed ^ identity(name)) % 2**63

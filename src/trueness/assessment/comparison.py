@@ -1,0 +1,279 @@
+"""Several models on the same rows: which is better calibrated, and is the difference more than noise?
+
+All models are seen through the same bootstrap weights, so that what the rows have in common cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._border import Rows, require_choice, whole_number, yes_or_no
+from trueness._content import TableSpec
+from trueness._random import Seed
+from trueness.assessment._contrasts import Part, adjusted, compared
+from trueness.assessment._groups import coded, names_of
+from trueness.assessment._judge import Settings
+from trueness.assessment._side_by_side import Comparison, GroupComparison
+from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins
+from trueness.inference._poisson import ClusterWeights, RowWeights, Weights, stream_key
+from trueness.inference._replicates import Progress, replicate
+from trueness.ranking import TIES
+from trueness.tabulation import edges_for, tabulate_rows
+from trueness.variation import Variation, as_variation, variations
+
+_STREAM = 6
+
+
+def compare(
+    y_true: Any,
+    y_probs: Mapping[str, Any],
+    *,
+    variation: str | Variation = "entropy",
+    bins: int | Bins = 10,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = None,
+    groups: Any = None,
+    min_group_size: int = 100,
+    clusters: Any = None,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Which of several models is better calibrated, on the same rows, and is it more than noise?
+
+    Differences are of debiased values; their noise is that of a bootstrap over rows (or clusters) in which all models
+    see the same weights. Options are as in `assess`; p-values are Holm-corrected over the pairs of models.
+
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
+    good is better calibrated than sharp: VCE good - sharp = -0.0984 [-0.1312, -0.0711], p = 0.001
+    """
+    models = _checked_models(y_probs)
+    chosen = as_bins(bins)
+    measure = as_variation(variation)
+    edges = {
+        name: _edges(y_prob, measure, chosen, sample_weight, from_logits=from_logits, normalize=normalize)
+        for name, y_prob in models.items()
+    }
+    some = next(iter(edges.values()))
+    comparer = Comparer(
+        some[2],
+        models=list(models),
+        variation=measure,
+        bins={name: pair[:2] for name, pair in edges.items()},
+        level=level,
+        resamples=resamples,
+        rng=rng,
+        min_group_size=min_group_size,
+        ties=ties,
+        weighted=sample_weight is not None,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    comparer.update(
+        y_true, models, sample_weight=sample_weight, groups=groups, clusters=clusters, progress=progress
+    )
+    return comparer.result()
+
+
+def _checked_models(y_probs: Any) -> dict[str, Any]:
+    if not isinstance(y_probs, Mapping) or len(y_probs) < 2:
+        raise TypeError('y_probs must be a mapping of two or more models, {"a": prob_a, "b": prob_b}')
+    return {str(name): y_prob for name, y_prob in y_probs.items()}
+
+
+def _edges(
+    y_prob: Any, measure: Variation, bins: Bins, sample_weight: Any, **options: bool
+) -> tuple[Edges, Edges, int]:
+    """Bins of a model by the measure and by confidence, and the number of classes."""
+    rows = Rows.of_predictions(y_prob, sample_weight, **options)
+    of_confidence = EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
+    return (
+        edges_for(rows, measure, bins, "auto", None),
+        edges_for(rows, variations["confidence"], of_confidence, "auto", None),
+        rows.n_classes,
+    )
+
+
+class Comparer:
+    """`compare` for rows that come in batches: the same answer for the same rows in the same order.
+
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> comparer = tn.Comparer(3, models=["good", "sharp"], rng=0)
+    >>> for part in (slice(0, 700), slice(700, 2000)):
+    ...     batch = y_prob[part]
+    ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
+    >>> print(comparer.result().verdict)
+    good is better calibrated than sharp: VCE good - sharp = -0.0984 [-0.1312, -0.0711], p = 0.001
+    """
+
+    def __init__(
+        self,
+        n_classes: int,
+        *,
+        models: Sequence[str],
+        variation: str | Variation = "entropy",
+        bins: int | Bins | Mapping[str, tuple[Edges, Edges]] = 10,
+        level: float = 0.95,
+        resamples: int = 999,
+        rng: Seed = None,
+        min_group_size: int = 100,
+        ties: str = "first",
+        weighted: bool = False,
+        from_logits: bool = False,
+        normalize: bool = False,
+        classes: Any = None,
+    ) -> None:
+        n_classes = whole_number("n_classes", n_classes, 2)
+        require_choice("ties", ties, TIES)
+        if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
+            raise ValueError(f"models must be two or more different names, got {models!r}")
+        self._settings = Settings.of(level, resamples, rng)
+        self._min_group_size = whole_number("min_group_size", min_group_size, 1)
+        measure, weighted = as_variation(variation), yes_or_no("weighted", weighted)
+        self._specs = {
+            str(name): [
+                TableSpec(n_classes, of, edges, ties, weighted)
+                for of, edges in zip(
+                    (measure, variations["confidence"]),
+                    _resolved(bins, str(name), measure, n_classes),
+                    strict=True,
+                )
+            ]
+            for name in models
+        }
+        self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+        self._key = stream_key([self._settings.seed, _STREAM])
+        self._n_rows = 0
+        self._parts: dict[str | None, Part] = {}
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were added."""
+        return self._n_rows
+
+    def update(
+        self,
+        y_true: Any,
+        y_probs: Mapping[str, Any],
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        clusters: Any = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Add a batch of rows, with the predictions of all models; all or, if one is refused, none."""
+        if not isinstance(y_probs, Mapping) or set(map(str, y_probs)) != set(self._specs):
+            given = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
+            raise ValueError(f"y_probs must hold the predictions of {sorted(self._specs)}, got {given}")
+        rows = {
+            str(name): Rows.of(y_true, y_prob, sample_weight, **self._options)
+            for name, y_prob in y_probs.items()
+        }
+        self._check(rows)
+        n_rows = next(iter(rows.values())).n_rows
+        weights: Weights = RowWeights(self._key, self._settings.resamples, self._n_rows)
+        if clusters is not None:
+            names = names_of("clusters", clusters, n_rows)
+            weights = ClusterWeights(self._key, self._settings.resamples, names)
+        selections: dict[str | None, NDArray[np.intp] | None] = {None: None}
+        if groups is not None:
+            names_here, code = coded(names_of("groups", groups, n_rows))
+            selections |= {name: (code == k).nonzero()[0] for k, name in enumerate(names_here)}
+        made = {
+            name: self._made(rows, weights, which, progress if name is None else None)
+            for name, which in selections.items()
+        }
+        for name, part in made.items():
+            self._parts[name] = self._parts[name] + part if name in self._parts else part
+        self._n_rows += n_rows
+
+    def _check(self, rows: Mapping[str, Rows]) -> None:
+        for name, given in rows.items():
+            spec = self._specs[name][0]
+            if given.n_classes != spec.n_classes:
+                raise ValueError(
+                    f"the predictions of {name!r} have {given.n_classes} classes, not {spec.n_classes}"
+                )
+            if spec.weighted != (given.sample_weight is not None):
+                needed = "needs" if spec.weighted else "takes no"
+                raise ValueError(f"a Comparer with weighted={spec.weighted} {needed} sample_weight")
+
+    def _made(
+        self,
+        rows: Mapping[str, Rows],
+        weights: Weights,
+        which: NDArray[np.intp] | None,
+        progress: Progress | None,
+    ) -> Part:
+        if which is not None:
+            rows = {name: given.taken(which) for name, given in rows.items()}
+            weights = _Selected(weights, which)
+        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
+        pairs = [(rows[name], specs) for name, specs in self._specs.items()]
+        replicates = replicate(pairs, weights, self._settings.resamples, progress)
+        return Part(tables, dict(zip(self._specs, replicates, strict=True)))
+
+    def result(self) -> Comparison:
+        """The comparison of all rows so far."""
+        if not self._parts:
+            raise ValueError("no rows were added; call update first")
+        whole = compared(self._parts[None], self._settings)
+        groups = [
+            self._group(name, part)
+            for name, part in sorted(self._parts.items(), key=lambda item: str(item[0]))
+            if name is not None
+        ]
+        return replace(whole, groups=tuple(adjusted(groups, len(whole.pairs))))
+
+    def _group(self, name: str, part: Part) -> GroupComparison:
+        n_rows = part.n_rows
+        if n_rows < self._min_group_size:
+            return GroupComparison(name, n_rows, None, (), f"fewer than {self._min_group_size} rows")
+        return GroupComparison(name, n_rows, compared(part, self._settings), ())
+
+
+def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple[Edges, Edges]:
+    """Bins of a model by the measure and by confidence."""
+    if isinstance(bins, Mapping):
+        by_measure, by_confidence = bins[name]
+        return by_measure, by_confidence
+    chosen = as_bins(bins)
+    if isinstance(chosen, EqualMass):
+        raise ValueError(
+            "EqualMass bins depend on all rows, which a stream has not seen: pass a mapping from each model to a pair, "
+            "(EqualMass(...).fit(y_prob), EqualMass(...).fit(y_prob, variation='confidence'))"
+        )
+    of_confidence = EqualWidth(chosen.n_bins) if isinstance(chosen, Edges) else chosen
+    confidence = variations["confidence"]
+    return (
+        chosen.resolve(*measure.range_for(n_classes)),
+        of_confidence.resolve(*confidence.range_for(n_classes)),
+    )
+
+
+class _Selected:
+    """The weights of some of the rows."""
+
+    def __init__(self, weights: Weights, which: NDArray[np.intp]) -> None:
+        self.weights, self.which = weights, which
+
+    def block(self, start: int, stop: int) -> NDArray[np.uint8]:
+        which = self.which[start:stop]
+        first = int(which[0])
+        # Rows of a group may lie far apart; whole blocks between them are not drawn.
+        if which[-1] - first < 16 * len(which):
+            return self.weights.block(first, int(which[-1]) + 1)[which - first]
+        return np.concatenate([self.weights.block(int(row), int(row) + 1) for row in which])

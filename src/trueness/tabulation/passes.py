@@ -1,0 +1,125 @@
+"""Passes over rows that have come through the border: into tables, into a table for each group, and for edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from trueness._border import Rows
+from trueness._content import Sums, TableSpec
+from trueness._sums import IntArray
+from trueness.binning import Bins, Edges, EqualMass
+from trueness.table import CalibrationTable
+from trueness.tabulation import portable
+from trueness.tabulation._threads import in_threads
+from trueness.tabulation.engines import is_fused, thread_count
+from trueness.variation import Variation
+
+CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
+"""Rows that are put in order of their groups at a time, and at most so many values: 32 megabytes."""
+
+
+def tabulate_rows(
+    rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
+) -> list[CalibrationTable]:
+    """`tabulate` for rows that have passed the border, into one table for each spec, in one pass if fused."""
+    engine_module = _engine(rows, specs, engine)
+    workers = thread_count(n_threads, engine_module is not portable)
+    spans = engine_module.spans(rows)
+    parts = in_threads(lambda some: engine_module.sum_rows(rows, specs, some), spans, workers)
+    return [
+        CalibrationTable(spec, reduce(add, of_spec))
+        for spec, of_spec in zip(specs, zip(*parts, strict=True), strict=True)
+    ]
+
+
+def tabulate_groups(
+    rows: Rows,
+    specs: Sequence[TableSpec],
+    group_of: IntArray,
+    n_groups: int,
+    *,
+    engine: str = "auto",
+    n_threads: int | None = None,
+) -> list[list[CalibrationTable]]:
+    """For each group a table for each spec, in the same pass; `group_of` is the number of each row's group.
+
+    Rows are put in order of their groups chunk by chunk, so that each group is a run of rows for the engine.
+    """
+    engine_module = _engine(rows, specs, engine)
+
+    def add_up(chunks: Iterable[tuple[int, int]]) -> dict[int, list[Sums]]:
+        totals: dict[int, list[Sums]] = {}
+        for start, stop in chunks:
+            codes = group_of[start:stop]
+            order = np.argsort(codes, kind="stable")
+            together = rows.taken(order + start)
+            present, first = np.unique(codes[order], return_index=True)
+            for code, begin, end in zip(present.tolist(), first, [*first[1:], stop - start], strict=True):
+                part = together.taken(slice(begin, end))
+                sums = engine_module.sum_rows(part, specs, engine_module.spans(part))
+                totals[code] = [*map(add, totals[code], sums)] if code in totals else sums
+        return totals
+
+    workers = thread_count(n_threads, engine_module is not portable)
+    try:
+        parts = in_threads(add_up, list(rows.spans(CHUNK_ROWS, CHUNK_VALUES)), workers)
+    except ValueError:
+        tabulate_rows(rows, specs, engine, n_threads)  # names the row by its number before the reordering
+        raise
+    empty = [Sums.zeros(spec) for spec in specs]
+    tables = []
+    for code in range(n_groups):
+        mine = [part[code] for part in parts if code in part] or [empty]
+        tables.append(
+            [
+                CalibrationTable(spec, reduce(add, of_spec))
+                for spec, of_spec in zip(specs, zip(*mine, strict=True), strict=True)
+            ]
+        )
+    return tables
+
+
+def _engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
+    """The engine that does it, ready to work."""
+    if not is_fused(engine, rows, [spec.variation for spec in specs]):
+        return portable
+    return _fused_engine(rows, specs, engine) or portable
+
+
+def _fused_engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
+    """The fused engine with its kernel compiled; None where that fails and nobody insisted on it."""
+    try:
+        from trueness.tabulation import fused
+
+        fused.prepare(rows, specs)
+    except Exception as error:
+        if engine == "fused" or isinstance(
+            error, ValueError
+        ):  # a ValueError is about the caller's bins, not about us
+            raise
+        import warnings
+
+        warnings.warn(
+            f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
+            "the portable one gives the same table, slower. engine='portable' keeps this message away",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+        return None
+    return fused
+
+
+def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:
+    """The bins as edges, fitted to the rows if they depend on them."""
+    if not isinstance(bins, EqualMass):
+        return bins.resolve(*measure.range_for(rows.n_classes))
+    fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, [measure]) else None
+    if fused is None:
+        return bins.fit_rows(rows, measure)
+    edges: Edges = fused.equal_mass_edges(rows, measure, bins, thread_count(n_threads, fused=True))
+    return edges
