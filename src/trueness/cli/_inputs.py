@@ -72,7 +72,7 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=("auto", "portable", "fused"),
         default="auto",
-        help="auto: fused from 8 million values on",
+        help="auto: fused from 4 million values on",
     )
     group.add_argument(
         "--threads", type=int, metavar="N", help="for the sums; the table does not depend on it"

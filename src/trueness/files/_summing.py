@@ -25,7 +25,7 @@ from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import ENGINES, is_fused
 from trueness.variation import Variation, as_variation
 
-HELD_VALUES = 2**23
+HELD_VALUES = 2**22
 """Probabilities that are read before the engine is chosen: inputs with fewer are not worth the start of the other."""
 
 GROUP_BYTES = 2**28
