@@ -45,8 +45,9 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/codespell
 
 bench: $(VENV)/.bench
-	@$(VENV)/bin/python benchmarks/portable.py
+	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
 	@$(VENV)/bin/python benchmarks/fused.py
+	@$(VENV)/bin/python benchmarks/inference.py
 
 torch: $(VENV)/.torch
 

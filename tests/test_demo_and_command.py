@@ -25,25 +25,24 @@ def test_the_answer_shows_the_numbers_of_the_library():
     digits = demo.load_digits()
     lines = demo.answer().splitlines()
     for name, y_prob in digits.y_prob.items():
-        title = name.replace("_", " ")
-        (line,) = [line for line in lines if line.startswith(title)]
-        numbers = line.removeprefix(title).split()
+        line, sentence = [line for line in lines if line.startswith(name)][:2]
+        numbers = line.removeprefix(name).split()
+        result = tn.assess(digits.y_true, y_prob, rng=demo.SEED)
         accuracy = np.mean(y_prob.argmax(axis=1) == digits.y_true)
-        expected = [accuracy, tn.vce(digits.y_true, y_prob)]
-        assert numbers[:3] == ["1797", *(f"{value:.3f}" for value in expected)]
-        expected = [
-            tn.ece(digits.y_true, y_prob),
-            tn.uce(digits.y_true, y_prob),
-            tn.rce(digits.y_true, y_prob),
-            tn.rce(digits.y_true, y_prob, distance="w1"),
+        expected = [accuracy, tn.vce(digits.y_true, y_prob), result.vce.noise_floor, result.vce.debiased]
+        assert numbers[:5] == ["1797", *(f"{value:.3f}" for value in expected)]
+        assert numbers[7:] == [
+            f"{result.net.debiased:+.3f}",
+            f"{result.ece.debiased:.3f}",
+            f"{result.rce.debiased:.3f}",
         ]
-        assert numbers[5:9] == [f"{value:.3f}" for value in expected]
+        assert sentence == f"{name}: {result.verdict}"
 
 
-def test_each_sign_has_its_word():
-    words = {model.name: demo.confidence_word(model.net) for model in demo.assess_models(demo.load_digits())}
-    assert words["naive Bayes"] == "over-confident"
-    assert words["random forest"] == "under-confident"
+def test_each_model_has_its_word():
+    assessments = demo.compared(demo.load_digits()).assessments
+    assert assessments["naive_Bayes"].verdict.startswith("over-confident")
+    assert assessments["random_forest"].verdict.startswith("under-confident")
 
 
 def test_an_empty_bin_has_its_line_without_numbers():

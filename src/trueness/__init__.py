@@ -16,10 +16,16 @@ from trueness._version import __version__
 if TYPE_CHECKING:
     from trueness import simulate
     from trueness._content import TableSpec
-    from trueness.assessment import Assessment, assess, assess_table
-    from trueness.assessment._side_by_side import Comparison
-    from trueness.assessment.comparison import Comparer, compare
-    from trueness.assessment.sweep import BinSweep, sweep_bins
+    from trueness.assessment import (
+        Assessment,
+        BinSweep,
+        Comparer,
+        Comparison,
+        assess,
+        assess_table,
+        compare,
+        sweep_bins,
+    )
     from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
     from trueness.metrics import (
         SignedParts,
@@ -85,10 +91,16 @@ __all__ = [
 
 _MODULES = {
     "_content": ["TableSpec"],
-    "assessment": ["Assessment", "assess", "assess_table"],
-    "assessment._side_by_side": ["Comparison"],
-    "assessment.comparison": ["Comparer", "compare"],
-    "assessment.sweep": ["BinSweep", "sweep_bins"],
+    "assessment": [
+        "Assessment",
+        "BinSweep",
+        "Comparer",
+        "Comparison",
+        "assess",
+        "assess_table",
+        "compare",
+        "sweep_bins",
+    ],
     "binning": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
     "metrics": [
         "SignedParts",

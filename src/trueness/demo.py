@@ -4,35 +4,24 @@ The predictions are out-of-fold: every row was predicted by a model that had not
 ``scripts/make_digits_example.py`` and are shipped with the package.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from trueness.metrics import (
-    expected_calibration_error,
-    ranked_calibration_error,
-    signed_parts,
-    uncertainty_calibration_error,
-    variation_calibration_error,
-    variation_gap,
-)
+from trueness.assessment import Assessment, Comparison, compare
+from trueness.metrics import variation_gap
 from trueness.table import CalibrationTable
-from trueness.tabulation import tabulate
 
+SEED = 0
 BAR_WIDTH = 30
 
 HOW_TO_READ = """\
-VCE is the mean distance between the entropy a model predicts and the entropy of the ranks that came true; net is
-the same with its sign, so that net > 0 says over-confident: what came true was more spread out than predicted.
-VCE cannot see which rank came true, RCE can: trust a small VCE only beside a small RCE."""
-
-FOOTNOTES = """\
-UCE*        not zero even for a perfectly calibrated model: it compares an error rate with an entropy
-tied        rows whose true class has exactly the same probability as another class
-impossible  rows whose true class was given probability 0"""
+VCE is the mean distance between the entropy a model predicts and the entropy of the ranks that came true; noise is what
+a calibrated model would show on so few rows, debiased the value with that taken into account. The net gap has a sign:
+above 0 says over-confident. VCE cannot see which rank came true, RCE can: trust a small VCE only beside a small RCE."""
 
 
 class Digits(NamedTuple):
@@ -40,29 +29,6 @@ class Digits(NamedTuple):
 
     y_true: npt.NDArray[Any]
     y_prob: Mapping[str, npt.NDArray[Any]]
-
-
-class ModelAnswer(NamedTuple):
-    """One model's two tables; every number of the demo is read off them."""
-
-    name: str
-    by_entropy: CalibrationTable
-    by_confidence: CalibrationTable
-
-    @property
-    def accuracy(self) -> float:
-        """The share of rows whose true class has rank 1."""
-        return float(self.by_entropy.rank_count[:, 0].sum() / self.by_entropy.n_rows)
-
-    @property
-    def vce(self) -> float:
-        """The variation calibration error, by entropy."""
-        return variation_calibration_error(self.by_entropy)
-
-    @property
-    def net(self) -> float:
-        """The signed part of it: above 0 over-confident, below 0 under-confident."""
-        return signed_parts(self.by_entropy).net
 
 
 def load_digits() -> Digits:
@@ -77,73 +43,57 @@ def load_digits() -> Digits:
     return Digits(y_true=arrays.pop("y_true"), y_prob=arrays)
 
 
-def assess_models(digits: Digits) -> list[ModelAnswer]:
-    """Each model's table by entropy and table by confidence, in the order of the models."""
-    return [
-        ModelAnswer(
-            name=name.replace("_", " "),
-            by_entropy=tabulate(digits.y_true, y_prob, variation="entropy"),
-            by_confidence=tabulate(digits.y_true, y_prob, variation="confidence"),
-        )
-        for name, y_prob in digits.y_prob.items()
-    ]
+def compared(digits: Digits) -> Comparison:
+    """All models on the same rows, each with its assessment."""
+    return compare(digits.y_true, digits.y_prob, rng=SEED)
 
 
 def answer() -> str:
-    """The whole printed answer: one line per model, the bins of the worst, and how to read them.
+    """The whole printed answer: one line and one sentence per model, the differences, the bins of the worst.
 
     >>> print(answer())
     Handwritten digits, 10 classes: ...
-    model                 rows accuracy    VCE  net ...
-    naive Bayes           1797    0.835  0.256  +0.256 over-confident ...
+    model                 rows accuracy    VCE  noise ...
+    naive_Bayes           1797    0.835  0.256  0.004 ...
     """
-    answers = assess_models(load_digits())
-    worst = max(answers, key=lambda model: model.vce)
-    title = "Handwritten digits, 10 classes: every row predicted by a model that had not seen it"
-    parts = [
-        title,
-        model_lines(answers),
-        FOOTNOTES,
-        bin_title(worst),
-        bin_lines(worst.by_entropy),
-        HOW_TO_READ,
-    ]
-    return "\n\n".join(parts)
+    comparison = compared(load_digits())
+    worst = max(comparison.assessments, key=lambda name: comparison.assessments[name].vce.debiased)
+    return "\n\n".join(
+        [
+            "Handwritten digits, 10 classes: every row predicted by a model that had not seen it",
+            model_lines(comparison),
+            "\n".join(f"{name}: {it.verdict}" for name, it in comparison.assessments.items()),
+            comparison.verdict,
+            bin_title(worst),
+            bin_lines(comparison.assessments[worst].table),
+            HOW_TO_READ,
+        ]
+    )
 
 
-def model_lines(answers: Sequence[ModelAnswer]) -> str:
+def model_lines(comparison: Comparison) -> str:
     """A heading and one line per model."""
     heading = (
-        f"{'model':<20} {'rows':>5} {'accuracy':>8} {'VCE':>6}  {'net':<22} {'ECE':>6} {'UCE*':>6}"
-        f" {'RCE tv':>6} {'RCE w1':>6} {'tied':>5} {'impossible':>10}"
+        f"{'model':<20} {'rows':>5} {'accuracy':>8} {'VCE':>6} {'noise':>6} {'debiased':>8} {'95 % interval':<16}"
+        f" {'net gap':>7} {'ECE':>6} {'RCE':>6}"
     )
-    return "\n".join([heading, *map(_model_line, answers)])
+    return "\n".join([heading, *(_model_line(name, it) for name, it in comparison.assessments.items())])
 
 
-def _model_line(model: ModelAnswer) -> str:
-    table = model.by_entropy
+def _model_line(name: str, it: Assessment) -> str:
+    assert it.ece is not None
+    accuracy = float(it.table.rank_count[:, 0].sum() / it.n_rows)
+    interval = f"[{it.vce.interval.low:.3f}, {it.vce.interval.high:.3f}]"
     return (
-        f"{model.name:<20} {table.n_rows:>5} {model.accuracy:>8.3f} {model.vce:>6.3f}"
-        f"  {model.net:<+6.3f} {confidence_word(model.net):<15} {expected_calibration_error(model.by_confidence):>6.3f}"
-        f" {uncertainty_calibration_error(table):>6.3f} {ranked_calibration_error(table, 'tv'):>6.3f}"
-        f" {ranked_calibration_error(table, 'w1'):>6.3f} {table.tied_rows:>5} {table.impossible_rows:>10}"
+        f"{name:<20} {it.n_rows:>5} {accuracy:>8.3f} {it.vce.value:>6.3f} {it.vce.noise_floor:>6.3f}"
+        f" {it.vce.debiased:>8.3f} {interval:<16} {it.net.debiased:>+7.3f} {it.ece.debiased:>6.3f}"
+        f" {it.rce.debiased:>6.3f}"
     )
 
 
-def confidence_word(net: float) -> str:
-    """What the sign of a net gap means, at the three decimals that are printed.
-
-    >>> confidence_word(0.02), confidence_word(-0.02), confidence_word(0.0001)
-    ('over-confident', 'under-confident', 'balanced')
-    """
-    if abs(net) < 0.0005:
-        return "balanced"
-    return "over-confident" if net > 0 else "under-confident"
-
-
-def bin_title(model: ModelAnswer) -> str:
+def bin_title(model: str) -> str:
     """What the lines of `bin_lines` show."""
-    return f"The bins of {model.name} (V: the entropy of a row, 0 for a certain one, 1 for a uniform one)"
+    return f"The bins of {model} (V: the entropy of a row, 0 for a certain one, 1 for a uniform one)"
 
 
 def bin_lines(table: CalibrationTable) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
+
+import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
 from trueness._random import Seed
+from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._groups import coded, names_of
-from trueness.assessment._judge import Material, Settings, judge, with_groups
+from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
+from trueness.assessment._side_by_side import Comparison
+from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.binning import Bins, Edges, EqualWidth, as_bins
 from trueness.inference._poisson import ClusterWeights, stream_key
 from trueness.inference._replicates import Progress, replicate
@@ -19,7 +27,18 @@ from trueness.table import CalibrationTable
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 
-__all__ = ["Assessment", "Caution", "GroupAssessment", "assess", "assess_table"]
+__all__ = [
+    "Assessment",
+    "BinSweep",
+    "Caution",
+    "Comparer",
+    "Comparison",
+    "GroupAssessment",
+    "assess",
+    "assess_table",
+    "compare",
+    "sweep_bins",
+]
 
 MIN_GROUP_SIZE = 100
 """Groups of fewer rows are named but not assessed: a hundred rows reveal a net gap of about 0.1 at best."""
@@ -85,29 +104,45 @@ def assess(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_for(rows, as_variation(variation), as_bins(bins), ties, engine=engine, n_threads=n_threads)
-    cluster_names = None if clusters is None else names_of("clusters", clusters, rows.n_rows)
-    key = stream_key([settings.seed, _CLUSTER_STREAM])
-
-    def material(tables: list[CalibrationTable], some: Rows, names: Any) -> Material:
-        by_confidence = tables[-1]
-        if names is None:
-            return Material(tables[0], by_confidence)
-        weights = ClusterWeights(key, settings.resamples, names)
-        made = replicate([(some, specs)], weights, settings.resamples, progress)[0]
-        return Material(tables[0], by_confidence, (made[0], made[-1]), weights.n_clusters)
-
+    weights = None
+    if clusters is not None:
+        key = stream_key([settings.seed, _CLUSTER_STREAM])
+        weights = ClusterWeights(key, settings.resamples, names_of("clusters", clusters, rows.n_rows))
     if groups is None:
-        return judge(material(tabulate_rows(rows, specs, engine, n_threads), rows, cluster_names), settings)
+        tables = tabulate_rows(rows, specs, engine, n_threads)
+        (drawn,) = _drawn(rows, specs, weights, settings.resamples, progress)
+        return judge(Material(tables[0], tables[-1], drawn), settings)
     names, code = coded(names_of("groups", groups, rows.n_rows))
-    tables = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
-    whole = [sum(of_spec[1:], of_spec[0]) for of_spec in zip(*tables, strict=True)]
-    parts = {}
-    for number, name in enumerate(names):
-        of_group = (code == number).nonzero()[0] if cluster_names is not None else slice(0, 0)
-        mine = None if cluster_names is None else cluster_names[of_group]
-        parts[name] = material(tables[number], rows.taken(of_group), mine)
-    answer = judge(material(whole, rows, cluster_names), settings)
-    return with_groups(answer, parts, settings, min_group_size)
+    of_groups = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
+    drawn_of = _drawn(rows, specs, weights, settings.resamples, progress, group_of=code, n_groups=len(names))
+    parts = {
+        name: Material(tables[0], tables[-1], drawn)
+        for name, tables, drawn in zip(names, of_groups, drawn_of, strict=True)
+    }
+    return with_groups(judge(reduce(add, parts.values()), settings), parts, settings, min_group_size)
+
+
+def _drawn(
+    rows: Rows,
+    specs: Sequence[TableSpec],
+    weights: ClusterWeights | None,
+    resamples: int,
+    progress: Progress | None,
+    *,
+    group_of: IntArray | None = None,
+    n_groups: int = 1,
+) -> list[Clusters | None]:
+    """For each group the replicates of its tables by clusters, if there are any."""
+    if weights is None:
+        return [None] * n_groups
+    made = replicate(
+        [(rows, specs)], weights, resamples, group_of=group_of, n_groups=n_groups, progress=progress
+    )
+    code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
+    return [
+        Clusters(of_specs[0], of_specs[-1], weights.clusters(np.flatnonzero(code == number)))
+        for number, (of_specs,) in enumerate(made)
+    ]
 
 
 def assess_table(

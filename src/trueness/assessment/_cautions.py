@@ -38,7 +38,8 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
     filled = table.row_count > 0
     empty = int(np.count_nonzero(~filled))
     small = int(np.count_nonzero(table.effective_count[filled] < enough * (1 - 1e-9)))
-    if supported < np.count_nonzero(filled):
+    n_filled = int(np.count_nonzero(filled))
+    if supported < n_filled:
         remedy = (
             f"use at most {plural(supported, 'bin')}, or collect more rows"
             if supported
@@ -46,15 +47,14 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} are few for {table.n_classes} classes in "
-            f"{plural(int(np.count_nonzero(filled)), 'filled bin')}, where the observed ranks of a bin cannot vary as "
-            "much as those of many rows",
+            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')}: few, "
+            "the observed ranks of a bin cannot vary as much as those of many rows",
             remedy,
         )
     elif small:
         yield Caution(
             "small-bins",
-            f"{small} of {plural(int(np.count_nonzero(filled)), 'filled bin')} with fewer than {enough} rows",
+            f"{small} of {plural(n_filled, 'filled bin')} with fewer than {enough} rows",
             f"take bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
         )
     if empty:
@@ -105,7 +105,7 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
 
 
 def _about_value(vce: Estimate) -> Iterator[Caution]:
-    if not vce.interval.low <= vce.value <= vce.interval.high:
+    if not vce.interval.low - 1e-9 <= vce.value <= vce.interval.high + 1e-9:
         direction = "above" if vce.value > vce.interval.high else "below"
         yield Caution(
             "plug-in-misleads",

@@ -12,7 +12,7 @@ import numpy as np
 
 from trueness._sums import FloatArray
 from trueness.assessment._answer import Assessment
-from trueness.assessment._judge import Material, Settings, judge
+from trueness.assessment._judge import Clusters, Material, Settings, judge
 from trueness.assessment._side_by_side import Comparison, Contrast, GroupComparison, Pair
 from trueness.inference._corrections import benjamini_hochberg, holm
 from trueness.inference._estimates import Estimate, Interval
@@ -29,6 +29,8 @@ class Part:
 
     tables: dict[str, list[CalibrationTable]]
     replicates: dict[str, list[Replicates]]
+    clusters: frozenset[int] | None
+    """Which clusters the rows come in, if they do."""
 
     @property
     def n_rows(self) -> int:
@@ -38,13 +40,24 @@ class Part:
         def added(mine: dict[str, list[Any]], theirs: dict[str, list[Any]]) -> dict[str, list[Any]]:
             return {name: [a + b for a, b in zip(mine[name], theirs[name], strict=True)] for name in mine}
 
-        return Part(added(self.tables, other.tables), added(self.replicates, other.replicates))
+        if (self.clusters is None) != (other.clusters is None):
+            raise ValueError("clusters must be given with every batch of rows, or with none")
+        clusters = None if self.clusters is None else self.clusters | (other.clusters or frozenset())
+        return Part(added(self.tables, other.tables), added(self.replicates, other.replicates), clusters)
+
+    def material(self, name: str) -> Material:
+        """What one model is judged by."""
+        by_variation, by_confidence = self.replicates[name]
+        clusters = None if self.clusters is None else Clusters(by_variation, by_confidence, self.clusters)
+        table, confidence_table = self.tables[name]
+        return Material(table, confidence_table, clusters)
 
 
 def compared(part: Part, settings: Settings) -> Comparison:
+    """All pairs of models on some rows."""
     assessments, values, repeats = {}, {}, {}
-    for name, (table, by_confidence) in part.tables.items():
-        assessments[name] = judge(Material(table, by_confidence), settings)
+    for name in part.tables:
+        assessments[name] = judge(part.material(name), settings)
         values[name] = {number: float(getattr(assessments[name], number).debiased) for number in NUMBERS}
         repeats[name] = _repeats(assessments[name], part.replicates[name])
     pairs = [

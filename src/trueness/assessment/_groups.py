@@ -27,6 +27,9 @@ def names_of(argument: str, values: Any, n_rows: int) -> NDArray[Any]:
                 f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
             )
         data = np.array([str(name) for name in data])
+    if data.dtype.kind in "mM" and np.isnat(data).any():
+        row = int(np.argmax(np.isnat(data)))
+        raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
     if data.dtype.kind == "f" and not np.isfinite(data).all():
         row = int(np.argmin(np.isfinite(data)))
         raise ValueError(f"{argument} is {data[row]} in row {row}; give such rows a name of their own")

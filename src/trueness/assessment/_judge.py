@@ -28,7 +28,9 @@ from trueness.table import CalibrationTable
 POWER = 0.8
 """A net gap that is seen so often is called detectable."""
 
-_BY_VARIATION, _BY_CONFIDENCE, _OF_GROUP = range(3)
+LEAST_CLUSTERS = 5
+
+_BY_VARIATION, _BY_CONFIDENCE = range(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,31 @@ class Settings:
         """Checked."""
         if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.5 <= level < 1:
             raise ValueError(f"level must be a number from 0.5 to below 1, such as 0.95, got {level!r}")
-        resamples = whole_number("resamples", resamples, 19, 10**7)
-        least = 1 / (resamples + 1)
-        if 1 - level < least:
+        # The verdict takes the smaller of two p-values, twice: it must be able to reach 1 - level.
+        needed = math.ceil(2 / (1 - level) * (1 - 1e-9)) - 1
+        resamples = whole_number("resamples", resamples, 1, 10**7)
+        if resamples < needed:
             raise ValueError(
-                f"level={level} asks for p-values below {1 - level:.3g}, but resamples={resamples} cannot give any "
-                f"below {least:.3g}: raise resamples to {math.ceil(1 / (1 - level))} or more"
+                f"level={level} needs corrected p-values of {1 - level:.3g} and less, but resamples={resamples} cannot "
+                f"give any below {2 / (resamples + 1):.3g}: raise resamples to {needed} or more"
             )
         return cls(float(level), resamples, root_seed(rng))
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Replicates of the two tables by clusters, and which clusters these are."""
+
+    by_variation: Replicates
+    by_confidence: Replicates
+    identities: frozenset[int]
+
+    def __add__(self, other: Clusters) -> Clusters:
+        return Clusters(
+            self.by_variation + other.by_variation,
+            self.by_confidence + other.by_confidence,
+            self.identities | other.identities,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +79,25 @@ class Material:
 
     table: CalibrationTable
     confidence_table: CalibrationTable | None
-    replicates: tuple[Replicates, Replicates] | None = None
-    n_clusters: int | None = None
+    clusters: Clusters | None = None
+
+    def __add__(self, other: Material) -> Material:
+        table = self.table + other.table
+        if self.confidence_table is self.table:
+            by_confidence: CalibrationTable | None = table
+        elif self.confidence_table is None or other.confidence_table is None:
+            by_confidence = None
+        else:
+            by_confidence = self.confidence_table + other.confidence_table
+        clusters = None
+        if self.clusters is not None and other.clusters is not None:
+            clusters = self.clusters + other.clusters
+        return Material(table, by_confidence, clusters)
+
+    @property
+    def n_clusters(self) -> int | None:
+        """How many clusters there are, if rows come in clusters."""
+        return None if self.clusters is None else len(self.clusters.identities)
 
 
 def judge(material: Material, settings: Settings) -> Assessment:
@@ -84,7 +120,7 @@ def judge(material: Material, settings: Settings) -> Assessment:
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=(normal_quantile(level) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd,
+        detectable_net_gap=_detectable(level, evidence.null_net_sd),
         table=table,
         confidence_table=by_confidence,
         level=level,
@@ -95,13 +131,24 @@ def judge(material: Material, settings: Settings) -> Assessment:
     )
 
 
+def _detectable(level: float, sd: float) -> float:
+    """A gap whose p-value, doubled as in the verdict, is at most 1 - level with the power that is promised."""
+    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * sd
+
+
 def _evidence(material: Material, settings: Settings, which: int) -> Evidence:
     table = material.confidence_table if which == _BY_CONFIDENCE else material.table
     assert table is not None
     seed = [settings.seed, which]
-    if material.replicates is None:
+    clusters = material.clusters
+    if clusters is None:
         return Evidence.of(table, settings.resamples, seed)
-    return Evidence.of_clusters(table, material.replicates[which], seed)
+    if len(clusters.identities) < LEAST_CLUSTERS:
+        raise ValueError(
+            f"clusters names {len(clusters.identities)}; fewer than {LEAST_CLUSTERS} do not tell how much they differ"
+        )
+    replicates = clusters.by_confidence if which == _BY_CONFIDENCE else clusters.by_variation
+    return Evidence.of_clusters(table, replicates, seed)
 
 
 def with_groups(
@@ -111,8 +158,8 @@ def with_groups(
     judged: list[GroupAssessment] = []
     for name, material in groups.items():
         n_rows = material.table.n_rows
-        if n_rows < min_group_size:
-            reason = f"fewer than {min_group_size} rows"
+        reason = too_small(material, min_group_size)
+        if reason is not None:
             judged.append(GroupAssessment(name, n_rows, None, math.nan, math.nan, reason))
             continue
         seed = root_seed_of_group(settings.seed, name)
@@ -127,6 +174,15 @@ def with_groups(
             for group in judged
         ),
     )
+
+
+def too_small(material: Material, min_group_size: int) -> str | None:
+    """Why a group is not assessed, if so."""
+    if material.table.n_rows < min_group_size:
+        return f"fewer than {min_group_size} rows"
+    if material.n_clusters is not None and material.n_clusters < LEAST_CLUSTERS:
+        return f"fewer than {LEAST_CLUSTERS} clusters"
+    return None
 
 
 def root_seed_of_group(seed: int, name: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
+from trueness.assessment._words import short_p
 from trueness.inference._estimates import Interval
 
 
@@ -91,7 +92,7 @@ class Comparison:
             assert it.ece is not None
             lines.append(
                 f"{name:{width}}{it.vce.value:9.4f}{it.vce.debiased:10.4f}{it.net.debiased:+10.4f}"
-                f"{it.ece.debiased:9.4f}{it.rce.debiased:9.4f}{it.p_value:8.3f}"
+                f"{it.ece.debiased:9.4f}{it.rce.debiased:9.4f}{short_p(it.p_value):>8}"
             )
         lines += ["", self.verdict]
         for group in self.groups:

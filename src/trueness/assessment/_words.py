@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 NO_ECE = "needs a table binned by confidence"
 NO_UCE = "is defined on a table binned by entropy"
 
+MIXED = 1.5
+"""A VCE so many times the net gap says that gaps of both signs are hidden in it."""
+
 MOST_GROUPS = 40
 """Groups that a page lists."""
 
@@ -27,12 +30,15 @@ def verdict(result: Assessment) -> str:
         return _direction(result, net)
     if centred <= limit:
         return (
-            f"miscalibrated in both directions, {_percent(result.vce.debiased)} VCE {_span(result.vce)} with a net gap "
-            f"of {result.net.debiased:+.3f} {_span(result.net)}, {_p(centred)}"
+            f"miscalibrated in both directions: over-confident in some bins, under-confident in others, VCE "
+            f"{result.vce.debiased:.3f} {_span(result.vce)}, net gap {result.net.debiased:+.3f}, {_p(centred)}"
         )
     others = _rank_tests(result)
-    if others:
+    if others and others[0].startswith("RCE"):
         return f"the variation of the outcomes is as predicted, but which rank came true is not: {'; '.join(others)}"
+    if others:
+        direction = "over" if result.log_score_z.value < 0 else "under"
+        return f"VCE finds nothing at this sample size, but the log-score says {direction}-confident: {others[0]}"
     return (
         f"no evidence of miscalibration at this sample size ({_p(min(centred, net))}); smallest net gap that "
         f"{result.n_rows} rows would reveal with 80 % power: {result.detectable_net_gap:.3g}"
@@ -46,7 +52,9 @@ def _direction(result: Assessment, p: float) -> str:
         if over
         else "under-confident: observed outcomes are less varied than predicted"
     )
-    return f"{what}, net gap {result.net.debiased:+.3f} {_span(result.net, sign='+')}, {_p(p)}"
+    mixed = result.vce.debiased > MIXED * abs(result.net.debiased)
+    but = f"; some bins err the other way (VCE {result.vce.debiased:.3f})" if mixed else ""
+    return f"{what}, net gap {result.net.debiased:+.3f} {_span(result.net, sign='+')}, {_p(p)}{but}"
 
 
 def _rank_tests(result: Assessment) -> list[str]:
@@ -62,16 +70,19 @@ def _rank_tests(result: Assessment) -> list[str]:
     return [f"{name}, {_p(p)}" for name, p in zip(names, holm(known), strict=True) if p <= limit]
 
 
-def _percent(value: float) -> str:
-    return f"{value:.3f}"
-
-
 def _span(estimate: Estimate, sign: str = "") -> str:
     return f"[{estimate.interval.low:{sign}.3f}, {estimate.interval.high:{sign}.3f}]"
 
 
+def short_p(p: float) -> str:
+    """A p-value in a column."""
+    return "-" if math.isnan(p) else f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
 def _p(p: float) -> str:
-    return f"p = {p:.3f}" if p >= 0.001 else f"p = {p:.1g}"
+    if p >= 0.0005:
+        return f"p = {p:.3f}"
+    return f"p = {p:.1g}" if p > 0 else "p < 1e-300"
 
 
 def page(result: Assessment) -> str:
@@ -107,20 +118,21 @@ def _lines(result: Assessment) -> Iterable[str]:
             continue
         sign = "+" if name == "net gap" else ""
         yield (
-            f"{name:12}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}9.4f}{estimate.p_value:8.3f}"
-            f"{estimate.centred_p_value:11.3f}{estimate.debiased:{sign}10.4f}  "
+            f"{name:12}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}9.4f}{short_p(estimate.p_value):>8}"
+            f"{short_p(estimate.centred_p_value):>11}{estimate.debiased:{sign}10.4f}  "
             f"[{estimate.interval.low:{sign}.4f}, {estimate.interval.high:{sign}.4f}]"
         )
     if result.uce is None:
         yield f"{'UCE':12}{'-':>9}  {NO_UCE}"
     else:
         yield (
-            f"{'UCE':12}{result.uce.value:9.4f}{'':9}{result.uce.p_value:8.3f}  a calibrated model would get "
+            f"{'UCE':12}{result.uce.value:9.4f}{'':9}{short_p(result.uce.p_value):>8}  a calibrated model would get "
             f"{result.uce.calibrated_value:.4f}, not 0"
         )
     z = result.log_score_z
     tail = f"  ({z.reason})" if z.reason else ""
-    yield f"{'log-score Z':12}{z.value:+9.2f}{'':9}{z.p_value:8.3f}{tail}"
+    value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
+    yield f"{'log-score Z':12}{value:>9}{'':9}{short_p(z.p_value):>8}{tail}"
 
 
 def _group_lines(result: Assessment) -> Iterable[str]:
@@ -133,7 +145,7 @@ def _group_lines(result: Assessment) -> Iterable[str]:
         it = group.assessment
         yield (
             f"{group.name:{width}}{group.n_rows:>10}{it.vce.debiased:9.4f}{it.net.debiased:+10.4f}"
-            f"{group.p_value:8.3f}{group.adjusted_p_value:10.3f}"
+            f"{short_p(group.p_value):>8}{short_p(group.adjusted_p_value):>10}"
         )
     if len(result.groups) > MOST_GROUPS:
         yield f"… and {len(result.groups) - MOST_GROUPS} more groups, in .groups"

@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._groups import coded, names_of
-from trueness.assessment._judge import Settings
+from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins
-from trueness.inference._poisson import ClusterWeights, RowWeights, Weights, stream_key
-from trueness.inference._replicates import Progress, replicate
+from trueness.inference._poisson import ClusterWeights, RowWeights, stream_key
+from trueness.inference._replicates import Progress, Replicates, replicate
 from trueness.ranking import TIES
-from trueness.tabulation import edges_for, tabulate_rows
+from trueness.table import CalibrationTable
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 
 _STREAM = 6
@@ -184,21 +186,42 @@ class Comparer:
         }
         self._check(rows)
         n_rows = next(iter(rows.values())).n_rows
-        weights: Weights = RowWeights(self._key, self._settings.resamples, self._n_rows)
+        weights: RowWeights | ClusterWeights = RowWeights(self._key, self._settings.resamples, self._n_rows)
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        selections: dict[str | None, NDArray[np.intp] | None] = {None: None}
-        if groups is not None:
-            names_here, code = coded(names_of("groups", groups, n_rows))
-            selections |= {name: (code == k).nonzero()[0] for k, name in enumerate(names_here)}
-        made = {
-            name: self._made(rows, weights, which, progress if name is None else None)
-            for name, which in selections.items()
+        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
+        drawn = partial(replicate, [(rows[name], specs) for name, specs in self._specs.items()], weights)
+        parts: dict[str | None, Part] = {}
+        if groups is None:
+            (of_all,) = drawn(self._settings.resamples, progress=progress)
+            parts[None] = self._part(tables, of_all, weights.clusters(np.arange(n_rows)))
+        else:
+            named, code = coded(names_of("groups", groups, n_rows))
+            made = drawn(self._settings.resamples, group_of=code, n_groups=len(named), progress=progress)
+            of_group = {
+                name: tabulate_groups(rows[name], specs, code, len(named))
+                for name, specs in self._specs.items()
+            }
+            for number, group in enumerate(named):
+                mine = {name: of_model[number] for name, of_model in of_group.items()}
+                parts[group] = self._part(
+                    mine, made[number], weights.clusters(np.flatnonzero(code == number))
+                )
+            parts[None] = replace(reduce(add, parts.values()), tables=tables)
+        # All together, so that a refusal leaves nothing half added.
+        self._parts |= {
+            key: self._parts[key] + part if key in self._parts else part for key, part in parts.items()
         }
-        for name, part in made.items():
-            self._parts[name] = self._parts[name] + part if name in self._parts else part
         self._n_rows += n_rows
+
+    def _part(
+        self,
+        tables: dict[str, list[CalibrationTable]],
+        made: list[list[Replicates]],
+        clusters: frozenset[int] | None,
+    ) -> Part:
+        return Part(tables, dict(zip(self._specs, made, strict=True)), clusters)
 
     def _check(self, rows: Mapping[str, Rows]) -> None:
         for name, given in rows.items():
@@ -210,21 +233,6 @@ class Comparer:
             if spec.weighted != (given.sample_weight is not None):
                 needed = "needs" if spec.weighted else "takes no"
                 raise ValueError(f"a Comparer with weighted={spec.weighted} {needed} sample_weight")
-
-    def _made(
-        self,
-        rows: Mapping[str, Rows],
-        weights: Weights,
-        which: NDArray[np.intp] | None,
-        progress: Progress | None,
-    ) -> Part:
-        if which is not None:
-            rows = {name: given.taken(which) for name, given in rows.items()}
-            weights = _Selected(weights, which)
-        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
-        pairs = [(rows[name], specs) for name, specs in self._specs.items()]
-        replicates = replicate(pairs, weights, self._settings.resamples, progress)
-        return Part(tables, dict(zip(self._specs, replicates, strict=True)))
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
@@ -239,10 +247,9 @@ class Comparer:
         return replace(whole, groups=tuple(adjusted(groups, len(whole.pairs))))
 
     def _group(self, name: str, part: Part) -> GroupComparison:
-        n_rows = part.n_rows
-        if n_rows < self._min_group_size:
-            return GroupComparison(name, n_rows, None, (), f"fewer than {self._min_group_size} rows")
-        return GroupComparison(name, n_rows, compared(part, self._settings), ())
+        reason = too_small(part.material(next(iter(self._specs))), self._min_group_size)
+        comparison = compared(part, self._settings) if reason is None else None
+        return GroupComparison(name, part.n_rows, comparison, (), reason)
 
 
 def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple[Edges, Edges]:
@@ -262,18 +269,3 @@ def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple
         chosen.resolve(*measure.range_for(n_classes)),
         of_confidence.resolve(*confidence.range_for(n_classes)),
     )
-
-
-class _Selected:
-    """The weights of some of the rows."""
-
-    def __init__(self, weights: Weights, which: NDArray[np.intp]) -> None:
-        self.weights, self.which = weights, which
-
-    def block(self, start: int, stop: int) -> NDArray[np.uint8]:
-        which = self.which[start:stop]
-        first = int(which[0])
-        # Rows of a group may lie far apart; whole blocks between them are not drawn.
-        if which[-1] - first < 16 * len(which):
-            return self.weights.block(first, int(which[-1]) + 1)[which - first]
-        return np.concatenate([self.weights.block(int(row), int(row) + 1) for row in which])

@@ -193,7 +193,9 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
         p_value=p_value(null, value),
         centred_p_value=p_value(centred_null, float(w @ np.abs(e.observed - e.expected))),
         debiased=debiased_total(w, gap, e.sd, total),
-        interval=Interval(max(0.0, total - reach), total + reach, level, "half-normal"),
+        interval=Interval(
+            max(0.0, total - reach), min(e.bins.largest_gap, total + reach), level, "half-normal"
+        ),
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
     )
@@ -206,14 +208,14 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
     value = sign * float(w @ (e.observed - e.predicted))
     floor = sign * float(w @ (e.expected - e.predicted))
     debiased = sign * float(w @ (e.observed + e.bias.by_bin - e.predicted))
-    reach = normal_quantile(level) * e.net_sd
+    reach, most = normal_quantile(level) * e.net_sd, e.bins.largest_gap
     return Estimate(
         value=value,
         noise_floor=floor,
         p_value=p_value(np.abs(null), abs(value)),
         centred_p_value=p_value(np.abs(null - floor), abs(value - floor)),
         debiased=debiased,
-        interval=Interval(debiased - reach, debiased + reach, level, "normal"),
+        interval=Interval(max(-most, debiased - reach), min(most, debiased + reach), level, "normal"),
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
     )
@@ -278,6 +280,8 @@ def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
             evidence.bins.weight @ (table.effective_count[evidence.bins.index] / evidence.bins.count)
         )
     if variance <= 0:
-        return ZTest(math.nan, math.nan, "every prediction is certain, so that nothing varies")
+        return ZTest(
+            math.nan, math.nan, "every prediction is certain or uniform, so that its log-score cannot vary"
+        )
     z = table.log_score_sum / math.sqrt(variance)
     return ZTest(z, math.erfc(abs(z) / math.sqrt(2)))

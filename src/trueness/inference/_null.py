@@ -15,10 +15,14 @@ import numpy as np
 from trueness._sums import FloatArray, IntArray
 from trueness.inference._expectation import expected_entropy
 from trueness.table import CalibrationTable
+from trueness.tabulation.engines import thread_count
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20
 """Frequencies that are held at a time, eight megabytes of them."""
+
+MANY_VALUES = 2**20
+"""From so many frequencies on the bins are shared out to threads; each has a stream of its own, so nothing changes."""
 
 SLACK = 1e-12
 """The null is a lattice: values that are equal but for rounding count as equal."""
@@ -67,6 +71,13 @@ class FilledBins:
     def sign(self) -> float:
         """What turns a gap so that positive means over-confident."""
         return 1.0 if self.variation.grows_with_dispersion else -1.0
+
+    @property
+    def largest_gap(self) -> float:
+        """No |𝒪 - 𝒫| can be larger."""
+        reading_ranks = {"confidence": 1.0, "margin": 2.0}  # which rank came true may be any
+        low, high = self.variation.range_for(self.n_classes)
+        return reading_ranks.get(self.variation.name, high - low)
 
     def smoothed(self) -> FilledBins:
         """These bins as if (n·r̄ + q̄)/(n + 1) were predicted: what was observed and one row's worth of what was not."""
@@ -123,8 +134,9 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1 = (np.empty((resamples, n_bins)) for _ in range(4))
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
-    for m, q in enumerate(bins.predicted):
-        done = 0
+
+    def fill(m: int) -> None:
+        q, done = bins.predicted[m], 0
         for r in frequencies(m):
             rows = slice(done, done + len(r))
             done += len(r)
@@ -135,6 +147,15 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
             tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
             tv_noise[m] += apart.sum(axis=0)
             w1_noise[m] += ahead.sum(axis=0)
+
+    if resamples * bins.predicted.size < MANY_VALUES:
+        for m in range(n_bins):
+            fill(m)
+    else:
+        from concurrent.futures import ThreadPoolExecutor  # here, because most calls do without
+
+        with ThreadPoolExecutor(thread_count(None, fused=True)) as pool:
+            list(pool.map(fill, range(n_bins)))
     return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples)
 
 

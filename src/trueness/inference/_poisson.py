@@ -63,22 +63,29 @@ class RowWeights:
             else lines[0][first : first + end - begin]
         )
 
+    def clusters(self, which: NDArray[np.intp]) -> None:  # noqa: ARG002
+        """Rows stand for themselves."""
+        return
+
 
 class ClusterWeights:
     """Weights by cluster, the same for all its rows wherever they stand."""
 
     def __init__(self, key: int, resamples: int, clusters: NDArray[Any]) -> None:
         names, self.code = np.unique(clusters, return_inverse=True)
-        identities = [identity(name) for name in names.tolist()]
+        self.identities = identities = [identity(name) for name in names.tolist()]
         self.of_cluster = lru_cache(maxsize=8192)(
             lambda code: _weights(key, identities[code], 1, resamples)[0]
         )
-        self.n_clusters = len(names)
 
     def block(self, start: int, stop: int) -> NDArray[np.uint8]:
         """Weights of rows start to stop, (rows, B)."""
         present, place = np.unique(self.code[start:stop], return_inverse=True)
         return np.stack([self.of_cluster(code) for code in present.tolist()])[place]
+
+    def clusters(self, which: NDArray[np.intp]) -> frozenset[int]:
+        """The identities of the clusters that some rows come in."""
+        return frozenset(self.identities[code] for code in np.unique(self.code[which]).tolist())
 
 
 def identity(name: Any) -> int:

@@ -25,44 +25,45 @@ class Replicates:
 
     spec: TableSpec
     sums: FloatArray
-    """Ordered probabilities and then rank counts, summed by bin, (B, M, 2C)."""
+    """Ordered probabilities and then rank counts, (M, B, 2C): a bin is one piece of memory."""
 
     @classmethod
     def empty(cls, spec: TableSpec, resamples: int) -> Replicates:
         """Of no rows."""
-        return cls(spec, np.zeros((resamples, spec.bins.n_bins, 2 * spec.n_classes)))
+        return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)))
 
     @property
     def size(self) -> int:
         """How many replicates B."""
-        return len(self.sums)
+        return int(self.sums.shape[1])
 
     def __add__(self, other: Replicates) -> Replicates:
         return replace(self, sums=self.sums + other.sums)
 
     @property
     def ordered(self) -> FloatArray:
-        """Σwq of each bin, (B, M, C)."""
+        """Σwq of each bin, (M, B, C)."""
         return self.sums[:, :, : self.spec.n_classes]
 
     @property
     def rank(self) -> FloatArray:
-        """Σwr of each bin, (B, M, C)."""
+        """Σwr of each bin, (M, B, C)."""
         return self.sums[:, :, self.spec.n_classes :]
 
     def shares(self, bins: FilledBins) -> FloatArray:
-        """Of each filled bin in each replicate, (B, F)."""
-        count = self.rank[:, bins.index].sum(axis=2)
-        return np.asarray(count / count.sum(axis=1, keepdims=True))
+        """Of each filled bin in each replicate, (B, F); as observed where no row was drawn at all."""
+        count = self.rank[bins.index].sum(axis=2).T
+        total = count.sum(axis=1, keepdims=True)
+        return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
     def means(self, bins: FilledBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
         at = bins.index[m]
-        count = self.rank[:, at].sum(axis=1, keepdims=True)
+        count = self.rank[at].sum(axis=1, keepdims=True)
         drawn = count > 0
-        total = np.where(drawn, self.ordered[:, at].sum(axis=1, keepdims=True), 1.0)
-        ordered = np.where(drawn, self.ordered[:, at] / total, bins.predicted[m])
-        ranks = np.where(drawn, self.rank[:, at] / np.where(drawn, count, 1.0), bins.observed[m])
+        total = np.where(drawn, self.ordered[at].sum(axis=1, keepdims=True), 1.0)
+        ordered = np.where(drawn, self.ordered[at] / total, bins.predicted[m])
+        ranks = np.where(drawn, self.rank[at] / np.where(drawn, count, 1.0), bins.observed[m])
         return ordered, ranks
 
     def deviations(self, bins: FilledBins, m: int) -> FloatArray:
@@ -99,37 +100,49 @@ def replicate(
     models: Sequence[tuple[Rows, Sequence[TableSpec]]],
     weights: Weights,
     resamples: int,
+    *,
+    group_of: IntArray | None = None,
+    n_groups: int = 1,
     progress: Progress | None = None,
-) -> list[list[Replicates]]:
-    """Replicates of the tables of several models' predictions for the same rows, with the same weights."""
+) -> list[list[list[Replicates]]]:
+    """Replicates of the tables of several models' predictions for the same rows, with the same weights.
+
+    For each group of rows (all are one if none are named), each model, and each of its specs.
+    """
     scratch = Scratch()
-    work = [
-        [(Describer(rows, spec, scratch), Replicates.empty(spec, resamples)) for spec in specs]
-        for rows, specs in models
+    describers = [[Describer(rows, spec, scratch) for spec in specs] for rows, specs in models]
+    totals = [
+        [[Replicates.empty(spec, resamples) for spec in specs] for _, specs in models]
+        for _ in range(n_groups)
     ]
     first, n_rows = models[0][0], models[0][0].n_rows
+    groups = np.zeros(n_rows, np.int64) if group_of is None else group_of
     with np.errstate(all="ignore"):
         for start, stop in first.spans(BLOCK_ROWS):
-            drawn = weights.block(start, stop).astype(np.float64)
+            drawn, code = weights.block(start, stop).astype(np.float64), groups[start:stop]
             if first.sample_weight is not None:  # rows of weight 0 are as if absent
                 weight = first.sample_weight[start:stop]
-                drawn = (drawn * weight[:, None])[weight > 0]
-            for of_model in work:
-                for describer, total in of_model:
-                    _add(total, describer.described(start, stop), drawn)
+                drawn, code = (drawn * weight[:, None])[weight > 0], code[weight > 0]
+            for m, of_model in enumerate(describers):
+                for s, describer in enumerate(of_model):
+                    into = [group[m][s] for group in totals]
+                    _add(into, describer.described(start, stop), drawn, code)
             if progress is not None:
                 progress(stop / n_rows)
-    return [[total for _, total in of_model] for of_model in work]
+    return totals
 
 
-def _add(total: Replicates, block: Described, drawn: FloatArray) -> None:
-    """Add a block of rows to all replicates: for each bin one product of matrices."""
-    both = np.concatenate([block.ordered.T, _rank_shares(block, total.spec)], axis=1)
-    order = np.argsort(block.bins, kind="stable")
-    present, first = np.unique(block.bins[order], return_index=True)
+def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: IntArray) -> None:
+    """Add a block of rows to all replicates of their groups: for each group and bin one product of matrices."""
+    spec = into[0].spec
+    both = np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1)
+    cell = code * spec.bins.n_bins + block.bins
+    order = np.argsort(cell, kind="stable")
+    present, first = np.unique(cell[order], return_index=True)
     drawn, both = drawn[order], both[order]
-    for m, begin, end in zip(present, first, [*first[1:], len(order)], strict=True):
-        total.sums[:, m] += drawn[begin:end].T @ both[begin:end]
+    for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
+        group, m = divmod(at, spec.bins.n_bins)
+        into[group].sums[m] += drawn[begin:end].T @ both[begin:end]
 
 
 def _rank_shares(block: Described, spec: TableSpec) -> FloatArray:
