@@ -17,6 +17,9 @@ from trueness._version import __version__
 
 COMMANDS = {
     "demo": "assess three real classifiers that are shipped with the package",
+    "assess": "how far can a model's stated uncertainty be trusted? The whole answer",
+    "compare": "which of several models is better calibrated, on the same rows",
+    "bins": "how the numbers depend on the number of bins",
     "tabulate": "sum files of predictions into a table, from which every number is read",
     "merge": "add tables: shards, days, machines",
     "simulate": "write predictions that are calibrated by design, or wrong by a known amount",

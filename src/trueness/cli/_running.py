@@ -38,7 +38,9 @@ def _next_step(checkpoint: Checkpoint | None) -> str:
     return f"the sums so far are in {checkpoint.path}; the same command goes on from there"
 
 
-def checkpoint_of(arguments: argparse.Namespace, inputs: Sequence[Input]) -> Checkpoint | None:
+def checkpoint_of(
+    arguments: argparse.Namespace, inputs: Sequence[Input], *, quiet: bool = False
+) -> Checkpoint | None:
     """What is kept of a run, if that was asked for."""
     from trueness.files import STANDARD_INPUT, Checkpoint, InputError, check_output
 
@@ -53,7 +55,7 @@ def checkpoint_of(arguments: argparse.Namespace, inputs: Sequence[Input]) -> Che
         "tables": repr(plan_of(arguments)),
     }
     kept = Checkpoint(arguments.checkpoint, settings, inputs, arguments.checkpoint_every)
-    if kept.load() is not None:
+    if not quiet and kept.load() is not None:
         note(f"going on from {arguments.checkpoint}")
     return kept
 

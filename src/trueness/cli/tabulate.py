@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, inputs)
     tables = finished(run_over(arguments, inputs).tables, arguments)
     save_tables(tables, arguments.output)
-    checkpoint = checkpoint_of(arguments, inputs)
+    checkpoint = checkpoint_of(arguments, inputs, quiet=True)
     if checkpoint is not None:
         checkpoint.remove()
     print(f"{arguments.output}: {describe(tables)}")

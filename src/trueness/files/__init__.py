@@ -8,6 +8,7 @@
 | `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
 | `_source` | all files as one stream, read ahead on a thread |
 | `_exact`, `_summing`, `_checkpoint` | batches to tables: exact bins, groups, going on after a kill |
+| `_pairing` | the same rows as several models saw them |
 | `_tables`, `_output`, `_writing` | what is written, whole or not at all |
 
 Only here is pyarrow imported, and only by the reader that needs it: NPY and NPZ do without.
@@ -18,6 +19,7 @@ from trueness.files._checkpoint import Checkpoint
 from trueness.files._columns import Choice, Request
 from trueness.files._errors import InputError
 from trueness.files._output import check_output, write_text
+from trueness.files._pairing import equal_mass_edges, paired, refused_of
 from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, find_inputs, kind_of
 from trueness.files._source import Position, Source
 from trueness.files._summing import Plan, Summed, sum_source
@@ -34,6 +36,9 @@ __all__ = [
     "Plan",
     "sum_source",
     "Summed",
+    "paired",
+    "refused_of",
+    "equal_mass_edges",
     "Checkpoint",
     "GroupedTables",
     "save_tables",
