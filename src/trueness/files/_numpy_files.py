@@ -213,6 +213,9 @@ class NumpyReader:
                 columns = {name: array.take(rows) for name, array in opened.items()}
                 yield Chunk(columns, stop - start, stop / n_rows)
 
+    def close(self) -> None:
+        """Nothing is kept open between calls."""
+
     def _common_length(self, names: Sequence[str]) -> int:
         first, *others = names
         n_rows = self._headers[first].n_rows

@@ -64,7 +64,8 @@ class _Stream:
     @property
     def share(self) -> float:
         """How much of the file was taken, as far as that is known."""
-        return min(1.0, self._raw.tell() / self._size) if self._size else 0.0
+        known = self._size and not self.closed
+        return min(1.0, self._raw.tell() / self._size) if known else 0.0
 
     # What pyarrow asks of a file.
     def readable(self) -> bool:
@@ -78,12 +79,22 @@ class _Stream:
 
     def close(self) -> None:
         self.closed = True
+        if self._raw is not sys.stdin.buffer:
+            self._raw.close()
 
 
 def open_text(input: Input, *, tolerant: bool) -> CsvReader | JsonLinesReader:
     """A reader of a text file; standard input of no stated format is JSON Lines if it begins with a brace."""
+    stream = _Stream(input)
+    try:
+        return _open(input, stream, tolerant)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _open(input: Input, stream: _Stream, tolerant: bool) -> CsvReader | JsonLinesReader:
     with explained(input.name):
-        stream = _Stream(input)
         start = stream.ahead(BLOCK_BYTES)
     if not start.strip():
         raise InputError(f"{input.name} is empty", "check how it was written")
@@ -159,6 +170,10 @@ class CsvReader:
                     yield self._chunk(table, wanted)
         except InputError as error:
             raise self._placed(error) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream.close()
 
     def _skip(self, _: Any) -> str:
         self._invalid["wrong number of fields"] += 1
@@ -282,6 +297,10 @@ class JsonLinesReader:
                 held, unreadable = [], Counter()
         if held:
             yield self._chunk(pa.concat_tables(held), unreadable)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream.close()
 
     def _chunk(self, table: Any, unreadable: Counter[str]) -> Chunk:
         columns = {name: table.column(name) for name in table.column_names}
