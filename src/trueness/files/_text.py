@@ -21,7 +21,7 @@ BLOCK_BYTES = 2**20
 MAX_LINE_BYTES = 2**25
 """A line that is longer is no row of a table."""
 
-NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
 
 UNREADABLE = "not readable"
 
@@ -120,17 +120,18 @@ class CsvReader:
         whole_lines = start[: start.rfind(b"\n") + 1] or start
         self._invalid: Counter[str] = Counter()
         with explained(name):
-            sample = csv.read_csv(
-                io.BytesIO(whole_lines),
-                parse_options=self._parsing(lambda _: "skip"),
-                read_options=self._reading(),
-            )
-            self._fields = fields_of(sample.schema, name)
-        for column in sample.schema.names:
-            if not column.strip():
-                raise InputError(
-                    f"{name} has a column without a name", "its first line must name the columns"
-                )
+            sample = self._sampled(whole_lines)
+        if not all(column.strip() for column in sample.column_names):
+            raise InputError(f"{name} has a column without a name", "its first line must name the columns")
+        fields_of(sample.schema, name)
+        self._fields = {column: Field(_kind(sample.column(column))) for column in sample.column_names}
+
+    def _sampled(self, lines: bytes) -> Any:
+        """The first block, every column as text."""
+        how = {"parse_options": self._parsing(lambda _: "skip"), "read_options": self._reading()}
+        names = self._csv.read_csv(io.BytesIO(lines), **how).column_names
+        as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow().string()))
+        return self._csv.read_csv(io.BytesIO(lines), convert_options=as_text, **how)
 
     def _parsing(self, on_invalid: Callable[[Any], str] | None) -> Any:
         return self._csv.ParseOptions(
@@ -198,6 +199,15 @@ class CsvReader:
         )
 
 
+def _kind(column: Any) -> str:
+    """Numbers if most of the values are: one slip of the pen does not make a column text."""
+    import pyarrow.compute as pc
+
+    written = column.filter(pc.not_equal(pc.utf8_trim_whitespace(column), ""))
+    numbers = pc.sum(pc.match_substring_regex(written, NUMBER)).as_py() or 0
+    return "number" if 2 * numbers >= len(written) else "text"
+
+
 def _gathered(reader: Any, rows: int) -> Iterator[Any]:
     """Batches put together into tables of about so many rows: each costs something however short it is."""
     pa = pyarrow()
@@ -242,7 +252,8 @@ class JsonLinesReader:
         except pyarrow().ArrowInvalid:
             good, _ = self._looked_at(block, None)
         with explained(self._name):
-            return self._table(good, None)
+            # The first line says what is meant; a line that differs from it is found when it is read.
+            return self._table(good.splitlines()[0] if good else b"{}", None)
 
     def _cut(self) -> Iterator[bytes]:
         """The bytes in blocks of whole lines."""
