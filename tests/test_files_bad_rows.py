@@ -372,9 +372,9 @@ class TestPaths:
 
 
 def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueness.files._summing.GROUP_BYTES", 2**16)
+    monkeypatch.setattr("trueness.files._summing.GROUP_BYTES", 2**18)
     np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=np.full((1000, 2), 0.5), id=np.arange(1000))
-    assert "'id' (--by) has more than 999 values" in refused(tmp_path / "x.npz", by="id").cause
+    assert "'id' (--by) has more than 102 values" in refused(tmp_path / "x.npz", by="id").cause
 
 
 def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
@@ -386,3 +386,13 @@ def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
     ]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))
     assert summed(tmp_path / "x.jsonl").tables.whole[0] == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
+
+
+def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"y,p_0,p_1\n" + b"0,0.25,0.75\n" * 9 + b"0,0.\xff5,0.5\n1,\xff\xfe\n" + b"0,0.25,0.75\n" * 9)
+    assert "row 10:" in refused(path).cause or "row 11:" in refused(path).cause
+    left = summed(path, skip=True)
+    assert left.skipped == Counter({"column 'p_0' has a missing value": 1, "wrong number of fields": 1})
+    assert left.tables.n_rows == 18
+    assert capfd.readouterr().err == ""

@@ -211,10 +211,11 @@ class _Run:
 
     def _refuse_too_many(self, groups: dict[str | None, Tables]) -> None:
         each = sum(spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in self._specs)
-        if len(groups) > max(1, GROUP_BYTES // each):
+        most = max(1, GROUP_BYTES // each)
+        if len(groups) > most:
             raise InputError(
-                f"column {shown(self._source.choice.by or '')} (--by) has more than {len(groups) - 1} values, "
-                f"whose tables would take more than {GROUP_BYTES >> 20} MB",
+                f"column {shown(self._source.choice.by or '')} (--by) has more than {most} values, whose tables would "
+                f"take more than {GROUP_BYTES >> 20} MB",
                 "group by a column with fewer values, or take --bins instead of a grid or --equal-mass",
             )
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
@@ -29,8 +30,10 @@ UNREADABLE = "not readable"
 class _Stream:
     """The bytes of a text file, uncompressed, that can be looked at before they are taken."""
 
-    def __init__(self, input: Input) -> None:
+    def __init__(self, input: Input, tolerant: bool) -> None:
         pa = pyarrow()
+        # What is no UTF-8 would make pyarrow's handler of bad rows itself fail, on stderr.
+        self._mend = getincrementaldecoder("utf-8")("replace") if tolerant else None
         self._size = input.size
         if input.path == STANDARD_INPUT:
             self._raw: Any = sys.stdin.buffer
@@ -46,7 +49,7 @@ class _Stream:
     def ahead(self, n_bytes: int) -> bytes:
         """The next bytes, which stay where they are; fewer only at the end."""
         while len(self._ahead) < n_bytes:
-            more = self._source.read(n_bytes - len(self._ahead))
+            more = self._next(n_bytes - len(self._ahead))
             if not more:
                 break
             self._ahead += more
@@ -58,8 +61,11 @@ class _Stream:
             cut = len(self._ahead) if n_bytes < 0 else n_bytes
             data, self._ahead = self._ahead[:cut], self._ahead[cut:]
             return data
-        data = self._source.read(n_bytes)
-        return bytes(data)
+        return self._next(n_bytes)
+
+    def _next(self, n_bytes: int) -> bytes:
+        data = bytes(self._source.read(n_bytes))
+        return data if self._mend is None else self._mend.decode(data, final=not data).encode()
 
     @property
     def share(self) -> float:
@@ -85,7 +91,7 @@ class _Stream:
 
 def open_text(input: Input, *, tolerant: bool) -> CsvReader | JsonLinesReader:
     """A reader of a text file; standard input of no stated format is JSON Lines if it begins with a brace."""
-    stream = _Stream(input)
+    stream = _Stream(input, tolerant)
     try:
         return _open(input, stream, tolerant)
     except BaseException:
@@ -119,8 +125,11 @@ class CsvReader:
         start = stream.ahead(BLOCK_BYTES)
         whole_lines = start[: start.rfind(b"\n") + 1] or start
         self._invalid: Counter[str] = Counter()
-        with explained(name):
-            sample = self._sampled(whole_lines)
+        try:
+            with explained(name):
+                sample = self._sampled(whole_lines)
+        except InputError as error:
+            raise self._placed(error) from error
         if not all(column.strip() for column in sample.column_names):
             raise InputError(f"{name} has a column without a name", "its first line must name the columns")
         fields_of(sample.schema, name)
@@ -128,7 +137,8 @@ class CsvReader:
 
     def _sampled(self, lines: bytes) -> Any:
         """The first block, every column as text."""
-        how = {"parse_options": self._parsing(lambda _: "skip"), "read_options": self._reading()}
+        handler = (lambda _: "skip") if self._tolerant else None
+        how = {"parse_options": self._parsing(handler), "read_options": self._reading()}
         names = self._csv.read_csv(io.BytesIO(lines), **how).column_names
         as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow().string()))
         return self._csv.read_csv(io.BytesIO(lines), convert_options=as_text, **how)
