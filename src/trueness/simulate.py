@@ -82,7 +82,10 @@ class Streams:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: int) -> Predictions:
-        y_prob = self.predictions(number)
+        return self.labelled(number, self.predictions(number))
+
+    def labelled(self, number: int, y_prob: FloatArray) -> Predictions:
+        """The rows of one stream, drawn before, with their labels."""
         return Predictions(draw_labels(y_prob, np.random.default_rng([self.root, number, 1])), y_prob)
 
     def predictions(self, number: int) -> FloatArray:

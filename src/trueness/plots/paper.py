@@ -1,0 +1,214 @@
+"""The figures of the paper and of docs/theory.md, from plain numbers.
+
+Colours are Okabe and Ito's, which stay apart for colour-blind eyes; the marker says the same once more for print in grey.
+Nothing here touches matplotlib's global state: figures are made without pyplot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+FORMATS = ("png", "svg", "pdf")
+
+BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+INK, QUIET = "#1f2933", "#7b8794"
+
+STYLES = (
+    (BLUE, "o"),
+    (ORANGE, "s"),
+    (GREEN, "^"),
+    (PINK, "D"),
+    (YELLOW, "v"),
+    (SKY, "P"),
+    (INK, "X"),
+    (QUIET, "*"),
+)
+
+
+class Curve(NamedTuple):
+    """A metric against the number of rows: what was observed, and what theory says."""
+
+    label: str
+    sizes: Sequence[int]
+    mean: Sequence[float]
+    sd: Sequence[float]
+    """Seen over the repeats of each size; NaN for a single run."""
+    expected: Sequence[float]
+    spread: Sequence[float]
+
+
+class Panel(NamedTuple):
+    """Curves of one scenario."""
+
+    title: str
+    curves: Sequence[Curve]
+
+
+class Reliability(NamedTuple):
+    """Observed against predicted in each bin that holds rows."""
+
+    title: str
+    legend: str
+    x_label: str
+    y_label: str
+    predicted: Sequence[float]
+    observed: Sequence[float]
+    share: Sequence[float]
+    """Of all rows, in each bin."""
+    low: float
+
+
+class Ratios(NamedTuple):
+    """How many times its calibrated value each metric reads on a spoiled twin, against the number of rows."""
+
+    title: str
+    sizes: Sequence[int]
+    curves: Mapping[str, Sequence[float]]
+
+
+def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
+    """Metrics against N on log axes, one panel for each scenario, with the theory lines and their spread.
+
+    Points are means over repeats with the standard deviation seen; curves of a panel stand a little apart.
+    """
+    figure, axes = _grid(len(panels), columns=2, size=(4.2, 3.3))
+    for axis, panel in zip(axes, panels, strict=False):
+        for number, curve in enumerate(panel.curves):
+            _draw_curve(axis, curve, STYLES[number], 1.0 + 0.07 * (number - (len(panel.curves) - 1) / 2))
+        axis.set(xscale="log", yscale="log", title=panel.title)
+        axis.set_xlabel("number of rows N")
+        axis.set_ylabel("metric")
+        _light_grid(axis)
+    handles: list[Any] = [
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=curve.label)
+        for (colour, marker), curve in zip(STYLES, panels[0].curves, strict=False)
+    ]
+    handles.append(Line2D([], [], color=INK, linewidth=1, label="theory: mean"))
+    handles.append(Patch(facecolor=QUIET, alpha=0.35, label="theory: ± one sd of a run"))
+    _headed(figure, title, handles, columns=min(len(handles), 5))
+    return figure
+
+
+def _draw_curve(axis: Any, curve: Curve, style: tuple[str, str], shift: float) -> None:
+    colour, marker = style
+    sizes, expected, spread = map(np.array, (curve.sizes, curve.expected, curve.spread))
+    # Theory is a straight line here, so that a little beyond the ends shows it as well.
+    axis.plot(sizes, expected, color=colour, linewidth=1)
+    axis.fill_between(
+        sizes, np.maximum(expected - spread, 1e-12), expected + spread, color=colour, alpha=0.18, linewidth=0
+    )
+    sd = np.nan_to_num(np.array(curve.sd))
+    axis.errorbar(
+        sizes * shift,
+        curve.mean,
+        yerr=np.minimum(sd, 0.999 * np.array(curve.mean)),
+        color=colour,
+        marker=marker,
+        markersize=5.5,
+        markeredgecolor="white",
+        markeredgewidth=0.6,
+        linestyle="none",
+        elinewidth=1.1,
+        capsize=2.5,
+    )
+
+
+def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
+    """Reliability diagrams side by side: points at the predicted value, as large as the share of rows; dashed diagonal."""
+    figure, axes = _grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.6))
+    for axis, diagram, (colour, marker) in zip(axes, diagrams, STYLES, strict=False):
+        ends = np.array([diagram.low, 1.0])
+        pad = 0.03 * (1 - diagram.low)
+        axis.plot(ends, ends, color="black", linestyle="--", linewidth=1, label="perfect calibration")
+        axis.plot(diagram.predicted, diagram.observed, color=colour, linewidth=1.2, zorder=2)
+        area = 14 + 320 * np.array(diagram.share)
+        axis.scatter(
+            diagram.predicted,
+            diagram.observed,
+            s=area,
+            color=colour,
+            marker=marker,
+            edgecolor="white",
+            linewidth=0.7,
+            label=diagram.legend,
+            zorder=3,
+        )
+        axis.set(xlim=(diagram.low - pad, 1 + pad), ylim=(diagram.low - pad, 1 + pad), title=diagram.title)
+        axis.set_xlabel(diagram.x_label)
+        axis.set_ylabel(diagram.y_label)
+        axis.set_aspect("equal")
+        _light_grid(axis)
+        legend = axis.legend(loc="upper left", fontsize=8.5, frameon=True)
+        for handle in legend.legend_handles[1:]:
+            handle.set_sizes([36])
+    _headed(figure, title, [], columns=1)
+    return figure
+
+
+def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
+    """A line of panels for each scenario, a column for each fault: 1 is blind, a rising line sees the fault."""
+    figure, axes = _grid(
+        sum(map(len, rows)), columns=max(map(len, rows)), size=(3.1, 2.5), share_y=True
+    )
+    for axis, ratios in zip(axes, (ratios for row in rows for ratios in row), strict=False):
+        axis.axhline(1, color=INK, linewidth=0.8, linestyle="--")
+        for (colour, marker), (_, values) in zip(STYLES, ratios.curves.items(), strict=False):
+            axis.plot(ratios.sizes, values, color=colour, marker=marker, markersize=5, linewidth=1.2)
+        axis.set(xscale="log", yscale="log")
+        axis.set_title(ratios.title, fontsize=9)
+        _light_grid(axis)
+    for axis in axes[-max(map(len, rows)) :]:
+        axis.set_xlabel("number of rows N")
+    for axis in axes[:: max(map(len, rows))]:
+        axis.set_ylabel("times the calibrated value", fontsize=8.5)
+    handles = [
+        Line2D([], [], color=colour, marker=marker, label=name)
+        for (colour, marker), name in zip(STYLES, rows[0][0].curves, strict=False)
+    ]
+    handles.append(Line2D([], [], color=INK, linestyle="--", linewidth=0.8, label="as if calibrated"))
+    _headed(figure, title, handles, columns=len(handles))
+    return figure
+
+
+def _grid(n_panels: int, columns: int, size: tuple[float, float], share_y: bool = False) -> tuple[Figure, list[Any]]:
+    """A figure with so many panels, of that size each in inches."""
+    columns = min(columns, n_panels)
+    lines = -(-n_panels // columns)
+    figure = Figure(figsize=(size[0] * columns, size[1] * lines + 0.7), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False, sharey=share_y).ravel().tolist()
+    for axis in axes[n_panels:]:
+        axis.set_visible(False)
+    return figure, axes
+
+
+def _light_grid(axis: Any) -> None:
+    axis.grid(color="#d9dee3", linewidth=0.6)
+    axis.set_axisbelow(True)
+    axis.title.set_fontsize(10)
+    axis.tick_params(labelsize=8.5)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def _headed(figure: Figure, title: str, handles: Sequence[Any], columns: int) -> None:
+    figure.suptitle(title, fontsize=11.5)
+    if handles:
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
+
+
+def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write a figure in each format; the same numbers give the same bytes, so no dates are written."""
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
+    with rc_context({"svg.hashsalt": "trueness", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        for suffix, path in zip(formats, paths, strict=True):
+            figure.savefig(path, dpi=160, metadata=dates[suffix])
+    return paths
