@@ -76,7 +76,7 @@ class Streams:
     root: int
 
     def __len__(self) -> int:
-        return -(-self.n_rows // STREAM_ROWS)
+        return (self.n_rows + STREAM_ROWS - 1) // STREAM_ROWS
 
     def __iter__(self) -> Iterator[Predictions]:
         return (self[number] for number in range(len(self)))
@@ -117,7 +117,8 @@ def _joined(parts: list[Predictions]) -> Predictions:
 def draw_labels(y_prob: FloatArray, rng: np.random.Generator) -> NDArray[np.intp]:
     """One class for each row, y = c with probability p_c; never a class of probability zero."""
     n_rows, n_classes = y_prob.shape
-    level, labels = rng.random(n_rows), np.empty(n_rows, np.intp)
+    labels = np.empty(n_rows, np.intp)
+    level = rng.random((n_rows,))
     block, narrow = max(2048, LABEL_VALUES // n_classes), np.uint8 if n_classes <= 256 else np.intp
     for rows in (slice(start, start + block) for start in range(0, n_rows, block)):
         # Classes by lines: sums along them are three times as fast as along short rows.

@@ -1,8 +1,8 @@
 """The command ``trueness``: it parses arguments and hands over; the work is done by the modules below.
 
 Whatever is asked, the package is imported and NumPy with it. A command is a module of this package with two functions,
-``add_arguments(parser)`` and ``run(arguments) -> exit code``; it is imported when it is called, so that the others do not
-wait for it.
+``add_arguments(parser)`` and ``run(arguments) -> exit code``; it is imported when it is called, so that the others do
+not wait for it.
 """
 
 import argparse

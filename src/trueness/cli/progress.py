@@ -9,15 +9,15 @@ from threading import Lock
 from trueness.reproduction.cells import Tick
 
 BAR_WIDTH = 30
-SHOWN_EVERY = 0.2
-"""Seconds between two drawings of the bar."""
+SHOWN_EVERY, LOGGED_EVERY = 0.2, 20.0
+"""Seconds between two drawings of the bar on a terminal, and between two lines of a log."""
 
 
 @contextmanager
 def progress(name: str, n_rows: int) -> Iterator[Tick]:
     """What is to be told of finished rows, from any thread; nothing is shown if there is nothing to do.
 
-    On a terminal the bar is drawn over itself; in a log it is one line at the end.
+    On a terminal the bar is drawn over itself; in a log it is a line now and then.
     """
     bar = _Bar(name, n_rows)
     try:
@@ -30,15 +30,21 @@ class _Bar:
     def __init__(self, name: str, n_rows: int) -> None:
         self.name, self.n_rows, self.done = name, n_rows, 0
         self.start = self.shown = time.monotonic()
-        self.lock, self.drawn_over = Lock(), sys.stderr.isatty()
+        self.lock, drawn_over = Lock(), sys.stderr.isatty()
+        self.every = SHOWN_EVERY if drawn_over else LOGGED_EVERY
+        self.before, self.after = ("\r", "") if drawn_over else ("", "\n")
 
     def tick(self, rows: int) -> None:
         with self.lock:
             self.done += rows
             now = time.monotonic()
-            if self.drawn_over and now - self.shown >= SHOWN_EVERY:
+            if now - self.shown >= self.every:
                 self.shown = now
-                print(f"\r{self.line(now - self.start)}", end="", file=sys.stderr, flush=True)
+                self.show(self.after)
+
+    def show(self, end: str) -> None:
+        line = self.line(time.monotonic() - self.start)
+        print(f"{self.before}{line}", end=end, file=sys.stderr, flush=True)
 
     def line(self, seconds: float) -> str:
         share = self.done / self.n_rows
@@ -48,8 +54,7 @@ class _Bar:
 
     def close(self) -> None:
         if self.n_rows:
-            end = "\r" if self.drawn_over else ""
-            print(f"{end}{self.line(time.monotonic() - self.start)}", file=sys.stderr)
+            self.show("\n")
 
 
 def clock(seconds: float) -> str:

@@ -20,22 +20,42 @@ from trueness.tabulation.engines import ENGINES
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to compute and where to put it."""
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for results and figures")
     parser.add_argument(
-        "--max-rows", type=float, default=PAPER_SIZES[-1], metavar="N", help="leave out larger N (1e7 is the largest)"
+        "--out", type=Path, required=True, metavar="DIR", help="folder for results and figures"
     )
     parser.add_argument(
-        "--repeats", type=int, metavar="R", help="runs of each cell; by default 100, 30, 10, 1 for N = 1e4 to 1e7"
+        "--max-rows",
+        type=float,
+        default=PAPER_SIZES[-1],
+        metavar="N",
+        help="leave out larger N (1e7 is the largest)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the first run; the next ones count up from it")
-    parser.add_argument("--beyond", action="store_true", help="further metrics: VCE by WVR, IQV and confidence; RCE")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        metavar="R",
+        help="runs of each cell; by default 100, 30, 10, 1 for N = 1e4 to 1e7",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="of the first run; the next ones count up from it"
+    )
+    parser.add_argument(
+        "--beyond", action="store_true", help="further metrics: VCE by WVR, IQV and confidence; RCE"
+    )
     parser.add_argument("--twins", action="store_true", help="miscalibrated twins: which metric sees what")
     parser.add_argument(
-        "--alpha", action="append", metavar="A,B,..", help="a scenario of yours instead of the paper's; may be repeated"
+        "--alpha",
+        action="append",
+        metavar="A,B,..",
+        help="a scenario of yours instead of the paper's; may be repeated",
     )
-    parser.add_argument("--classes", type=int, metavar="C", help="its number of classes; --alpha may then be one number")
+    parser.add_argument(
+        "--classes", type=int, metavar="C", help="its number of classes; --alpha may then be one number"
+    )
     parser.add_argument("--threads", type=int, metavar="T", help="by default one for each core")
-    parser.add_argument("--engine", choices=ENGINES, default="auto", help="what tabulates; auto takes the fastest")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default="auto", help="what tabulates; auto takes the fastest"
+    )
     parser.add_argument("--no-figures", action="store_true", help="numbers only, without matplotlib")
     parser.add_argument("--debug", action="store_true", help="show where an error came from")
 
@@ -46,7 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         settings = _settings(arguments)
         outcome = reproduce(settings, progress)
     except KeyboardInterrupt:
-        print(f"\nInterrupted. What is finished is in {arguments.out}: the same command goes on.", file=sys.stderr)
+        print(
+            f"\nInterrupted. What is finished is in {arguments.out}: the same command goes on.",
+            file=sys.stderr,
+        )
         return 130
     except (ValueError, OSError) as error:
         if arguments.debug:

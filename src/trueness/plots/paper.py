@@ -1,7 +1,7 @@
 """The figures of the paper and of docs/theory.md, from plain numbers.
 
-Colours are Okabe and Ito's, which stay apart for colour-blind eyes; the marker says the same once more for print in grey.
-Nothing here touches matplotlib's global state: figures are made without pyplot.
+Colours are Okabe and Ito's, which stay apart for colour-blind eyes; the marker says the same once more for print in
+grey. Nothing here touches matplotlib's global state: figures are made without pyplot.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Curve(NamedTuple):
     """A metric against the number of rows: what was observed, and what theory says."""
 
     label: str
+    style: int
+    """Which of STYLES; a metric looks the same in every figure."""
     sizes: Sequence[int]
     mean: Sequence[float]
     sd: Sequence[float]
@@ -56,6 +58,7 @@ class Reliability(NamedTuple):
     """Observed against predicted in each bin that holds rows."""
 
     title: str
+    style: int
     legend: str
     x_label: str
     y_label: str
@@ -71,7 +74,8 @@ class Ratios(NamedTuple):
 
     title: str
     sizes: Sequence[int]
-    curves: Mapping[str, Sequence[float]]
+    curves: Mapping[tuple[str, int], Sequence[float]]
+    """By the metric's title and style."""
 
 
 def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
@@ -82,14 +86,14 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
     figure, axes = _grid(len(panels), columns=2, size=(4.2, 3.3))
     for axis, panel in zip(axes, panels, strict=False):
         for number, curve in enumerate(panel.curves):
-            _draw_curve(axis, curve, STYLES[number], 1.0 + 0.07 * (number - (len(panel.curves) - 1) / 2))
+            _draw_curve(axis, curve, 1.0 + 0.07 * (number - (len(panel.curves) - 1) / 2))
         axis.set(xscale="log", yscale="log", title=panel.title)
         axis.set_xlabel("number of rows N")
         axis.set_ylabel("metric")
         _light_grid(axis)
     handles: list[Any] = [
-        Line2D([], [], color=colour, marker=marker, linestyle="none", label=curve.label)
-        for (colour, marker), curve in zip(STYLES, panels[0].curves, strict=False)
+        Line2D([], [], **_look(curve.style), linestyle="none", label=curve.label)
+        for curve in panels[0].curves
     ]
     handles.append(Line2D([], [], color=INK, linewidth=1, label="theory: mean"))
     handles.append(Patch(facecolor=QUIET, alpha=0.35, label="theory: ± one sd of a run"))
@@ -97,38 +101,61 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
     return figure
 
 
-def _draw_curve(axis: Any, curve: Curve, style: tuple[str, str], shift: float) -> None:
-    colour, marker = style
-    sizes, expected, spread = map(np.array, (curve.sizes, curve.expected, curve.spread))
-    # Theory is a straight line here, so that a little beyond the ends shows it as well.
-    axis.plot(sizes, expected, color=colour, linewidth=1)
-    axis.fill_between(
-        sizes, np.maximum(expected - spread, 1e-12), expected + spread, color=colour, alpha=0.18, linewidth=0
+def _draw_curve(axis: Any, curve: Curve, shift: float) -> None:
+    colour = STYLES[curve.style][0]
+    sizes, mean = np.array(curve.sizes), np.array(curve.mean)
+    # Points that stand apart must not stand beside their line: it goes on a little at both ends.
+    line = np.concatenate([[sizes[0] / 1.35], sizes, [sizes[-1] * 1.35]])
+    expected, spread = (
+        _continued(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
     )
-    sd = np.nan_to_num(np.array(curve.sd))
+    axis.plot(line, expected, color=colour, linewidth=1)
+    axis.fill_between(
+        line, np.maximum(expected - spread, 1e-12), expected + spread, color=colour, alpha=0.18, linewidth=0
+    )
     axis.errorbar(
         sizes * shift,
-        curve.mean,
-        yerr=np.minimum(sd, 0.999 * np.array(curve.mean)),
-        color=colour,
-        marker=marker,
-        markersize=5.5,
-        markeredgecolor="white",
-        markeredgewidth=0.6,
+        mean,
+        yerr=np.minimum(np.nan_to_num(np.array(curve.sd)), 0.999 * mean),
+        **_look(curve.style),
         linestyle="none",
         elinewidth=1.1,
         capsize=2.5,
     )
 
 
+def _continued(sizes: Any, values: Any, wanted: Any) -> Any:
+    """A power law through the points, continued beyond them; a constant if there is one point."""
+    if len(sizes) == 1:
+        return np.full(len(wanted), values[0])
+    x, y = np.log(sizes), np.log(values)
+    slopes = np.diff(y)[[0, -1]] / np.diff(x)[[0, -1]]
+    ends = y[[0, -1]] + slopes * (np.log(wanted[[0, -1]]) - x[[0, -1]])
+    return np.exp(np.concatenate([ends[:1], y, ends[1:]]))
+
+
+def _look(style: int) -> dict[str, Any]:
+    colour, marker = STYLES[style]
+    return {
+        "color": colour,
+        "marker": marker,
+        "markersize": 9 if marker == "*" else 5.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.6,
+    }
+
+
 def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
-    """Reliability diagrams side by side: points at the predicted value, as large as the share of rows; dashed diagonal."""
-    figure, axes = _grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.6))
-    for axis, diagram, (colour, marker) in zip(axes, diagrams, STYLES, strict=False):
+    """Reliability diagrams side by side, with points at the predicted value, as large as their share of the rows."""
+    figure, axes = _grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.2))
+    for axis, diagram in zip(axes, diagrams, strict=True):
+        colour, marker = STYLES[diagram.style]
         ends = np.array([diagram.low, 1.0])
         pad = 0.03 * (1 - diagram.low)
-        axis.plot(ends, ends, color="black", linestyle="--", linewidth=1, label="perfect calibration")
-        axis.plot(diagram.predicted, diagram.observed, color=colour, linewidth=1.2, zorder=2)
+        axis.plot(
+            ends, ends, color="black", linestyle="--", linewidth=1, label="perfect calibration", zorder=4
+        )
+        axis.plot(diagram.predicted, diagram.observed, color=colour, linewidth=1.8, alpha=0.6, zorder=2)
         area = 14 + 320 * np.array(diagram.share)
         axis.scatter(
             diagram.predicted,
@@ -155,13 +182,11 @@ def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
 
 def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
     """A line of panels for each scenario, a column for each fault: 1 is blind, a rising line sees the fault."""
-    figure, axes = _grid(
-        sum(map(len, rows)), columns=max(map(len, rows)), size=(3.1, 2.5), share_y=True
-    )
+    figure, axes = _grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.1, 2.5), share_y=True)
     for axis, ratios in zip(axes, (ratios for row in rows for ratios in row), strict=False):
         axis.axhline(1, color=INK, linewidth=0.8, linestyle="--")
-        for (colour, marker), (_, values) in zip(STYLES, ratios.curves.items(), strict=False):
-            axis.plot(ratios.sizes, values, color=colour, marker=marker, markersize=5, linewidth=1.2)
+        for (_, style), values in ratios.curves.items():
+            axis.plot(ratios.sizes, values, **_look(style), linewidth=1.2)
         axis.set(xscale="log", yscale="log")
         axis.set_title(ratios.title, fontsize=9)
         _light_grid(axis)
@@ -169,16 +194,15 @@ def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
         axis.set_xlabel("number of rows N")
     for axis in axes[:: max(map(len, rows))]:
         axis.set_ylabel("times the calibrated value", fontsize=8.5)
-    handles = [
-        Line2D([], [], color=colour, marker=marker, label=name)
-        for (colour, marker), name in zip(STYLES, rows[0][0].curves, strict=False)
-    ]
+    handles = [Line2D([], [], **_look(style), label=name) for name, style in rows[0][0].curves]
     handles.append(Line2D([], [], color=INK, linestyle="--", linewidth=0.8, label="as if calibrated"))
     _headed(figure, title, handles, columns=len(handles))
     return figure
 
 
-def _grid(n_panels: int, columns: int, size: tuple[float, float], share_y: bool = False) -> tuple[Figure, list[Any]]:
+def _grid(
+    n_panels: int, columns: int, size: tuple[float, float], share_y: bool = False
+) -> tuple[Figure, list[Any]]:
     """A figure with so many panels, of that size each in inches."""
     columns = min(columns, n_panels)
     lines = -(-n_panels // columns)

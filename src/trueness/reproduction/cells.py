@@ -1,11 +1,11 @@
 """From cells to tables, on all threads, in memory that does not grow with the number of rows.
 
-A cell's rows are drawn stream by stream (`simulate.calibrated_streams`), tabulated and forgotten. Tables add exactly, so
-neither the number of threads nor who took which stream changes a bit.
+A cell's rows are drawn stream by stream (`simulate.calibrated_streams`), tabulated and forgotten. Tables add exactly,
+so neither the number of threads nor who took which stream changes a bit.
 
 Equal-frequency edges depend on the values of V, of which at most PILOT_ROWS are kept: up to that size they are those of
-`EqualMass`, beyond it they are fitted to the first PILOT_ROWS rows (ADR 10). Those rows are drawn twice, or kept if they are
-few enough.
+`EqualMass`, beyond it they are fitted to the first PILOT_ROWS rows (ADR 10). Those rows are drawn twice, or kept if
+they are few enough.
 """
 
 from __future__ import annotations
@@ -103,7 +103,10 @@ def tabulate_cells(
     shares = in_threads(add_up, _spans(streams), n_threads)
     names = [(measure, binning) for measure in measures for binning in BINNINGS]
     finished = [
-        CellTables(cell, dict(zip(names, (sum(parts[1:], parts[0]) for parts in zip(*of_cell, strict=True)), strict=True)))
+        CellTables(
+            cell,
+            dict(zip(names, (sum(parts[1:], parts[0]) for parts in zip(*of_cell, strict=True)), strict=True)),
+        )
         for cell, of_cell in zip(cells, zip(*shares, strict=True), strict=True)
     ]
     return Timed(finished, time.perf_counter() - start, time.process_time() - cpu)
@@ -156,7 +159,9 @@ def fitted_pilots(
             pilots[index].fit(line)
 
     in_threads(measure, _spans(streams, PILOT_ROWS), n_threads)
-    in_threads(fit, [(index, line) for index in range(len(streams)) for line in range(len(measures))], n_threads)
+    in_threads(
+        fit, [(index, line) for index in range(len(streams)) for line in range(len(measures))], n_threads
+    )
     return pilots
 
 
@@ -177,7 +182,7 @@ class Pilot:
         y_prob = self.streams.predictions(number)
         if self.keeps:
             self.kept[number] = y_prob
-        ordered = None if all(self.compiled) else ordered_predictions(y_prob)
+        ordered = y_prob if all(self.compiled) else ordered_predictions(y_prob)
         values = self.values[:, number * STREAM_ROWS : (number + 1) * STREAM_ROWS]
         for line, variation in enumerate(self.measures):
             if self.compiled[line]:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trueness._sums import FloatArray
 from trueness.reproduction.cells import BINNINGS, CellTables
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.results import Verdict
 from trueness.reproduction.scenarios import Cell, Scenario
 from trueness.reproduction.twins import CALIBRATED, TWIN_METRICS, twins_for
+from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
     from trueness.plots.paper import Panel, Ratios, Reliability
 
 TITLES = {metric.name: metric.title for metric in (*PAPER_METRICS, *FURTHER_METRICS)}
+STYLE = {name: number for number, name in enumerate(TITLES)}
 BIN_WORDS = {"width": "equal-width bins", "mass": "equal-frequency bins"}
 FIGURE_NUMBER = {"width": 1, "mass": 3}
 """The paper's Figures 1 and 3."""
@@ -36,7 +39,9 @@ def draw_metrics(verdicts: Sequence[Verdict], out: Path) -> list[Path]:
         drawn += paper.save(paper.metric_panels(of_paper, title), out / f"figure{FIGURE_NUMBER[binning]}")
         further = panels(verdicts, binning, {v.place.metric for v in verdicts} - {"ece", "uce"})
         if len(further[0].curves) > 1:
-            drawn += paper.save(paper.metric_panels(further, f"{title}: further metrics"), out / f"beyond-{binning}")
+            drawn += paper.save(
+                paper.metric_panels(further, f"{title}: further metrics"), out / f"beyond-{binning}"
+            )
     return drawn
 
 
@@ -50,7 +55,7 @@ def panels(verdicts: Sequence[Verdict], binning: str, metrics: set[str]) -> list
         curves = []
         for name, group in groupby(of_scenario, key=lambda v: v.place.metric):
             points = [(v.n_rows, v.mean, v.sd, v.expected, v.spread) for v in group]
-            curves.append(Curve(TITLES[name], *zip(*points, strict=True)))
+            curves.append(Curve(TITLES[name], STYLE[name], *zip(*points, strict=True)))
         found.append(Panel(scenario.title, curves))
     return found
 
@@ -59,7 +64,9 @@ def draw_reliability(done: CellTables, out: Path) -> list[Path]:
     """Figure 2 of the paper: the reliability diagrams of ECE, UCE and VCE of one cell, equal-width bins."""
     from trueness.plots import paper
 
-    title = f"{done.cell.scenario.title}, N = {done.cell.n_rows:,}, equal-width bins".replace(",000", "\u2009000")
+    title = f"{done.cell.scenario.title}, N = {done.cell.n_rows:,}, equal-width bins".replace(
+        ",000", "\u2009000"
+    )
     return paper.save(paper.reliability_panels(reliability(done), title), out / "figure2")
 
 
@@ -69,20 +76,31 @@ def reliability(done: CellTables) -> list[Reliability]:
 
     entropy, confidence = done.tables["entropy", "width"], done.tables["confidence", "width"]
     metrics = {metric.name: metric for metric in PAPER_METRICS}
-    low = 1 / done.cell.scenario.n_classes
     sides = (
-        ("ece", "mean confidence", "accuracy", confidence, confidence.mean_ordered[:, 0], confidence.rank_frequency[:, 0], low),
-        ("uce", "mean entropy", "error rate", entropy, entropy.mean_variation, 1 - entropy.rank_frequency[:, 0], 0.0),
-        ("vce", "predicted entropy", "observed entropy", entropy, entropy.predicted_variation, entropy.observed_variation, 0.0),
-    )  # fmt: skip
+        (
+            "ece",
+            "mean confidence",
+            "accuracy",
+            confidence.mean_ordered[:, 0],
+            confidence.rank_frequency[:, 0],
+        ),
+        ("uce", "mean entropy", "error rate", entropy.mean_variation, 1 - entropy.rank_frequency[:, 0]),
+        ("vce", "predicted entropy", "observed entropy", *_variations(entropy)),
+    )
     diagrams = []
-    for name, x_label, y_label, table, predicted, observed, lowest in sides:
+    for name, x_label, y_label, predicted, observed in sides:
+        table = done.tables[metrics[name].measure, "width"]
         held = np.flatnonzero(table.row_count)
         legend = f"{name.upper()} = {metrics[name].read(table):.2g}"
         share = (table.count[held] / table.n_rows).tolist()
         points = predicted[held].tolist(), observed[held].tolist(), share
-        diagrams.append(Reliability(TITLES[name], legend, x_label, y_label, *points, lowest))
+        low = float(table.edges[0])
+        diagrams.append(Reliability(TITLES[name], STYLE[name], legend, x_label, y_label, *points, low))
     return diagrams
+
+
+def _variations(table: CalibrationTable) -> tuple[FloatArray, FloatArray]:
+    return table.predicted_variation, table.observed_variation
 
 
 TwinValues = Mapping[Cell, Mapping[tuple[str, str], float]]
@@ -103,7 +121,9 @@ def twin_ratios(values: TwinValues) -> list[list[Ratios]]:
     def ratios(scenario: Scenario, twin: str) -> Ratios:
         cells = sorted((cell for cell in values if cell.scenario == scenario), key=lambda cell: cell.n_rows)
         curves = {
-            metric.title: [values[cell][twin, metric.name] / values[cell][CALIBRATED, metric.name] for cell in cells]
+            (metric.title, STYLE[metric.name]): [
+                values[cell][twin, metric.name] / values[cell][CALIBRATED, metric.name] for cell in cells
+            ]
             for metric in TWIN_METRICS
         }
         return Ratios(f"{scenario.title}: {twin}", [cell.n_rows for cell in cells], curves)

@@ -17,7 +17,7 @@ from trueness.reproduction.scenarios import Scenario
 from trueness.reproduction.theory import Limit, Limits
 
 FARTHEST, FARTHEST_SINGLE = 5.0, 5.5
-"""So many standard deviations from theory a mean over repeats may be, and a single run, which is skewed (statistics.md §3)."""
+"""How many sd a mean over repeats may be from theory, and a single run, whose law is skewed (statistics.md §3)."""
 
 COLUMNS = ("classes", "alpha", "binning", "metric", "n_rows", "seed", "value", "expected", "spread", "z")
 
@@ -84,7 +84,9 @@ def in_spreads(difference: float, spread: float) -> float:
     return 0.0 if abs(difference) < 1e-12 else math.copysign(math.inf, difference)
 
 
-def read(finished: Iterable[CellTables], metrics: Sequence[Metric], limits: Mapping[Scenario, Limits]) -> list[Reading]:
+def read(
+    finished: Iterable[CellTables], metrics: Sequence[Metric], limits: Mapping[Scenario, Limits]
+) -> list[Reading]:
     """All metrics of all cells, ordered by place, size and seed."""
     cells = sorted(finished, key=lambda done: (done.cell.n_rows, done.cell.seed))
     readings = []
@@ -92,7 +94,9 @@ def read(finished: Iterable[CellTables], metrics: Sequence[Metric], limits: Mapp
         for binning in BINNINGS:
             for metric in metrics:
                 place, limit = Place(scenario, binning, metric.name), limits[scenario][binning, metric.name]
-                readings += [_reading(done, place, metric, limit) for done in cells if done.cell.scenario == scenario]
+                readings += [
+                    _reading(done, place, metric, limit) for done in cells if done.cell.scenario == scenario
+                ]
     return readings
 
 
@@ -104,8 +108,15 @@ def _reading(done: CellTables, place: Place, metric: Metric, limit: Limit) -> Re
 
 def judge(readings: Sequence[Reading], limits: Mapping[Scenario, Limits]) -> list[Verdict]:
     """One verdict for each place and size."""
+    return [
+        _verdict(group, limits[group[0].place.scenario][group[0].place[1:]]) for group in by_size(readings)
+    ]
+
+
+def by_size(readings: Sequence[Reading]) -> list[list[Reading]]:
+    """The repeats of each place and size together."""
     groups = groupby(readings, key=lambda reading: (reading.place, reading.n_rows))
-    return [_verdict(list(group), limits[place.scenario][place.binning, place.metric]) for (place, _), group in groups]
+    return [list(group) for _, group in groups]
 
 
 def _verdict(group: Sequence[Reading], limit: Limit) -> Verdict:
@@ -136,7 +147,8 @@ def slopes(verdicts: Sequence[Verdict]) -> list[Slope]:
         pull = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
         noise = [verdict.spread / verdict.expected / math.sqrt(verdict.repeats) for verdict in seen]
         value, expected = (
-            float(pull @ np.log([getattr(verdict, field) for verdict in seen])) for field in ("mean", "expected")
+            float(pull @ np.log([getattr(verdict, field) for verdict in seen]))
+            for field in ("mean", "expected")
         )
         found.append(Slope(place, value, expected, float(np.linalg.norm(pull * noise))))
     return found
@@ -162,11 +174,20 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
     ]
     for v in verdicts:
         scenario, binning, metric = v.place
-        of_mean = v.spread / math.sqrt(v.repeats)
-        lines.append(
-            f"| {scenario.title} | {binning} | {metric} | {v.n_rows:.0e} | {v.repeats} | {v.mean:.6f} | {v.expected:.6f} "
-            f"| {of_mean:.1e} | {v.distance:+.2f} | {v.limit:.2f} | {'holds' if v.holds else '**FAILS**'} |".replace("e+0", "e")
+        columns = (
+            scenario.title,
+            binning,
+            metric,
+            f"1e{math.log10(v.n_rows):g}",
+            v.repeats,
+            f"{v.mean:.6f}",
+            f"{v.expected:.6f}",
+            f"{v.spread / math.sqrt(v.repeats):.1e}",
+            f"{v.distance:+.2f}",
+            f"{v.limit:.2f}",
+            "holds" if v.holds else "**FAILS**",
         )
+        lines.append(f"| {' | '.join(map(str, columns))} |")
     return lines
 
 

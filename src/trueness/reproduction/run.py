@@ -17,7 +17,14 @@ import numpy as np
 
 from trueness._version import __version__
 from trueness.reproduction import figures, results
-from trueness.reproduction.cells import CellTables, Tick, batches, drawing_seconds, ready_engine, tabulate_cells
+from trueness.reproduction.cells import (
+    CellTables,
+    Tick,
+    batches,
+    drawing_seconds,
+    ready_engine,
+    tabulate_cells,
+)
 from trueness.reproduction.readings import Metric, limits_of, measures_of
 from trueness.reproduction.results import Reading, Slope, Verdict
 from trueness.reproduction.scenarios import Cell, Scenario, grid
@@ -88,7 +95,9 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
     limits = {one: limits_of(one, settings.metrics, settings.n_threads) for one in settings.scenarios}
     readings = results.read(finished, settings.metrics, limits)
     verdicts = results.judge(readings, limits)
-    shares = [done.tables[at].count / done.cell.n_rows for done in finished for at in done.tables if at[1] == "mass"]
+    shares = [
+        done.tables[at].count / done.cell.n_rows for done in finished for at in done.tables if at[1] == "mass"
+    ]
     outcome = Outcome(
         settings=settings,
         engine=engine,
@@ -97,7 +106,10 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
         slopes=results.slopes(verdicts),
         timing=TimingLog(store, settings.n_threads).total(settings.first_seed),
         busy=busy,
-        mass_shares=(float(min(share.min() for share in shares)), float(max(share.max() for share in shares))),
+        mass_shares=(
+            float(min(share.min() for share in shares)),
+            float(max(share.max() for share in shares)),
+        ),
         twins=twins,
         files=[],
     )
@@ -149,7 +161,7 @@ def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
     """results.csv, results.json, verdict.md and, with twins, twins.csv."""
     texts = {
         "results.csv": results.csv_text(outcome.readings),
-        "results.json": json.dumps(plain(_content(outcome, limits)), indent=1, allow_nan=False) + "\n",
+        "results.json": json.dumps(plain(_content(outcome, limits)), allow_nan=False) + "\n",
         "verdict.md": "\n".join(report_lines(outcome)) + "\n",
     }
     if outcome.twins:
@@ -170,25 +182,46 @@ def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]
     return {
         "format": "trueness reproduction",
         "schema": 1,
-        "made_with": {"trueness": __version__, "numpy": np.__version__, "engine": outcome.engine, **machine()},
+        "made_with": {
+            "trueness": __version__,
+            "numpy": np.__version__,
+            "engine": outcome.engine,
+            **machine(),
+        },
         "settings": {"seed": settings.seed, "repeats": settings.repeats, "n_threads": settings.n_threads},
-        "timing": None if outcome.timing is None else outcome.timing._asdict() | {"ratio": outcome.timing.ratio},
+        "timing": None
+        if outcome.timing is None
+        else outcome.timing._asdict() | {"ratio": outcome.timing.ratio},
         "busy_threads": outcome.busy,
         "equal_frequency_shares": list(outcome.mass_shares),
         "limits": [
-            {"alpha": scenario.label, "binning": binning, "metric": metric, "floor": limit.floor, "a": limit.a, "b": limit.b}
+            {
+                "alpha": scenario.label,
+                "binning": binning,
+                "metric": metric,
+                "floor": limit.floor,
+                "a": limit.a,
+                "b": limit.b,
+            }
             for scenario, of_scenario in limits.items()
             for (binning, metric), limit in of_scenario.items()
         ],
         "verdicts": [placed(verdict) | {"holds": verdict.holds} for verdict in outcome.verdicts],
         "slopes": [placed(slope) for slope in outcome.slopes],
-        "readings": [placed(reading) | {"z": reading.z} for reading in outcome.readings],
+        "readings": [
+            placed(group[0]) | {"seed": [one.seed for one in group], "value": [one.value for one in group]}
+            for group in results.by_size(outcome.readings)
+        ],
     }
 
 
 def machine() -> dict[str, str]:
     """What the run was made on."""
-    return {"python": platform.python_version(), "system": platform.platform(terse=True), "processor": _processor()}
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(terse=True),
+        "processor": _processor(),
+    }
 
 
 def _processor() -> str:
@@ -205,7 +238,7 @@ def report_lines(outcome: Outcome) -> list[str]:
     """The verdict on everything, in Markdown."""
     held = len(outcome.verdicts) - len(outcome.failed)
     smallest, largest = outcome.mass_shares
-    lines = [
+    return [
         f"{held} of {len(outcome.verdicts)} cells agree with theory.",
         "",
         *results.verdict_lines(outcome.verdicts),
@@ -215,7 +248,6 @@ def report_lines(outcome: Outcome) -> list[str]:
         f"Equal-frequency bins hold {100 * smallest:.2f} % to {100 * largest:.2f} % of the rows each.",
         timing_line(outcome),
     ]
-    return lines
 
 
 def timing_line(outcome: Outcome) -> str:
@@ -224,8 +256,9 @@ def timing_line(outcome: Outcome) -> str:
         return "The grid with one seed was not timed as a whole with this number of threads."
     timing = outcome.timing
     return (
-        f"The grid with one seed took {timing.seconds:.2f} s, drawing its Dirichlet rows alone {timing.drawing_seconds:.2f} s, "
-        f"a ratio of {timing.ratio:.2f}, on {outcome.settings.n_threads} threads with the {outcome.engine} engine."
+        f"The grid with one seed took {timing.seconds:.2f} s, drawing its Dirichlet rows alone "
+        f"{timing.drawing_seconds:.2f} s: a ratio of {timing.ratio:.2f}, on {outcome.settings.n_threads} threads "
+        f"with the {outcome.engine} engine."
     )
 
 

@@ -118,7 +118,9 @@ def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
     try:
         alpha = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ValueError(f"alpha must be numbers with commas between them, such as 2,1,1, got {text!r}") from None
+        raise ValueError(
+            f"alpha must be numbers with commas between them, such as 2,1,1, got {text!r}"
+        ) from None
     if len(alpha) == 1 and n_classes is not None:
         alpha *= n_classes
     if n_classes is not None and len(alpha) != n_classes:

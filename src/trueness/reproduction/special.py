@@ -58,7 +58,11 @@ def _beyond(x: FloatArray, alpha: Sequence[float]) -> FloatArray:
 
 def _edge(alpha: Sequence[float]) -> tuple[float, float]:
     """Below the first x the largest variate never lies, above the second it never does, both but for TINY."""
-    x = np.exp(np.linspace(-60, math.log(max(alpha) + 50 * math.sqrt(max(alpha)) + 100 + 2 * math.log(len(alpha))), 2000))
+    x = np.exp(
+        np.linspace(
+            -60, math.log(max(alpha) + 50 * math.sqrt(max(alpha)) + 100 + 2 * math.log(len(alpha))), 2000
+        )
+    )
     beyond = _beyond(x, alpha)
     low, high = int(np.argmax(1 - beyond > TINY)), int(np.argmax(beyond < TINY))
     return float(x[max(low - 1, 0)]), float(x[high if beyond[high] < TINY else -1])

@@ -1,8 +1,8 @@
 """Finished cells on disk, so that an interrupted run goes on where it was.
 
-A cell is kept as its tables, in the library's own format: exact integers, checked when they are read, written whole or not
-at all. What would change their bits (versions, engine, bins) is in the name of the folder, so that stale ones are not
-taken.
+A cell is kept as its tables, in the library's own format: exact integers, checked when they are read, written whole or
+not at all. What would change their bits (versions, engine, bins) is in the name of the folder, so that stale ones are
+not taken.
 """
 
 from __future__ import annotations

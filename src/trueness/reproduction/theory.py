@@ -131,10 +131,7 @@ def ranked_limit(moments: BinMoments, distance: str) -> Limit:
     E|X||Y| = (2/π)·σ_X σ_Y·(√(1 - ρ²) + ρ·asin ρ) for normal X and Y with correlation ρ, hence the spread.
     """
     n_classes = moments.ordered.shape[1]
-    if distance == "tv":
-        matrix = np.eye(n_classes) / 2
-    else:
-        matrix = np.tri(n_classes)[:-1] / (n_classes - 1)
+    matrix = np.eye(n_classes) / 2 if distance == "tv" else np.tri(n_classes)[:-1] / (n_classes - 1)
     covariance = matrix @ moments.covariance @ matrix.T
     sigma = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
     scale = sigma[:, :, None] * sigma[:, None, :]
@@ -174,7 +171,9 @@ def bin_moments(
         return [(number, _moment_sums(pilot.predictions(number), specs)) for _, number in spans]
 
     shares = in_threads(add_up, [(0, number) for number in range(len(streams))], n_threads)
-    by_stream = [sums for _, sums in sorted((part for share in shares for part in share), key=lambda part: part[0])]
+    by_stream = [
+        sums for _, sums in sorted((part for share in shares for part in share), key=lambda part: part[0])
+    ]
     names = [(measure, binning) for measure in measures for binning in BINNINGS]
     return {name: _means(parts) for name, parts in zip(names, zip(*by_stream, strict=True), strict=True)}
 

@@ -1,7 +1,7 @@
 """Miscalibrated twins of the calibrated rows: the same labels, predictions spoiled in known ways.
 
-Which metric sees which fault? One that does reads more and more times its calibrated value as rows are added; one that is
-blind stays where the calibrated rows are, however many there are.
+Which metric sees which fault? One that does reads more and more times its calibrated value as rows are added; one that
+is blind stays where the calibrated rows are, however many there are.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def twins_for(n_classes: int) -> tuple[Twin, ...]:
     )
 
 
-def tabulate_twins(cell: Cell, engine: str, n_threads: int, tick: Tick = lambda _: None) -> list[CalibrationTable]:
+def tabulate_twins(
+    cell: Cell, engine: str, n_threads: int, tick: Tick = lambda _: None
+) -> list[CalibrationTable]:
     """For each twin of a cell its tables by entropy and by confidence, in bins of equal width."""
     streams = calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed)
     twins, specs = twins_for(cell.scenario.n_classes), _specs(cell.scenario.n_classes)
@@ -60,7 +62,11 @@ def tabulate_twins(cell: Cell, engine: str, n_threads: int, tick: Tick = lambda 
         tables = [CalibrationTable.empty(spec) for _ in twins for spec in specs]
         for _, number in spans:
             y_true, y_prob = streams[number]
-            parts = [part for twin in twins for part in tabulated(Rows.of(y_true, twin.spoil(y_prob)), specs, engine)]
+            parts = [
+                part
+                for twin in twins
+                for part in tabulated(Rows.of(y_true, twin.spoil(y_prob)), specs, engine)
+            ]
             tables = [held + part for held, part in zip(tables, parts, strict=True)]
             tick(len(y_true))
         return tables
