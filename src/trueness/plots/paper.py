@@ -21,6 +21,9 @@ FORMATS = ("png", "svg", "pdf")
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 INK, QUIET = "#1f2933", "#7b8794"
 
+MOST_BANDS = 4
+"""More curves than this are drawn without their bands, which would hide one another."""
+
 STYLES = (
     (BLUE, "o"),
     (ORANGE, "s"),
@@ -84,9 +87,10 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
     Points are means over repeats with the standard deviation seen; curves of a panel stand a little apart.
     """
     figure, axes = _grid(len(panels), columns=2, size=(4.2, 3.3))
+    shows_bands = len(panels[0].curves) <= MOST_BANDS
     for axis, panel in zip(axes, panels, strict=False):
-        for number, curve in enumerate(panel.curves):
-            _draw_curve(axis, curve, 1.0 + 0.07 * (number - (len(panel.curves) - 1) / 2))
+        for curve, shift in zip(panel.curves, _apart(len(panel.curves)), strict=True):
+            _draw_curve(axis, curve, shift, shows_bands)
         axis.set(xscale="log", yscale="log", title=panel.title)
         axis.set_xlabel("number of rows N")
         axis.set_ylabel("metric")
@@ -96,12 +100,18 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
         for curve in panels[0].curves
     ]
     handles.append(Line2D([], [], color=INK, linewidth=1, label="theory: mean"))
-    handles.append(Patch(facecolor=QUIET, alpha=0.35, label="theory: ± one sd of a run"))
-    _headed(figure, title, handles, columns=min(len(handles), 5))
+    if shows_bands:
+        handles.append(Patch(facecolor=QUIET, alpha=0.35, label="theory: ± one sd of a run"))
+    _headed(figure, title, handles, columns=5 if shows_bands else 4)
     return figure
 
 
-def _draw_curve(axis: Any, curve: Curve, shift: float) -> None:
+def _apart(n_curves: int) -> Any:
+    """Factors on N that let the points of so many curves stand beside one another."""
+    return 1.08 ** (np.arange(n_curves) - (n_curves - 1) / 2)
+
+
+def _draw_curve(axis: Any, curve: Curve, shift: float, shows_band: bool) -> None:
     colour = STYLES[curve.style][0]
     sizes, mean = np.array(curve.sizes), np.array(curve.mean)
     # Points that stand apart must not stand beside their line: it goes on a little at both ends.
@@ -110,9 +120,9 @@ def _draw_curve(axis: Any, curve: Curve, shift: float) -> None:
         _continued(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
     )
     axis.plot(line, expected, color=colour, linewidth=1)
-    axis.fill_between(
-        line, np.maximum(expected - spread, 1e-12), expected + spread, color=colour, alpha=0.18, linewidth=0
-    )
+    if shows_band:
+        low = np.maximum(expected - spread, 1e-12)
+        axis.fill_between(line, low, expected + spread, color=colour, alpha=0.18, linewidth=0)
     axis.errorbar(
         sizes * shift,
         mean,
@@ -182,14 +192,18 @@ def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
 
 def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
     """A line of panels for each scenario, a column for each fault: 1 is blind, a rising line sees the fault."""
-    figure, axes = _grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.1, 2.5), share_y=True)
+    figure, axes = _grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.3, 2.4), share_y=True)
     for axis, ratios in zip(axes, (ratios for row in rows for ratios in row), strict=False):
         axis.axhline(1, color=INK, linewidth=0.8, linestyle="--")
-        for (_, style), values in ratios.curves.items():
-            axis.plot(ratios.sizes, values, **_look(style), linewidth=1.2)
+        for ((_, style), values), shift in zip(
+            ratios.curves.items(), _apart(len(ratios.curves)), strict=True
+        ):
+            # Twice as far apart: those that are blind all lie on one line.
+            axis.plot(np.array(ratios.sizes) * shift**2, values, **_look(style), linewidth=1.2)
         axis.set(xscale="log", yscale="log")
-        axis.set_title(ratios.title, fontsize=9)
+        axis.set_title(ratios.title)
         _light_grid(axis)
+        axis.title.set_fontsize(9)
     for axis in axes[-max(map(len, rows)) :]:
         axis.set_xlabel("number of rows N")
     for axis in axes[:: max(map(len, rows))]:
@@ -232,6 +246,8 @@ def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[P
     """Write a figure in each format; the same numbers give the same bytes, so no dates are written."""
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, not once for each format
     with rc_context({"svg.hashsalt": "trueness", "svg.fonttype": "none", "pdf.fonttype": 42}):
         for suffix, path in zip(formats, paths, strict=True):
             figure.savefig(path, dpi=160, metadata=dates[suffix])

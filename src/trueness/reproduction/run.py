@@ -18,6 +18,7 @@ import numpy as np
 from trueness._version import __version__
 from trueness.reproduction import figures, results
 from trueness.reproduction.cells import (
+    BINNINGS,
     CellTables,
     Tick,
     batches,
@@ -29,7 +30,7 @@ from trueness.reproduction.readings import Metric, limits_of, measures_of
 from trueness.reproduction.results import Reading, Slope, Verdict
 from trueness.reproduction.scenarios import Cell, Scenario, grid
 from trueness.reproduction.store import Store, Timing, TimingLog, plain, write_whole
-from trueness.reproduction.theory import Limits
+from trueness.reproduction.theory import Limit, Limits
 from trueness.reproduction.twins import tabulate_twins, twin_values
 
 Progress = Callable[[str, int], AbstractContextManager[Tick]]
@@ -92,7 +93,7 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
     store = Store(settings.out, engine)
     finished, busy = _finished_cells(settings, engine, store, progress)
     twins = _finished_twins(settings, engine, store, progress) if settings.twins else {}
-    limits = {one: limits_of(one, settings.metrics, settings.n_threads) for one in settings.scenarios}
+    limits = {one: _kept_limits(one, settings, store) for one in settings.scenarios}
     readings = results.read(finished, settings.metrics, limits)
     verdicts = results.judge(readings, limits)
     shares = [
@@ -104,7 +105,7 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
         readings=readings,
         verdicts=verdicts,
         slopes=results.slopes(verdicts),
-        timing=TimingLog(store, settings.n_threads).total(settings.first_seed),
+        timing=TimingLog(store, measures_of(settings.metrics), settings.n_threads).total(settings.first_seed),
         busy=busy,
         mass_shares=(
             float(min(share.min() for share in shares)),
@@ -119,6 +120,18 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
     return outcome
 
 
+def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits:
+    """What theory says of a scenario, computed once."""
+    path = store.folder / f"limits-{scenario.name}.json"
+    names = {f"{binning} {metric.name}" for binning in BINNINGS for metric in settings.metrics}
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    if not names <= set(kept):
+        limits = limits_of(scenario, settings.metrics, settings.n_threads)
+        kept = {" ".join(name): [limit.floor, limit.a, limit.b] for name, limit in limits.items()}
+        write_whole(path, json.dumps(kept))
+    return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in kept.items()}
+
+
 def _finished_cells(
     settings: Settings, engine: str, store: Store, progress: Progress
 ) -> tuple[list[CellTables], float]:
@@ -126,7 +139,7 @@ def _finished_cells(
     measures = measures_of(settings.metrics)
     held = {cell: store.load_cell(cell, measures) for cell in settings.cells}
     waiting = [cell for cell, done in held.items() if done is None]
-    log, seconds, cpu_seconds = TimingLog(store, settings.n_threads), 0.0, 0.0
+    log, seconds, cpu_seconds = TimingLog(store, measures, settings.n_threads), 0.0, 0.0
     with progress("calibrated rows", sum(cell.n_rows for cell in waiting)) as tick:
         for timed in (True, False):
             for batch in batches(cell for cell in waiting if (cell.seed == settings.seed) == timed):
@@ -258,7 +271,7 @@ def timing_line(outcome: Outcome) -> str:
     return (
         f"The grid with one seed took {timing.seconds:.2f} s, drawing its Dirichlet rows alone "
         f"{timing.drawing_seconds:.2f} s: a ratio of {timing.ratio:.2f}, on {outcome.settings.n_threads} threads "
-        f"with the {outcome.engine} engine."
+        f"with the {outcome.engine} engine, by {' and '.join(measures_of(outcome.settings.metrics))}."
     )
 
 

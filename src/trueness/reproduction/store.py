@@ -73,8 +73,8 @@ class Timing(NamedTuple):
 class TimingLog:
     """What batches of cells of the first seed took, kept beside the cells."""
 
-    def __init__(self, store: Store, n_threads: int) -> None:
-        self.path = store.folder / f"timings-{n_threads}-threads.json"
+    def __init__(self, store: Store, measures: Sequence[str], n_threads: int) -> None:
+        self.path = store.folder / f"timings-{'-'.join(measures)}-{n_threads}-threads.json"
         self.entries: dict[str, Any] = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def add(self, cells: Sequence[Cell], timing: Timing) -> None:
