@@ -86,7 +86,7 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
 
     Points are means over repeats with the standard deviation seen; curves of a panel stand a little apart.
     """
-    figure, axes = _grid(len(panels), columns=2, size=(4.2, 3.3))
+    figure, axes = panel_grid(len(panels), columns=2, size=(4.2, 3.3))
     shows_bands = len(panels[0].curves) <= MOST_BANDS
     for axis, panel in zip(axes, panels, strict=False):
         for curve, shift in zip(panel.curves, _apart(len(panel.curves)), strict=True):
@@ -94,7 +94,7 @@ def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
         axis.set(xscale="log", yscale="log", title=panel.title)
         axis.set_xlabel("number of rows N")
         axis.set_ylabel("metric")
-        _light_grid(axis)
+        light_grid(axis)
     handles: list[Any] = [
         Line2D([], [], **_look(curve.style), linestyle="none", label=curve.label)
         for curve in panels[0].curves
@@ -157,7 +157,7 @@ def _look(style: int) -> dict[str, Any]:
 
 def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
     """Reliability diagrams side by side, with points at the predicted value, as large as their share of the rows."""
-    figure, axes = _grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.2))
+    figure, axes = panel_grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.2))
     for axis, diagram in zip(axes, diagrams, strict=True):
         colour, marker = STYLES[diagram.style]
         ends = np.array([diagram.low, 1.0])
@@ -182,7 +182,7 @@ def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
         axis.set_xlabel(diagram.x_label)
         axis.set_ylabel(diagram.y_label)
         axis.set_aspect("equal")
-        _light_grid(axis)
+        light_grid(axis)
         legend = axis.legend(loc="upper left", fontsize=8.5, frameon=True)
         for handle in legend.legend_handles[1:]:
             handle.set_sizes([36])
@@ -192,7 +192,7 @@ def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
 
 def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
     """A line of panels for each scenario, a column for each fault: 1 is blind, a rising line sees the fault."""
-    figure, axes = _grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.3, 2.4), share_y=True)
+    figure, axes = panel_grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.3, 2.4), share_y=True)
     for axis, ratios in zip(axes, (ratios for row in rows for ratios in row), strict=False):
         axis.axhline(1, color=INK, linewidth=0.8, linestyle="--")
         for ((_, style), values), shift in zip(
@@ -202,7 +202,7 @@ def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
             axis.plot(np.array(ratios.sizes) * shift**2, values, **_look(style), linewidth=1.2)
         axis.set(xscale="log", yscale="log")
         axis.set_title(ratios.title)
-        _light_grid(axis)
+        light_grid(axis)
         axis.title.set_fontsize(9)
     for axis in axes[-max(map(len, rows)) :]:
         axis.set_xlabel("number of rows N")
@@ -214,7 +214,7 @@ def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
     return figure
 
 
-def _grid(
+def panel_grid(
     n_panels: int, columns: int, size: tuple[float, float], share_y: bool = False
 ) -> tuple[Figure, list[Any]]:
     """A figure with so many panels, of that size each in inches."""
@@ -227,7 +227,7 @@ def _grid(
     return figure, axes
 
 
-def _light_grid(axis: Any) -> None:
+def light_grid(axis: Any) -> None:
     axis.grid(color="#d9dee3", linewidth=0.6)
     axis.set_axisbelow(True)
     axis.title.set_fontsize(10)

@@ -102,17 +102,22 @@ def published_limits(scenario: Scenario) -> Limits | None:
 
 
 def variation_limit(moments: BinMoments, variation: Variation) -> Limit:
-    """Theorem 4: √N·VCE ⇒ Σ_m √π_m σ_m |Z_m| with σ_m² = ∇Vᵀ E[diag q - qqᵀ | B_m] ∇V."""
+    """Mean and standard deviation of the limit of √N·VCE, Σ_m s_m |Z_m| with the s_m of `limit_terms`."""
+    terms = limit_terms(moments, variation)
+    return Limit(
+        0.0, FOLDED_MEAN * float(terms.sum()), math.sqrt((1 - FOLDED_MEAN**2) * float(terms @ terms))
+    )
+
+
+def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
+    """Theorem 4: √N·VCE ⇒ Σ_m √π_m σ_m |Z_m| with σ_m² = ∇Vᵀ E[diag q - qqᵀ | B_m] ∇V. Here √π_m σ_m, (M,).
+
+    The Z_m are independent standard normals. Bins that hold no rows add nothing.
+    """
     held = moments.weight > 0
     slopes = gradient(variation, moments.ordered[held])
     variance = np.einsum("mi,mij,mj->m", slopes, moments.covariance[held], slopes)
-    return _folded(moments.weight[held], np.maximum(variance, 0.0))
-
-
-def _folded(weight: FloatArray, variance: FloatArray) -> Limit:
-    """Mean and standard deviation of Σ_m √π_m σ_m |Z_m|, whose terms are independent."""
-    a = FOLDED_MEAN * float(np.sum(np.sqrt(weight * variance)))
-    return Limit(0.0, a, math.sqrt((1 - FOLDED_MEAN**2) * float(weight @ variance)))
+    return np.sqrt(moments.weight[held] * np.maximum(variance, 0.0))
 
 
 def gradient(variation: Variation, x: FloatArray) -> FloatArray:
