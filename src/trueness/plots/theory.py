@@ -74,7 +74,7 @@ def limit_panels(panels: Sequence[LimitPanel]) -> Figure:
         axis.plot(
             centres, bell, color=ORANGE, linestyle="--", linewidth=1.2, label="normal, same mean and sd"
         )
-        axis.set(title=panel.title, xlabel="√N · VCE", ylabel="density", ylim=(0, None))
+        axis.set(title=panel.title, xlabel="√N · VCE", ylabel="density", ylim=(0, 1.35 * density.max()))
         axis.legend(fontsize=8, frameon=False)
         light_grid(axis)
     return figure
@@ -99,13 +99,21 @@ def blind_spot_panels(spots: BlindSpots) -> Figure:
     _draw_swapped(left, *spots.swapped)
     _draw_same_entropy(middle, spots)
     right.scatter(
-        *spots.cloud, s=3, color=BLUE, alpha=0.25, linewidth=0, label="random pairs", rasterized=True
+        *spots.cloud,
+        s=3,
+        color=BLUE,
+        alpha=0.25,
+        linewidth=0,
+        label="a prediction and frequencies, drawn at random",
+        rasterized=True,
     )
     right.plot(*spots.bound, color=INK, linewidth=1.4, label="(R ln 2 + h₂(R))/ln 3")
     right.set(
         title="VCE is bounded by RCE, not below", xlabel="RCE (TV)", ylabel="VCE (entropy), one bin, C = 3"
     )
-    right.legend(fontsize=8, frameon=False, loc="lower right")
+    right.set(ylim=(-0.03, 1.32))
+    handles = right.legend(fontsize=8, frameon=False, loc="upper center").legend_handles
+    handles[0].set(sizes=[25], alpha=1.0)
     for axis in (left, middle, right):
         light_grid(axis)
     return figure
