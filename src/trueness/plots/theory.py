@@ -104,12 +104,14 @@ def blind_spot_panels(spots: BlindSpots) -> Figure:
         color=BLUE,
         alpha=0.25,
         linewidth=0,
-        label="a prediction and frequencies, drawn at random",
+        label="random pairs of q̄ and r̄",
         rasterized=True,
     )
     right.plot(*spots.bound, color=INK, linewidth=1.4, label="(R ln 2 + h₂(R))/ln 3")
     right.set(
-        title="VCE is bounded by RCE, not below", xlabel="RCE (TV)", ylabel="VCE (entropy), one bin, C = 3"
+        title="RCE bounds VCE, but not the other way round",
+        xlabel="RCE (TV)",
+        ylabel="VCE (entropy), one bin, C = 3",
     )
     right.set(ylim=(-0.03, 1.32))
     handles = right.legend(fontsize=8, frameon=False, loc="upper center").legend_handles
