@@ -43,13 +43,15 @@ def largest_varentropy(n_classes: int) -> float:
 def tables(n_classes: int, n_rows: int, repeats: int) -> list[dict[str, CalibrationTable]]:
     """The equal-width tables of so many calibrated data sets, by measure."""
     cells = [Cell(skewed(n_classes, 1), n_rows, seed) for seed in range(repeats)]
-    engine, found = ready_engine("auto", cells), []
-    for batch in batches(cells):
-        for done in tabulate_cells(batch, ("entropy", "iqv"), engine, all_threads()).cells:
-            found.append(
-                {measure: table for (measure, binning), table in done.tables.items() if binning == "width"}
-            )
-    return found
+    engine = ready_engine("auto", cells)
+    done = [
+        tabulate_cells(batch, ("entropy", "iqv"), engine, all_threads()).cells for batch in batches(cells)
+    ]
+    return [
+        {measure: table for (measure, binning), table in one.tables.items() if binning == "width"}
+        for batch in done
+        for one in batch
+    ]
 
 
 def bound_panel(n_classes: int) -> pictures.BoundPanel:

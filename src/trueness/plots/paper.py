@@ -228,6 +228,7 @@ def panel_grid(
 
 
 def light_grid(axis: Any) -> None:
+    """What all panels share: a pale grid behind the data, small print, no box."""
     axis.grid(color="#d9dee3", linewidth=0.6)
     axis.set_axisbelow(True)
     axis.title.set_fontsize(10)

@@ -75,7 +75,12 @@ class BinMoments:
 
 def uce_floor(scenario: Scenario) -> float:
     """|E[H] + E[max p] - 1|: what UCE tends to on calibrated rows if the gaps of all bins have one sign."""
-    return abs(mean_entropy(scenario.alpha) + mean_largest(scenario.alpha) - 1)
+    return abs(mean_gap(scenario))
+
+
+def mean_gap(scenario: Scenario) -> float:
+    """E[H] + E[max p] - 1 with its sign: the mean entropy less the mean error rate of calibrated rows."""
+    return mean_entropy(scenario.alpha) + mean_largest(scenario.alpha) - 1
 
 
 _PUBLISHED = (
@@ -123,7 +128,8 @@ def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
 def gradient(variation: Variation, x: FloatArray) -> FloatArray:
     """∇V at each row of x, (M, C), by central differences; a constant along (1, …, 1) is of no account.
 
-    The step is relative to the entry, so that the steep entropy of a rare rank is met as exactly as others.
+    The step is relative to the entry, so that the steep entropy of a rare rank is met too. Rounding is left in the
+    slope of ranks that almost never come true; Theorem 4 weights it by their probability, so that it does not count.
     """
     steps = 1e-5 * np.maximum(x, 1e-12)[:, :, None] * np.eye(x.shape[1])
     rise = variation.of(x[:, None] + steps) - variation.of(x[:, None] - steps)
@@ -151,8 +157,9 @@ def uncertainty_limit(moments: BinMoments, scenario: Scenario) -> Limit:
 
     With bins of both signs their edges matter as well, whose own noise is left out of the spread.
     """
-    against = float(np.sum(np.abs(moments.gap[np.sign(moments.gap) == -np.sign(moments.gap.sum())])))
-    floor = uce_floor(scenario) + 2 * against
+    whole = mean_gap(scenario)
+    against = float(np.sum(np.maximum(-math.copysign(1.0, whole) * moments.gap, 0.0)))
+    floor = abs(whole) + 2 * against
     mean = float(np.sum(np.abs(moments.gap)))
     return Limit(floor, 0.0, math.sqrt(moments.square - mean**2))
 
