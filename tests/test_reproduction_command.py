@@ -138,7 +138,8 @@ class TestProgress:
 @pytest.mark.plots
 class TestFigures:
     def test_the_command_draws_the_paper_s_figures(self, tmp_path):
-        assert reproduced("--out", tmp_path, "--max-rows", "1e4", "--repeats", 2, "--beyond", "--twins") == 0
+        chosen = ["--max-rows", "1e4", "--repeats", 2, "--beyond", "--twins", "--alpha", "1,1,1"]
+        assert reproduced("--out", tmp_path, *chosen) == 0
         wanted = ["figure1", "figure2", "figure3", "beyond-width", "beyond-mass", "twins"]
         starts = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
         for name in wanted:
@@ -146,7 +147,7 @@ class TestFigures:
                 content = (tmp_path / f"{name}.{suffix}").read_bytes()
                 assert content.startswith(start)
                 assert len(content) > 5_000
-        assert b"C = 10, all" in (tmp_path / "figure1.svg").read_bytes()
+        assert b"C = 3, all" in (tmp_path / "figure1.svg").read_bytes()
 
     def test_the_same_numbers_give_the_same_bytes(self, tmp_path):
         from trueness.plots import paper

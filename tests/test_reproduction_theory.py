@@ -112,7 +112,7 @@ class TestComputed:
     )
     def test_gradients(self, name, formula):
         x = -np.sort(-np.random.default_rng(0).dirichlet([1.0, 1, 1, 0.2], 50), axis=1)
-        # A slope counts in σ² as often as its rank comes true, so that is how its error is weighed: 1e-5 is nothing there.
+        # A slope counts in σ² as often as its rank comes true, so that is how its error is weighed.
         weight = np.sqrt(x)
         np.testing.assert_allclose(
             weight * gradient(tn.variations[name], x), weight * formula(x), rtol=1e-8, atol=1e-5

@@ -122,7 +122,7 @@ def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
     held = moments.weight > 0
     slopes = gradient(variation, moments.ordered[held])
     variance = np.einsum("mi,mij,mj->m", slopes, moments.covariance[held], slopes)
-    return np.sqrt(moments.weight[held] * np.maximum(variance, 0.0))
+    return np.asarray(np.sqrt(moments.weight[held] * np.maximum(variance, 0.0)))
 
 
 def gradient(variation: Variation, x: FloatArray) -> FloatArray:
