@@ -40,7 +40,7 @@ same time, and left {paper["busy_threads"]:.2f} of its processors to this run: t
 in turn. The grid with one seed (44.4 million rows) took {timing["seconds"]:.1f} s, drawing its Dirichlet rows alone
 {timing["drawing_seconds"]:.1f} s: {timing["ratio"]:.2f} times as long.
 
-All readings are in [results.csv](reproduction/results.csv). A line of it can be checked with two calls: the rows are those of
+All readings are in [results.csv](reproduction/results.csv) and [results.json](reproduction/results.json). A line of it can be checked with two calls: the rows are those of
 `tn.simulate.calibrated(n_rows, alpha, rng=seed)`.
 
 ## Figure 1: equal-width bins
@@ -108,7 +108,8 @@ def main() -> None:
             # A palette of 128 colours is enough for lines and bands, and a third of the size.
             image = Image.open(runs[name] / f"{picture}.png").convert("RGB").quantize(128)
             image.save(target / f"{picture}.png", optimize=True)
-    shutil.copy(runs["paper"] / "results.csv", target / "results.csv")
+    for name in ("results.csv", "results.json"):
+        shutil.copy(runs["paper"] / name, target / name)
     verdict = (runs["paper"] / "verdict.md").read_text(encoding="utf-8")
     (DOCS / "reproduction.md").write_text(
         page(contents["paper"], contents["beyond"], verdict), encoding="utf-8"

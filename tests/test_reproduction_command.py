@@ -1,7 +1,10 @@
 """The command ``trueness reproduce`` and the figures it draws."""
 
 import json
+import signal
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -232,3 +235,40 @@ class TestFigures:
         )
         figure = theory.blind_spot_panels(spots)
         assert [patch.get_height() for patch in figure.axes[0].patches] == [0.9, 0.1, 0.1, 0.9]
+
+
+def test_ctrl_c_stops_a_real_run_that_then_goes_on(tmp_path):
+    """The second run computes the cells that the first had not finished, and no others."""
+    command = [
+        sys.executable,
+        "-m",
+        "trueness",
+        "reproduce",
+        "--out",
+        str(tmp_path),
+        "--max-rows",
+        "1e5",
+        "--no-figures",
+    ]
+    command += ["--alpha", "1,1,1", "--repeats", "20", "--engine", "portable", "--threads", "2"]
+    reset = "import signal, sys, runpy; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"{reset}; sys.argv = sys.argv[1:]; runpy.run_module('trueness', run_name='__main__')"
+    first = subprocess.Popen(
+        [sys.executable, "-c", script, "trueness", *command[3:]], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("cells/*/c3-*.json")) and first.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    first.send_signal(signal.SIGINT)
+    _, said = first.communicate(timeout=120)
+    assert first.returncode == 130
+    assert "the same command goes on" in said
+    assert "Traceback" not in said
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("cells/*/c3-*.json")}
+    assert 0 < len(before) < 40
+    second = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "12 of 12 cells agree with theory." in second.stdout
+    after = {path: path.stat().st_mtime_ns for path in tmp_path.glob("cells/*/c3-*.json")}
+    assert len(after) == 40
+    assert before.items() <= after.items()

@@ -109,7 +109,7 @@ def blind_spot_panels(spots: BlindSpots) -> Figure:
     )
     right.plot(*spots.bound, color=INK, linewidth=1.4, label="(R ln 2 + h₂(R))/ln 3")
     right.set(
-        title="RCE bounds VCE, but not the other way round",
+        title="RCE bounds VCE from above",
         xlabel="RCE (TV)",
         ylabel="VCE (entropy), one bin, C = 3",
     )
