@@ -35,7 +35,7 @@ test: $(VENV)/.test $(TORCH_FOR_TESTS) test-bare
 
 test-bare: $(BARE)/.test
 	@echo "Without extras (NumPy and narwhals alone):"
-	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q --ignore=src/trueness/tabulation/fused
+	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q --ignore=src/trueness/tabulation/fused --ignore=src/trueness/plots
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .

@@ -19,6 +19,7 @@ NEEDS = {
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
+    "plots": ("matplotlib",),
     "sklearn": ("sklearn",),
     "torch": ("torch", "torchmetrics"),
 }

@@ -23,6 +23,7 @@ COMMANDS = {
     "tabulate": "sum files of predictions into a table, from which every number is read",
     "merge": "add tables: shards, days, machines",
     "simulate": "write predictions that are calibrated by design, or wrong by a known amount",
+    "reproduce": "the paper's experiments: numbers, figures, and a verdict on each",
     "completion": "print what makes a shell complete this command",
 }
 """Name and help of each command; its module has `add_arguments(parser)` and `run(arguments)`, the exit code."""
