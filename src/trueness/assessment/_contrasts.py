@@ -54,6 +54,7 @@ class Part:
 
 
 def compared(part: Part, settings: Settings) -> Comparison:
+    """All pairs of models on some rows."""
     assessments, values, repeats = {}, {}, {}
     for name in part.tables:
         assessments[name] = judge(part.material(name), settings)

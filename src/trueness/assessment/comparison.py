@@ -209,8 +209,10 @@ class Comparer:
                     mine, made[number], weights.clusters(np.flatnonzero(code == number))
                 )
             parts[None] = replace(reduce(add, parts.values()), tables=tables)
-        for key, part in parts.items():
-            self._parts[key] = self._parts[key] + part if key in self._parts else part
+        # All together, so that a refusal leaves nothing half added.
+        self._parts |= {
+            key: self._parts[key] + part if key in self._parts else part for key, part in parts.items()
+        }
         self._n_rows += n_rows
 
     def _part(
