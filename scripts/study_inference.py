@@ -322,7 +322,7 @@ def measure_order(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def null_settings(_: int) -> list[dict[str, Any]]:
-    """A single one."""
+    """Calibrated rows, once each."""
     return [
         {"part": "null", "alpha": name, "rows": n, "bins": kind}
         for name in ("C=3 flat", "C=10 flat", "C=100 flat")
@@ -352,7 +352,7 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def statistics(bins: FilledBins, table: Any, variation: np.ndarray, tv: np.ndarray) -> dict[str, np.ndarray]:
-    """Five ways to be wrong."""
+    """VCE, the size of the centred net gap, and RCE of each draw."""
     apart = variation - table.predicted_variation[bins.index]
     centred = (variation - variation.mean(axis=0)) @ bins.weight
     return {"VCE": np.abs(apart) @ bins.weight, "net": np.abs(centred), "RCE": tv @ bins.weight}
@@ -384,7 +384,7 @@ def redrawn(y_prob: np.ndarray, table: Any, measure: str) -> tuple[np.ndarray, n
 
 
 def cluster_settings(repeats: int) -> list[dict[str, Any]]:
-    """Sharpened and blunted rows."""
+    """Calibrated rows in clusters."""
     return [
         {"part": "clusters", "alpha": alpha, "clusters": k, "rows": rows, "kind": kind, "repeats": repeats}
         for alpha in ("C=3 flat", "C=10 flat")
@@ -427,7 +427,7 @@ def measure_clusters(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare_settings(repeats: int) -> list[dict[str, Any]]:
-    """All p-values of an answer, in the order of TESTS."""
+    """Pairs of models."""
     pairs = ((1.0, 1.0), (1.3, 1.3), (1.0, 1.3), (0.8, 1.3), (0.9, 1.1))
     return [
         {"part": "compare", "alpha": alpha, "a": a, "b": b, "rows": n, "repeats": repeats}
@@ -496,20 +496,324 @@ def merged_population(alpha: tuple[float, ...], exponent: float) -> tuple[float,
     return float(weight @ np.abs(gap)), float(weight @ gap)
 
 
+# Ways to be wrong that are no temperature.
+
+
+OTHERS = ("noisy labels", "tail flatter", "both directions", "ranks 2 and 3 swapped")
+
+
+def other_rows(case: str, alpha: tuple[float, ...], n_rows: int, rng: np.random.Generator) -> Any:
+    """What labels are drawn from, and what is predicted."""
+    truth = rng.dirichlet(alpha, n_rows)
+    if case == "noisy labels":  # one label in five is drawn at random
+        return 0.8 * truth + 0.2 / len(alpha), truth
+    if case == "tail flatter":
+        return tn.simulate.flatten_tail(truth, amount=0.5), truth
+    if case == "both directions":
+        high = entropy(truth) > np.median(entropy(truth))
+        return truth, np.where(
+            high[:, None], tn.simulate.sharpen(truth, 1.4), tn.simulate.sharpen(truth, 0.75)
+        )
+    return truth, tn.simulate.swap_ranks(truth)
+
+
+def other_settings(repeats: int) -> list[dict[str, Any]]:
+    """Settings off the line of temperatures."""
+    return [
+        {"part": "others", "case": case, "alpha": alpha, "rows": n, "repeats": repeats}
+        for case in OTHERS
+        for alpha in ("C=3 flat", "C=10 skew", "C=100 flat")
+        for n in (300, 1000)
+    ]
+
+
+@lru_cache
+def other_population(case: str, alpha: tuple[float, ...]) -> tuple[float, float]:
+    """VCE and net gap in bins of equal mass, with the probabilities of the labels in place of labels."""
+    n_rows = 200_000 if len(alpha) <= 10 else 60_000
+    truth, p = other_rows(case, alpha, n_rows, np.random.default_rng(seed_of(case, alpha)))
+    order = np.argsort(-p, axis=1, kind="stable")
+    q, t = (np.take_along_axis(x, order, axis=1) for x in (p, truth))
+    values = entropy(q)
+    place = np.searchsorted(np.quantile(values, np.arange(1, 10) / 10), values)
+    gap = np.array(
+        [entropy(t[place == m].mean(axis=0)) - entropy(q[place == m].mean(axis=0)) for m in range(10)]
+    )
+    weight = np.bincount(place, minlength=10) / n_rows
+    return float(weight @ np.abs(gap)), float(weight @ gap)
+
+
+def measure_others(setting: dict[str, Any]) -> dict[str, Any]:
+    """Coverage and bias where β cannot be right."""
+    alpha = ALPHAS[setting["alpha"]]
+    true, true_net = other_population(setting["case"], alpha)
+    seeds, seen = np.random.default_rng(seed_of(setting)), []
+    for _ in range(setting["repeats"]):
+        truth, p = other_rows(setting["case"], alpha, setting["rows"], seeds)
+        table = tn.tabulate(tn.simulate.draw_labels(truth, seeds), p, bins=BINS["EF"])
+        result = tn.assess_table(table, resamples=199, rng=seeds)
+        other = null_centred(result, int(seeds.integers(2**62)))
+        vce, net = result.vce, result.net
+        seen.append(
+            [
+                vce.value,
+                vce.debiased,
+                vce.interval.low <= true <= vce.interval.high,
+                other["low"] <= true <= other["high"],
+                net.debiased,
+                net.interval.low <= true_net <= net.interval.high,
+                other["net_low"] <= true_net <= other["net_high"],
+            ]
+        )
+    names = ("value", "debiased", "covered", "null_covered", "net", "net_covered", "null_net_covered")
+    means = np.mean(np.array(seen, dtype=float), axis=0).tolist()
+    return {"true": true, "true_net": true_net, **dict(zip(names, means, strict=True))}
+
+
 PARTS = {
     "null": (null_settings, measure_null, 0),
     "order": (order_settings, measure_order, 200),
     "power": (power_settings, measure_power, 400),
     "clusters": (cluster_settings, measure_clusters, 200),
     "compare": (compare_settings, measure_compare, 200),
+    "others": (other_settings, measure_others, 200),
     "size": (size_settings, measure_size, 400),
     "coverage": (coverage_settings, measure_coverage, 200),
 }
 
 
 def measured(setting: dict[str, Any]) -> dict[str, Any]:
-    """Calibrated rows."""
+    """A setting and what was seen."""
     return {**setting, **PARTS[setting["part"]][1](setting)}
+
+
+# The page: a table for each part, between its markers.
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """A table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+def share(x: float) -> str:
+    """Without the leading zero, two digits and a half where it is near the middle of a hundred."""
+    return f"{x:.3f}".removeprefix("0") if x < 1 else "1"
+
+
+def size_table(rows: list[dict[str, Any]]) -> str:
+    """Shares called miscalibrated, and the largest excess of small p-values."""
+    head = ["classes", "rows", "bins", *TESTS, "largest excess"]
+    return markdown(
+        head,
+        [
+            [
+                row["alpha"].split()[0][2:],
+                str(row["rows"]),
+                row["bins"],
+                *map(share, row["rejected"]),
+                share(max(row["above"][:7])),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def null_table(rows: list[dict[str, Any]]) -> str:
+    """The quantile that is furthest off, for each number."""
+    numbers = ("VCE", "net", "RCE", "ECE")
+
+    def furthest(row: dict[str, Any], number: str) -> str:
+        ratios = row["ratios"][number]
+        return f"{max(ratios, key=lambda x: abs(x - 1)):.3f} (95 %: {ratios[2]:.3f})"
+
+    return markdown(
+        ["classes", "rows", "bins", *numbers],
+        [
+            [row["alpha"].split()[0][2:], str(row["rows"]), row["bins"], *(furthest(row, n) for n in numbers)]
+            for row in rows
+        ],
+    )
+
+
+def coverage_summary(rows: list[dict[str, Any]]) -> str:
+    """Over all settings of a kind: the least and the mean coverage, and the mean absolute bias, of both methods."""
+    lines = []
+    for name in ALPHAS:
+        for n in SIZES:
+            some = [row for row in rows if row["alpha"] == name and row["rows"] == n]
+            covered = [[row[key] for row in some] for key in ("covered", "null_covered")]
+            net = [[row[key] for row in some] for key in ("net_covered", "null_net_covered")]
+            bias = [
+                1000 * float(np.mean([abs(row[key] - row["true"]) for row in some]))
+                for key in ("value", "debiased", "null_debiased")
+            ]
+            net_bias = [
+                1000 * float(np.mean([abs(row[key] - row["true_net"]) for row in some]))
+                for key in ("net_value", "net", "null_net")
+            ]
+            lines.append(
+                [name, str(n)]
+                + [f"{share(min(x))} to {share(max(x))}" for x in (*covered, *net)]
+                + [" / ".join(f"{x:.1f}" for x in bias), " / ".join(f"{x:.1f}" for x in net_bias)]
+            )
+    head = [
+        "rows p ∝ π^a",
+        "N",
+        "VCE interval covers",
+        "*the same, null-centred*",
+        "net interval covers",
+        "*the same, null-centred*",
+        "bias of VCE ·10³: plug-in / debiased / *null-centred*",
+        "bias of net ·10³: plug-in / debiased / *null-centred*",
+    ]
+    return markdown(head, lines)
+
+
+def coverage_table(rows: list[dict[str, Any]]) -> str:
+    """Each setting of one line."""
+    head = ["rows", "bins", "N", "a", "true VCE", "plug-in", "debiased", "covers", "width"]
+    head += ["true net", "debiased", "covers", "width"]
+    return markdown(
+        head,
+        [
+            [
+                row["alpha"],
+                row["bins"],
+                str(row["rows"]),
+                f"{row['a']:g}",
+                f"{row['true']:.3f}",
+                f"{row['value']:.3f}",
+                f"{row['debiased']:.3f}",
+                share(row["covered"]),
+                f"{row['width']:.3f}",
+                f"{row['true_net']:+.3f}",
+                f"{row['net']:+.3f}",
+                share(row["net_covered"]),
+                f"{row['net_width']:.3f}",
+            ]
+            for row in rows
+        ],
+    )
+
+
+def power_table(rows: list[dict[str, Any]]) -> str:
+    """Tests down, cases across."""
+    head = ["", *(row["case"] for row in rows)]
+    return markdown(
+        head, [[test, *(share(row["rejected"][k]) for row in rows)] for k, test in enumerate(POWER_TESTS)]
+    )
+
+
+def order_table(rows: list[dict[str, Any]]) -> str:
+    """Two models and which looks worse."""
+    (row,) = rows
+    lines = [["true value", *(f"{x:.3f}" for x in row["true"]), ""]]
+    lines += [
+        [f"{name}, mean", *(f"{x:.3f}" for x in row[name]["mean"]), share(row[name]["right"])]
+        for name in ("plug-in", "debiased")
+    ]
+    return markdown(["", "a = 1.5", "a = .7", "runs in the right order"], lines)
+
+
+def cluster_table(rows: list[dict[str, Any]]) -> str:
+    """Size without and with clusters=."""
+    head = [
+        "classes",
+        "clusters × rows",
+        "rows of a cluster",
+        "verdict, plain",
+        "with clusters=",
+        "log-score Z, plain",
+    ]
+    head += ["with clusters=", "net interval covers 0, plain", "with clusters="]
+    return markdown(
+        head,
+        [
+            [row["alpha"].split()[0][2:], f"{row['clusters']} × {row['rows']}", row["kind"]]
+            + [share(row["rejected"][k][at]) for at in (7, 6) for k in (0, 1)]
+            + [share(x) for x in row["covered"]]
+            for row in rows
+        ],
+    )
+
+
+def compare_table(rows: list[dict[str, Any]]) -> str:
+    """Coverage of differences, and how often they are called."""
+    head = ["rows", "N", "a of the two models", "true difference of VCE", "mean", "covers", "called at 5 %"]
+    head += ["true difference of net", "mean", "covers", "called at 5 %"]
+    return markdown(
+        head,
+        [
+            [row["alpha"], str(row["rows"]), f"{row['a']:g}, {row['b']:g}"]
+            + [
+                text
+                for k in (0, 1)
+                for text in (
+                    f"{row['true'][k]:+.3f}",
+                    f"{row['mean'][k]:+.3f}",
+                    share(row["covered"][k]),
+                    share(row["rejected"][k]),
+                )
+            ]
+            for row in rows
+        ],
+    )
+
+
+def others_table(rows: list[dict[str, Any]]) -> str:
+    """Coverage where the model errs in another way than by temperature."""
+    head = ["wrong by", "rows", "N", "true VCE", "plug-in", "debiased", "covers", "*null-centred*"]
+    head += ["true net", "debiased", "covers", "*null-centred*"]
+    return markdown(
+        head,
+        [
+            [
+                row["case"],
+                row["alpha"],
+                str(row["rows"]),
+                f"{row['true']:.3f}",
+                f"{row['value']:.3f}",
+                f"{row['debiased']:.3f}",
+                share(row["covered"]),
+                share(row["null_covered"]),
+                f"{row['true_net']:+.3f}",
+                f"{row['net']:+.3f}",
+                share(row["net_covered"]),
+                share(row["null_net_covered"]),
+            ]
+            for row in rows
+        ],
+    )
+
+
+TABLES = {
+    "null": ("null", null_table),
+    "size": ("size", size_table),
+    "coverage": ("coverage", coverage_summary),
+    "coverage-all": ("coverage", coverage_table),
+    "others": ("others", others_table),
+    "order": ("order", order_table),
+    "power": ("power", power_table),
+    "clusters": ("clusters", cluster_table),
+    "compare": ("compare", compare_table),
+}
+
+
+def render() -> None:
+    """Write the tables of what was measured into the page, between their markers."""
+    page = PAGE.read_text()
+    for name, (part, table) in TABLES.items():
+        kept = RESULTS / f"{part}.json"
+        if not kept.exists():
+            print(f"{name}: nothing measured yet, the page keeps what it has")
+            continue
+        begin, end = f"<!-- study: {name} -->\n", f"<!-- end of {name} -->"
+        before, _, rest = page.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise SystemExit(f"{PAGE} has no markers {begin.strip()} and {end}")
+        page = f"{before}{begin}\n{table(json.loads(kept.read_text()))}\n\n{end}{after}"
+    PAGE.write_text(page)
 
 
 def run(part: str, repeats: int | None, jobs: int) -> None:
@@ -537,6 +841,7 @@ def main(arguments: list[str]) -> int:
     if not options.render:
         for part in options.parts or PARTS:
             run(part, options.repeats, options.jobs)
+    render()
     return 0
 
 
