@@ -182,6 +182,14 @@ class TestGroups:
             assert group.assessment.ece is None
             assert group.assessment.table.bins == result.table.bins
 
+    def test_by_confidence(self) -> None:
+        """One table serves as both, in groups as in the whole."""
+        result = tn.assess(Y_TRUE, Y_PROB, variation="confidence", groups=SITE, rng=3)
+        assert result.ece is result.vce
+        for group in result.groups:
+            assert group.assessment is not None
+            assert group.assessment.ece is group.assessment.vce
+
     def test_a_groups_numbers_do_not_depend_on_the_other_groups(self) -> None:
         few = tn.assess(Y_TRUE, Y_PROB, groups=np.where(SITE == "north", "north", "rest"), rng=3)
         many = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
@@ -606,6 +614,7 @@ class TestAnswer:
         assert content["uce"] is None
         assert content["uce_reason"] == _words.NO_UCE
         json.dumps(content, allow_nan=False)
+        assert _words.NO_UCE in str(tn.assess(Y_TRUE, Y_PROB, variation="iqv", rng=0, resamples=39))
 
     def test_the_page_names_every_number(self) -> None:
         page = str(tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3))
@@ -639,12 +648,15 @@ class TestAnswer:
         assert result.to_dict()["vce"]["centred_gap"].count(None) == 9
 
 
-def halves(n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
-    """Over-confident where V is low, under-confident where it is high."""
-    y_true, truth = tn.simulate.calibrated(n, [1.0] * 3, rng=8)
-    low = tn.variations["entropy"](-np.sort(-truth, axis=1)) < 0.8
-    y_prob = np.where(low[:, None], tn.simulate.sharpen(truth, 1.5), tn.simulate.sharpen(truth, 0.5))
-    return y_true, y_prob
+def halves(extra: int = 0) -> tuple[list[int], list[list[float]]]:
+    """400 rows at (.9, .1) of which 80 % are right, 632 at (.6, .4) of which 75 % are: +.253 and -.160, in sum 0.
+
+    `extra` more of the first kind tip the balance towards over-confidence.
+    """
+    first = 400 + extra
+    right = round(0.8 * first)
+    y_true = [0] * right + [1] * (first - right) + [0] * 474 + [1] * 158
+    return y_true, [[0.9, 0.1]] * first + [[0.6, 0.4]] * 632
 
 
 class TestVerdict:
@@ -667,10 +679,12 @@ class TestVerdict:
 
     def test_both_directions(self) -> None:
         result = tn.assess(*halves(), rng=0)
-        gaps = result.vce.centred_gap[result.table.row_count > 100]
-        assert gaps.min() < -0.01 < 0.01 < gaps.max()
-        assert "both directions" in result.verdict or "err the other way" in result.verdict
-        assert "VCE" in result.verdict
+        assert result.verdict.startswith("miscalibrated in both directions: over-confident in some bins")
+        assert result.net.interval.low < 0 < result.net.interval.high
+        assert result.vce.debiased == pytest.approx(0.196, abs=0.002)
+        tipped = tn.assess(*halves(200), rng=0)
+        assert tipped.verdict.startswith("over-confident")
+        assert "some bins err the other way (VCE" in tipped.verdict
 
     def test_ranks_reversed(self) -> None:
         """A2: nine of ten at (.9, .1) wrong. VCE is 0; the companions see it."""
