@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
+    "cli": ("pyarrow", "tqdm"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),

@@ -97,12 +97,12 @@ class _Pass:
                 map(str, (n_classes, self.item, copies, *(_kernel_name(spec.variation) for spec in specs)))
             )
             few = n_edges <= FEW_EDGES
-            self.kernel, self.sum_block = group_kernel(shape, few), self._sum_groups
+            self.kernel = group_kernel(shape, few)
             self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
             self.scratch, row = aligned_zeros((layout.size,)), layout.row
             self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
         else:
-            self.kernel, self.sum_block = row_kernel(self.item), self._sum_sorted
+            self.kernel = row_kernel(self.item)
             self.search = _search(specs, self.thresholds)
             self.scratch = np.zeros(24)
             self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
@@ -126,6 +126,15 @@ class _Pass:
         block = np.empty((0, self.rows.n_classes), f"f{self.item}")
         scores = block.astype(np.float64) if self.rows.from_logits else block
         self.sum_block(block, scores, np.empty(0, np.int64))
+
+    def sum_block(self, block: Any, scores: Any, labels: Any) -> int:
+        """Sum a block; the first of eight rows among which one is bad, or -1.
+
+        Chosen anew each time: a method kept as an attribute would keep the pass, and its rows, until a collection of
+        garbage.
+        """
+        grouped = self.rows.n_classes <= NETWORK_CLASSES
+        return (self._sum_groups if grouped else self._sum_sorted)(block, scores, labels)
 
     def _sum_groups(self, block: Any, scores: Any, labels: Any) -> int:
         how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.search, self.thresholds)
