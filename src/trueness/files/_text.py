@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from trueness.files._arrow import field_of, pyarrow
+from trueness.files._arrow import field_of, gathered, pyarrow
 from trueness.files._errors import InputError, shown
 from trueness.files._fields import Chunk, Field, Wanted
 from trueness.files._parquet import explained, fields_of, width_of_first
@@ -155,7 +155,7 @@ class CsvReader:
             with explained(self._name):
                 handler = self._skip if self._tolerant else None
                 reader = self._csv.open_csv(self._stream, self._reading(), self._parsing(handler), converting)
-                for table in _gathered(reader, rows):
+                for table in gathered(reader, rows):
                     yield self._chunk(table, wanted)
         except InputError as error:
             raise self._placed(error) from error
@@ -181,19 +181,6 @@ class CsvReader:
             f"{self._name}, row {int(row[1]) - 1}: {reason}",
             "mend the row, or leave such rows out with --on-bad-rows skip",
         )
-
-
-def _gathered(reader: Any, rows: int) -> Iterator[Any]:
-    """Batches put together into tables of about so many rows: each costs something however short it is."""
-    pa = pyarrow()
-    held: list[Any] = []
-    for batch in reader:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= rows:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
 
 
 def _numbers(column: Any) -> Any:
