@@ -8,6 +8,7 @@ on the same rows, to the bit.
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from trueness.files._exact import keep_variations
 from trueness.files._fields import Chunk, Field
 from trueness.files._paths import Kind
 from trueness.files._summing import batch_tables, refuse_too_many
+from trueness.files._tables import decode_groups, encode_groups
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import FUSED_MEASURES
@@ -69,6 +71,32 @@ class Part:
                 f"these parts cannot be added: by {self.tables.by!r} and by {other.tables.by!r}"
             )
         return Part(self.tables + other.tables, self.skipped + other.skipped)
+
+    @classmethod
+    def empty(cls, work: Work) -> Part:
+        """The part of no rows: adding it changes nothing."""
+        return cls(GroupedTables(work.choice.by, {}))
+
+    def to_json(self) -> str:
+        """As text, in the form of saved tables."""
+        return json.dumps(
+            {
+                "schema": self.schema,
+                "library": self.library,
+                "by": self.tables.by,
+                "groups": encode_groups(self.tables.groups),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str, work: Work) -> Part:
+        """The part that a worker sent, after a look at all of it; the tables of another schema stay unread."""
+        content = json.loads(text)
+        if content["schema"] != SCHEMA:
+            return cls(GroupedTables(content["by"], {}), schema=content["schema"], library=content["library"])
+        measure = work.specs[0].variation
+        groups = decode_groups(content["groups"], "what a worker sent", measure)
+        return cls(GroupedTables(content["by"], groups), library=content["library"])
 
 
 def total(parts: Iterable[Part]) -> Part:
@@ -146,7 +174,7 @@ class Work:
 
     def checked(self, part: Part) -> GroupedTables:
         """The tables of all rows, after a look at what the workers sent."""
-        checked = Part(GroupedTables(self.choice.by, {})) + part
+        checked = Part.empty(self) + part
         groups = {name: checked.tables.groups[name] for name in sorted(checked.tables.groups, key=str)}
         for tables in groups.values():
             self._require_specs(tables)
