@@ -67,9 +67,7 @@ class Part:
                     f"{__version__}) it is {SCHEMA}; install the same version on all machines"
                 )
         if self.tables.by != other.tables.by:
-            raise ValueError(
-                f"these parts cannot be added: by {self.tables.by!r} and by {other.tables.by!r}"
-            )
+            raise ValueError(f"these parts cannot be added: by {self.tables.by!r} and by {other.tables.by!r}")
         return Part(self.tables + other.tables, self.skipped + other.skipped)
 
     @classmethod

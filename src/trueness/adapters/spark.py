@@ -14,11 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Unpack
-
-from pyspark import TaskContext
-from pyspark.sql import DataFrame, functions
-from pyspark.sql.pandas.types import to_arrow_schema
+from typing import TYPE_CHECKING, Any, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
@@ -28,6 +24,9 @@ from trueness.files._arrow import field_of, gathered, pyarrow
 from trueness.files._source import BATCH_VALUES
 from trueness.partitions import Options, Part, Work, in_python
 from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 __all__ = ["tabulate", "assess"]
 
@@ -39,7 +38,10 @@ COLUMNS = "part int, problem string, tables string"
 
 
 def tabulate(
-    data: DataFrame, label: str | None = None, probs: str | Sequence[str] | None = None, **options: Unpack[Options]
+    data: DataFrame,
+    label: str | None = None,
+    probs: str | Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> CalibrationTable | dict[str, CalibrationTable]:
     """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `by`, one for each group.
 
@@ -84,8 +86,12 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
         raise TypeError(f"data must be a Spark data frame, got {type(data).__name__}")
     plan = partitions.plan_of(options, with_confidence=with_confidence)
     if plan.exact:
-        raise ValueError("exact is not there on Spark: leave it out, or pass edges that were fitted elsewhere")
+        raise ValueError(
+            "exact is not there on Spark: leave it out, or pass edges that were fitted elsewhere"
+        )
     request, data = partitions.request_of(label, probs, options), _with_arrays(data)
+    from pyspark.sql.pandas.types import to_arrow_schema
+
     arrow = to_arrow_schema(data.schema)
     choice = partitions.choice_of({field.name: field_of(field.type) for field in arrow}, request)
     n_classes = choice.known_classes or _width(data, choice)
@@ -109,6 +115,8 @@ def _column(data: DataFrame, name: str) -> Any:
 
 def _width(data: DataFrame, choice: Choice) -> int:
     """How many numbers the first list has: a number comes to the driver, not a row."""
+    from pyspark.sql import functions
+
     sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
     found = sizes.collect()
     if not found:
@@ -134,6 +142,8 @@ def _sum(data: DataFrame, work: Work) -> Part:
 
 def _tabulated(batches: Iterable[Any], work: Work) -> Iterator[Any]:
     """On a worker: the rows of a partition as one row, its tables."""
+    from pyspark import TaskContext
+
     context = TaskContext.get()
     part = -1 if context is None else context.partitionId()
     try:
@@ -171,6 +181,8 @@ def _row(part: int, *, problem: str | None = None, tables: str | None = None) ->
 
 def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
     """A refusal with the file that the row came from, if Spark read it from one: looked for only now."""
+    from pyspark.sql import functions
+
     place = re.match(r"partition (\d+), row (\d+)", cause)
     if place is None:
         return InputError(cause, remedy)

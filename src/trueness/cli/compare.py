@@ -89,6 +89,12 @@ def _names(arguments: argparse.Namespace) -> list[str]:
     from trueness.files import InputError
 
     files = arguments.files
+    tables = [file for file in files if file.lower().endswith(".json")]
+    if tables:
+        raise InputError(
+            f"{tables[0]} is a file of tables, and a comparison needs the rows",
+            "name the files of predictions",
+        )
     if len(files) < 2:
         raise InputError(
             "a comparison takes two models or more", "name a file for each, or use trueness assess"

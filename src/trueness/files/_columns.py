@@ -259,9 +259,7 @@ def _classes(
     return None
 
 
-def _listed_classes(
-    asked: str | tuple[str, ...], probs: Sequence[str], is_list: bool
-) -> tuple[str, ...]:
+def _listed_classes(asked: str | tuple[str, ...], probs: Sequence[str], is_list: bool) -> tuple[str, ...]:
     names = tuple(asked.split(",")) if isinstance(asked, str) else asked
     expected = None if is_list else max(2, len(probs))
     if expected is not None and len(names) != expected:

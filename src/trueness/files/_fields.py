@@ -69,6 +69,10 @@ class Reader(Protocol):
         """The rows, about so many at a time; may be called once."""
         ...
 
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
 
 def repeated(names: Sequence[str]) -> list[str]:
     """Names that stand for more than one column.

@@ -10,6 +10,7 @@ import math
 import os
 import zipfile
 import zlib
+from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, NamedTuple
@@ -23,6 +24,21 @@ from trueness.files._fields import MAX_CLASSES, Chunk, Field, Wanted
 MAX_ROW_BYTES = 2**24
 MAX_HELD_BYTES = 2**28
 """Of an array that a compressed file holds column by column, which cannot be read a slice at a time."""
+
+MAX_HEADER_BYTES = 10_000
+
+_UNREADABLE = (
+    ValueError,
+    TypeError,
+    SyntaxError,
+    EOFError,
+    OSError,
+    RecursionError,
+    MemoryError,
+    OverflowError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 
 _KINDS = {"f": "number", "i": "integer", "u": "integer", "b": "boolean", "U": "text", "S": "text"}
 
@@ -57,12 +73,8 @@ class Header(NamedTuple):
 def read_header(stream: IO[bytes], n_bytes: int, place: str) -> Header:
     """The header, checked against the number of bytes that the array takes with it."""
     try:
-        version = np.lib.format.read_magic(stream)
-        reader = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
-        shape, by_columns, dtype = reader(stream)
-    except (ValueError, EOFError, zlib.error, zipfile.BadZipFile, RecursionError, MemoryError) as error:
+        shape, by_columns, dtype = _declared(stream)
+    except _UNREADABLE as error:
         reason = " ".join(str(error).split())[:150]
         raise InputError(
             f"{place} is no NumPy array: {reason}", "write it with numpy.save or savez"
@@ -76,6 +88,27 @@ def read_header(stream: IO[bytes], n_bytes: int, place: str) -> Header:
             "it is damaged or cut off: write it again",
         )
     return header
+
+
+def _declared(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """What the head of an NPY file says (format versions 1 to 3).
+
+    Read here, because NumPy's own reader mends headers of Python 2 with a tokeniser, which stumbles over damaged ones.
+    """
+    magic = stream.read(8)
+    if magic[:6] != b"\x93NUMPY" or len(magic) < 8 or magic[6] not in (1, 2, 3):
+        raise ValueError("it does not begin as one")
+    length = int.from_bytes(stream.read(2 if magic[6] == 1 else 4), "little")
+    if length > MAX_HEADER_BYTES:
+        raise ValueError(f"a header of {length} bytes")
+    content = literal_eval(stream.read(length).decode("utf-8" if magic[6] == 3 else "latin-1").strip())
+    if not isinstance(content, dict) or set(content) != {"descr", "fortran_order", "shape"}:
+        raise ValueError("the header's fields are others")
+    shape, by_columns, descr = content["shape"], content["fortran_order"], content["descr"]
+    is_shape = isinstance(shape, tuple) and all(type(size) is int and size >= 0 for size in shape)
+    if not is_shape or not isinstance(by_columns, bool):
+        raise ValueError("the header's shape or order has no meaning")
+    return shape, by_columns, np.dtype(descr)
 
 
 def _refuse_odd(header: Header, place: str) -> None:
@@ -212,6 +245,9 @@ class NumpyReader:
                 stop = min(start + rows, n_rows)
                 columns = {name: array.take(rows) for name, array in opened.items()}
                 yield Chunk(columns, stop - start, stop / n_rows)
+
+    def close(self) -> None:
+        """Nothing is kept open between calls."""
 
     def _common_length(self, names: Sequence[str]) -> int:
         first, *others = names

@@ -86,6 +86,10 @@ class ParquetReader:
                 f"{self._path} declares {total} rows, but holds {done}", "it is damaged: write it again"
             )
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
 
 def _columns(batch: Any) -> dict[str, Any]:
     return dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -147,6 +151,11 @@ class ArrowReader:
         size = max(os.path.getsize(self._path), 1)
         for batch in pa.ipc.open_stream(self._source, options=options):
             yield batch, self._source.tell() / size
+
+    def close(self) -> None:
+        """Let go of the file; its map is held by whoever still has rows of it."""
+        if self._map is None:
+            self._source.close()
 
     def _forget(self) -> None:
         """Give back mapped pages that were read; whoever needs them again gets them from the file."""

@@ -72,14 +72,18 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
     name, place = file.input.path, file.place
     if place is None:
         if not os.path.exists(name):
-            raise InputError(f"there is no file {shown(name)} on this worker", "all must reach the same files")
+            raise InputError(
+                f"there is no file {shown(name)} on this worker", "all must reach the same files"
+            )
         yield Source([file.input], *arguments, **options)
         return
     with TemporaryDirectory(prefix="trueness-") as folder:
         local = os.path.join(folder, os.path.basename(place.path))
         try:
             place.fs.get_file(place.path, local)
-            yield Source([replace(file.input, path=local, size=os.path.getsize(local))], *arguments, **options)
+            yield Source(
+                [replace(file.input, path=local, size=os.path.getsize(local))], *arguments, **options
+            )
         except InputError as error:
             raise InputError(error.cause.replace(local, name), error.remedy) from error
         except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
@@ -59,9 +59,9 @@ class Source:
         if label_file is not None and (len(self.inputs) != 1 or self.inputs[0].kind.format != "npy"):
             raise InputError("--label-file goes with a single NPY file", "other formats hold their labels")
         self._standard: Reader | None = None
-        first = self._open(self.inputs[0])
-        self.choice = choose(self._fields(first, self.inputs[0]), request, self.inputs[0].name)
-        self.n_classes = n_classes or self._count_classes(first)
+        with self._opened(self.inputs[0]) as first:
+            self.choice = choose(self._fields(first, self.inputs[0]), request, self.inputs[0].name)
+        self.n_classes = n_classes or self._count_classes()
 
     @property
     def rereadable(self) -> bool:
@@ -78,8 +78,11 @@ class Source:
 
     def _batches_of(self, number: int, done: int) -> Iterator[Placed]:
         """The batches of a file after those that are done; the last position is the next file's beginning."""
+        with self._opened(self.inputs[number]) as reader:
+            yield from self._batches_in(reader, number, done)
+
+    def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
         input = self.inputs[number]
-        reader = self._open(input)
         recheck(self.choice, self._request, self._fields(reader, input), input.name, self.inputs[0].name)
         rows = max(1, BATCH_VALUES // self.n_classes)
         wanted = self.choice.wanted
@@ -108,21 +111,28 @@ class Source:
     def _fields(self, reader: Reader, input: Input) -> Mapping[str, Field]:
         return {**{name: Field("text") for name in input.partition}, **reader.fields}
 
-    def _open(self, input: Input) -> Reader:
-        if input.path != STANDARD_INPUT:
-            return open_reader(input, self._label_file, self.options.tolerant)
-        if self._standard is None:  # whoever chooses the columns has begun to read it
-            self._standard = open_reader(input, None, self.options.tolerant)
-        return self._standard
+    @contextmanager
+    def _opened(self, input: Input) -> Iterator[Reader]:
+        if input.path == STANDARD_INPUT:
+            if self._standard is None:  # whoever chooses the columns has begun to read it
+                self._standard = open_reader(input, None, self.options.tolerant)
+            yield self._standard
+            return
+        reader = open_reader(input, self._label_file, self.options.tolerant)
+        try:
+            yield reader
+        finally:
+            reader.close()
 
-    def _count_classes(self, first: Reader) -> int:
+    def _count_classes(self) -> int:
         known = self.choice.known_classes
         if known is not None:
             return known
         for input in self.inputs:
-            reader = first if input is self.inputs[0] else self._open(input)
             name = self.choice.probs[0]
-            width = reader.fields[name].width or reader.first_width(name) if name in reader.fields else None
+            with self._opened(input) as reader:
+                field = reader.fields.get(name)
+                width = None if field is None else field.width or reader.first_width(name)
             if width is not None:
                 return _checked_width(width, name, input.name)
         raise InputError("the files hold no rows", "check how they were written")

@@ -219,14 +219,13 @@ def _of_no_weight(batch: Batch, specs: Sequence[TableSpec]) -> Tables:
     return [CalibrationTable.empty(spec) for spec in specs]
 
 
-def refuse_too_many(
-    groups: Mapping[str | None, Tables], specs: Sequence[TableSpec], by: str | None
-) -> None:
+def refuse_too_many(groups: Mapping[str | None, Tables], specs: Sequence[TableSpec], by: str | None) -> None:
     """Refuse groups whose tables would fill the memory."""
     each = sum(spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
-    if len(groups) > max(1, GROUP_BYTES // each):
+    most = max(1, GROUP_BYTES // each)
+    if len(groups) > most:
         raise InputError(
-            f"column {shown(by or '')} (--by) has more than {len(groups) - 1} values, "
+            f"column {shown(by or '')} (--by) has more than {most} values, "
             f"whose tables would take more than {GROUP_BYTES >> 20} MB",
             "group by a column with fewer values, or take --bins instead of a grid or --equal-mass",
         )

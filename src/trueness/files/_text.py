@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
@@ -21,7 +22,7 @@ BLOCK_BYTES = 2**20
 MAX_LINE_BYTES = 2**25
 """A line that is longer is no row of a table."""
 
-NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
 
 UNREADABLE = "not readable"
 
@@ -29,8 +30,10 @@ UNREADABLE = "not readable"
 class _Stream:
     """The bytes of a text file, uncompressed, that can be looked at before they are taken."""
 
-    def __init__(self, input: Input) -> None:
+    def __init__(self, input: Input, tolerant: bool) -> None:
         pa = pyarrow()
+        # What is no UTF-8 would make pyarrow's handler of bad rows itself fail, on stderr.
+        self._mend = getincrementaldecoder("utf-8")("replace") if tolerant else None
         self._size = input.size
         if input.path == STANDARD_INPUT:
             self._raw: Any = sys.stdin.buffer
@@ -46,7 +49,7 @@ class _Stream:
     def ahead(self, n_bytes: int) -> bytes:
         """The next bytes, which stay where they are; fewer only at the end."""
         while len(self._ahead) < n_bytes:
-            more = self._source.read(n_bytes - len(self._ahead))
+            more = self._next(n_bytes - len(self._ahead))
             if not more:
                 break
             self._ahead += more
@@ -58,13 +61,17 @@ class _Stream:
             cut = len(self._ahead) if n_bytes < 0 else n_bytes
             data, self._ahead = self._ahead[:cut], self._ahead[cut:]
             return data
-        data = self._source.read(n_bytes)
-        return bytes(data)
+        return self._next(n_bytes)
+
+    def _next(self, n_bytes: int) -> bytes:
+        data = bytes(self._source.read(n_bytes))
+        return data if self._mend is None else self._mend.decode(data, final=not data).encode()
 
     @property
     def share(self) -> float:
         """How much of the file was taken, as far as that is known."""
-        return min(1.0, self._raw.tell() / self._size) if self._size else 0.0
+        known = self._size and not self.closed
+        return min(1.0, self._raw.tell() / self._size) if known else 0.0
 
     # What pyarrow asks of a file.
     def readable(self) -> bool:
@@ -78,12 +85,22 @@ class _Stream:
 
     def close(self) -> None:
         self.closed = True
+        if self._raw is not sys.stdin.buffer:
+            self._raw.close()
 
 
 def open_text(input: Input, *, tolerant: bool) -> CsvReader | JsonLinesReader:
     """A reader of a text file; standard input of no stated format is JSON Lines if it begins with a brace."""
+    stream = _Stream(input, tolerant)
+    try:
+        return _open(input, stream, tolerant)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _open(input: Input, stream: _Stream, tolerant: bool) -> CsvReader | JsonLinesReader:
     with explained(input.name):
-        stream = _Stream(input)
         start = stream.ahead(BLOCK_BYTES)
     if not start.strip():
         raise InputError(f"{input.name} is empty", "check how it was written")
@@ -108,18 +125,23 @@ class CsvReader:
         start = stream.ahead(BLOCK_BYTES)
         whole_lines = start[: start.rfind(b"\n") + 1] or start
         self._invalid: Counter[str] = Counter()
-        with explained(name):
-            sample = csv.read_csv(
-                io.BytesIO(whole_lines),
-                parse_options=self._parsing(lambda _: "skip"),
-                read_options=self._reading(),
-            )
-            self._fields = fields_of(sample.schema, name)
-        for column in sample.schema.names:
-            if not column.strip():
-                raise InputError(
-                    f"{name} has a column without a name", "its first line must name the columns"
-                )
+        try:
+            with explained(name):
+                sample = self._sampled(whole_lines)
+        except InputError as error:
+            raise self._placed(error) from error
+        if not all(column.strip() for column in sample.column_names):
+            raise InputError(f"{name} has a column without a name", "its first line must name the columns")
+        fields_of(sample.schema, name)
+        self._fields = {column: Field(_kind(sample.column(column))) for column in sample.column_names}
+
+    def _sampled(self, lines: bytes) -> Any:
+        """The first block, every column as text."""
+        handler = (lambda _: "skip") if self._tolerant else None
+        how = {"parse_options": self._parsing(handler), "read_options": self._reading()}
+        names = self._csv.read_csv(io.BytesIO(lines), **how).column_names
+        as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow().string()))
+        return self._csv.read_csv(io.BytesIO(lines), convert_options=as_text, **how)
 
     def _parsing(self, on_invalid: Callable[[Any], str] | None) -> Any:
         return self._csv.ParseOptions(
@@ -160,6 +182,10 @@ class CsvReader:
         except InputError as error:
             raise self._placed(error) from error
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream.close()
+
     def _skip(self, _: Any) -> str:
         self._invalid["wrong number of fields"] += 1
         return "skip"
@@ -181,6 +207,15 @@ class CsvReader:
             f"{self._name}, row {int(row[1]) - 1}: {reason}",
             "mend the row, or leave such rows out with --on-bad-rows skip",
         )
+
+
+def _kind(column: Any) -> str:
+    """Numbers if most of the values are: one slip of the pen does not make a column text."""
+    import pyarrow.compute as pc
+
+    written = column.filter(pc.not_equal(pc.utf8_trim_whitespace(column), ""))
+    numbers = pc.sum(pc.match_substring_regex(written, NUMBER)).as_py() or 0
+    return "number" if 2 * numbers >= len(written) else "text"
 
 
 def _numbers(column: Any) -> Any:
@@ -214,7 +249,8 @@ class JsonLinesReader:
         except pyarrow().ArrowInvalid:
             good, _ = self._looked_at(block, None)
         with explained(self._name):
-            return self._table(good, None)
+            # The first line says what is meant; a line that differs from it is found when it is read.
+            return self._table(good.splitlines()[0] if good else b"{}", None)
 
     def _cut(self) -> Iterator[bytes]:
         """The bytes in blocks of whole lines."""
@@ -269,6 +305,10 @@ class JsonLinesReader:
                 held, unreadable = [], Counter()
         if held:
             yield self._chunk(pa.concat_tables(held), unreadable)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._stream.close()
 
     def _chunk(self, table: Any, unreadable: Counter[str]) -> Chunk:
         columns = {name: table.column(name) for name in table.column_names}
