@@ -1,4 +1,4 @@
-"""What the tests of Dask, of Spark and of process pools share: the same rows for all, and a measure that can be shot at.
+"""What the tests of Dask, Spark and process pools share: the same rows, and a measure that can be shot at.
 
 One process is the oracle: `trueness.tabulate` on the rows as one array.
 """
