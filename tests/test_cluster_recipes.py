@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from partitioned import N_ROWS, Y_PROB, Y_TRUE, one_process
 import trueness as tn
 
 CUTS = [0, 1, 700, 701, 2222, N_ROWS]
-SHARDS = [slice(start, stop) for start, stop in zip(CUTS[:-1], CUTS[1:], strict=True)]
+SHARDS = [slice(start, stop) for start, stop in pairwise(CUTS)]
 
 
 def shard_table(number: int, folder: str) -> tuple[int, str]:
