@@ -321,12 +321,15 @@ def main() -> None:
         ]
         for name, cost in costs.items()
     ]
+    what = (
+        f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, the fused engine, one thread a "
+        "worker; the tables of all ways are equal (`==`). Memory is that of the Python process that drives."
+    )
     text = "\n\n".join(
         [
             "# Dask and Spark",
             about,
-            f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, fused engine, one thread "
-            "a worker; the tables of all ways are equal (`==`).",
+            what,
             speeds(runs, n_rows),
             "The sum of many partitions, on a Dask cluster of two workers (checked against a plain sum):",
             markdown(header, lines),
