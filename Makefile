@@ -49,6 +49,7 @@ lint: $(VENV)/.lint
 bench: $(VENV)/.bench $(VENV)/.cluster
 	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
 	@$(VENV)/bin/python benchmarks/fused.py
+	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py
 	@$(VENV)/bin/python benchmarks/cluster.py
 

@@ -117,3 +117,9 @@ def _state(pid: int) -> str:
 
 def _command(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+
+
+def example(heading: str) -> str:
+    """The first Python example below a heading of docs/cluster.md."""
+    text = (Path(__file__).parents[1] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    return text.partition(f"## {heading}\n")[2].partition("```python\n")[2].partition("```")[0]

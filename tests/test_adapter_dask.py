@@ -20,6 +20,7 @@ from partitioned import (
     Y_TRUE,
     Killing,
     deadly,
+    example,
     frame,
     of_group,
     one_process,
@@ -464,3 +465,15 @@ def test_the_command_says_what_is_wrong(
     assert main(["tabulate", str(shards / "b.csv"), "-o", str(tmp_path / "t.json"), *more]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "t.json").exists()
+
+
+def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:
+    names = {
+        "frame": collection().rename(columns={"g": "hospital"}),
+        "paths": [str(path) for path in shards.iterdir()],
+        "client": client,
+    }
+    exec(example("Dask"), names)
+    table: Any = names["table"]
+    assert table.n_rows == names["answer"].table.n_rows == N_ROWS
+    assert sum(names["tables"].values()) == table

@@ -21,6 +21,7 @@ from partitioned import (
     Y_TRUE,
     Killing,
     deadly,
+    example,
     frame,
     of_group,
     one_process,
@@ -287,3 +288,10 @@ def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any,
 def test_the_rows_of_the_tests_are_what_they_should_be() -> None:
     assert np.array_equal(whole()[PROBS].to_numpy(), Y_PROB)
     assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
+
+
+def test_the_example_of_the_page_runs(data: Any) -> None:
+    names = {"frame": data.withColumnRenamed("g", "hospital")}
+    exec(example("Spark"), names)
+    table: Any = names["table"]
+    assert table.n_rows == names["answer"].table.n_rows == N_ROWS

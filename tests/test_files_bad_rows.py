@@ -393,7 +393,9 @@ def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
     path.write_bytes(
         b"y,p_0,p_1\n" + b"0,0.25,0.75\n" * 9 + b"0,0.\xff5,0.5\n1,\xff\xfe\n" + b"0,0.25,0.75\n" * 9
     )
-    assert "row 10:" in refused(path).cause or "row 11:" in refused(path).cause
+    assert (
+        f"{path}, row 11: Expected 3 columns, got 2" in refused(path).cause
+    )  # found before numbers are read
     left = summed(path, skip=True)
     assert left.skipped == Counter({"column 'p_0' has a missing value": 1, "wrong number of fields": 1})
     assert left.tables.n_rows == 18

@@ -108,7 +108,9 @@ def _in_two(error: Exception, name: str) -> tuple[str, str]:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """One line, in which what a file brought cannot speak to the terminal."""
+    words = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
 
 
 def _stopped(stop: KeyboardInterrupt) -> int:

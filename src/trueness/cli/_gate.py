@@ -7,6 +7,8 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+from trueness.cli import _inputs
+
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
 
@@ -22,7 +24,11 @@ def add_inference(parser: argparse.ArgumentParser) -> None:
         "--resamples", type=int, metavar="R", help=f"draws under calibration (default: {DEFAULT_RESAMPLES})"
     )
     group.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="the same seed gives the same numbers (default: 0)"
+        "--seed",
+        type=_inputs.seed,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same numbers (default: 0)",
     )
 
 

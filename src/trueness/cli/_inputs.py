@@ -191,6 +191,13 @@ def source_of(arguments: argparse.Namespace, inputs: list[Input]) -> Source:
     return source
 
 
+def seed(text: str) -> int:
+    """A seed of the random draws."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 up, not {text!r}")
+    return int(text)
+
+
 def note(text: str) -> None:
     """Something to know that is no result: on stderr, so that results can be piped."""
     print(text, file=sys.stderr)

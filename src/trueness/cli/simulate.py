@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from trueness.cli import _inputs
+
 EXAMPLES = """\
 examples:
   trueness simulate --rows 1e4 --alpha 10,1,1 -o preds.parquet
@@ -24,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sharpen", type=float, metavar="A", help="p ∝ p^A: above 1 over-, below 1 under-confident"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="the same seed gives the same rows (default: 0)"
+        "--seed",
+        type=_inputs.seed,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same rows (default: 0)",
     )
     parser.add_argument(
         "-o",

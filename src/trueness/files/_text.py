@@ -56,16 +56,21 @@ class _Stream:
         return self._ahead[:n_bytes]
 
     def read(self, n_bytes: int = -1) -> bytes:
-        """The next bytes."""
-        if self._ahead:
-            cut = len(self._ahead) if n_bytes < 0 else n_bytes
-            data, self._ahead = self._ahead[:cut], self._ahead[cut:]
-            return data
-        return self._next(n_bytes)
+        """The next bytes, never more than asked for: pyarrow has no room for them."""
+        found = self._ahead or self._next(n_bytes)
+        cut = len(found) if n_bytes < 0 else n_bytes
+        data, self._ahead = found[:cut], found[cut:]
+        return data
 
     def _next(self, n_bytes: int) -> bytes:
-        data = bytes(self._source.read(n_bytes))
-        return data if self._mend is None else self._mend.decode(data, final=not data).encode()
+        """Bytes of the file, about so many; none only at its end."""
+        while True:
+            data = bytes(self._source.read(n_bytes))
+            if self._mend is None:
+                return data
+            mended = self._mend.decode(data, final=not data).encode()
+            if mended or not data:  # else all of it is the beginning of a character
+                return mended
 
     @property
     def share(self) -> float:
