@@ -304,7 +304,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"label": "lable"}, InputError, "no column 'lable'"),
+        ({"label": "labls"}, InputError, "no column 'labls'"),
         ({"probs": "q_*"}, InputError, "no column 'q_*'"),
         ({"label": 3}, TypeError, "label must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),

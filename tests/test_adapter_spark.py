@@ -196,7 +196,7 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"label": "lable"}, InputError, "no column 'lable'"),
+        ({"label": "labls"}, InputError, "no column 'labls'"),
         ({"probs": "q_*"}, InputError, "no column 'q_*'"),
         ({"by": 3}, TypeError, "by must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
