@@ -9,21 +9,29 @@ run say how many were and what to do; in CI a missing library is an error instea
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
+    "dask": ("dask", "distributed", "pandas", "pyarrow"),
     "cli": ("pyarrow", "tqdm"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "plots": ("matplotlib",),
     "sklearn": ("sklearn",),
+    "spark": ("pyspark", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
-REMEDY = {"torch": "make torch, then make test again"}
+PROGRAMS = {"spark": ("java",)}
+REMEDY = {
+    "dask": "make cluster, then make test again",
+    "spark": "make cluster, install Java 17, then make test again",
+    "torch": "make torch, then make test again",
+}
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 
 LEFT_OUT = "trueness_left_out"
@@ -44,6 +52,8 @@ settings.load_profile("bare" if BARE else "ci" if IN_CI else "local")
 
 def missing_modules() -> dict[str, list[str]]:
     absent = {marker: [name for name in names if find_spec(name) is None] for marker, names in NEEDS.items()}
+    for marker, programs in PROGRAMS.items():
+        absent[marker] += [name for name in programs if which(name) is None]
     return {marker: names for marker, names in absent.items() if names}
 
 

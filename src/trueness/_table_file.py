@@ -217,9 +217,9 @@ def _decode_sum(name: str, value: Any, zero: Any) -> Any:
 
 def _integers(name: str, value: Any, shape: tuple[int, ...]) -> IntArray:
     _require(_shape_of(value) == shape, f"{name} must have shape {shape}")
-    _require(
-        all(_is_int(leaf) and abs(leaf) < 2**62 for leaf in _leaves(value)), f"{name} must be whole numbers"
-    )
+    leaves = _leaves(value)
+    whole = set(map(type, leaves)) <= {int} and all(abs(leaf) < 2**62 for leaf in (max(leaves), min(leaves)))
+    _require(whole, f"{name} must be whole numbers")
     return np.array(value, dtype=np.int64).reshape(shape)
 
 
@@ -227,6 +227,8 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
     """The shape of nested lists, None if they are ragged."""
     if not isinstance(value, list):
         return ()
+    if list not in set(map(type, value)):  # the innermost lists, which hold nearly everything
+        return (len(value),)
     inner = {_shape_of(entry) for entry in value}
     if len(inner) > 1 or None in inner:
         return None
@@ -234,7 +236,11 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
 
 
 def _leaves(value: Any) -> list[Any]:
-    return [leaf for entry in value for leaf in _leaves(entry)] if isinstance(value, list) else [value]
+    if not isinstance(value, list):
+        return [value]
+    if list not in set(map(type, value)):
+        return value
+    return [leaf for entry in value for leaf in _leaves(entry)]
 
 
 def _is_int(value: Any) -> bool:

@@ -51,6 +51,7 @@ class Source:
         options: RowOptions,
         *,
         label_file: str | None = None,
+        n_classes: int | None = None,
         remarks: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.inputs, self.options = list(inputs), options
@@ -60,7 +61,7 @@ class Source:
         self._standard: Reader | None = None
         with self._opened(self.inputs[0]) as first:
             self.choice = choose(self._fields(first, self.inputs[0]), request, self.inputs[0].name)
-        self.n_classes = self._count_classes()
+        self.n_classes = n_classes or self._count_classes()
 
     @property
     def rereadable(self) -> bool:
