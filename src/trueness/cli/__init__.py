@@ -5,6 +5,7 @@ called, so that the others do not wait for it.
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 
 from trueness._version import __version__
@@ -35,7 +36,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(_: argparse.Namespace) -> int:
-    from trueness.demo import answer
+    from trueness.demo import tell
 
-    print(answer())
+    encoding = (sys.stdout.encoding or "").lower()
+    print(tell(ascii_only=not encoding.startswith("utf")))
     return 0

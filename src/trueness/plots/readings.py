@@ -132,14 +132,8 @@ class Reliability:
 
     @property
     def view(self) -> tuple[float, float]:
-        """What both axes show: the whole range, or the part where bins are if that is much shorter."""
-        values = np.concatenate([self.x, self.y, self.expected])
-        low, high = float(values.min()), float(values.max())
-        margin = 0.35 * (high - low)
-        whole = self.range[1] - self.range[0]
-        if not 0 < high - low + 2 * margin < 0.55 * whole:
-            return self.range
-        return max(self.range[0], low - margin), min(self.range[1], high + margin)
+        """What both axes show."""
+        return _part_of(self.range, np.concatenate([self.x, self.y, self.expected]))
 
     @property
     def summary(self) -> str:
@@ -152,6 +146,15 @@ class Reliability:
     def span(self) -> list[str]:
         """The range of V of each filled bin in words."""
         return [span_of(self.edges, number) for number in self.bins.tolist()]
+
+
+def _part_of(range: tuple[float, float], values: FloatArray) -> tuple[float, float]:
+    """The range, or the part where the values are if that is much shorter: with many classes V varies little."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.35 * (high - low)
+    if not 0 < high - low + 2 * margin < 0.55 * (range[1] - range[0]):
+        return range
+    return max(range[0], low - margin), min(range[1], high + margin)
 
 
 def span_of(edges: FloatArray, number: int) -> str:
@@ -282,6 +285,11 @@ class Gaps:
     range: tuple[float, float]
     net: Estimate
     level: float
+
+    @property
+    def view(self) -> tuple[float, float]:
+        """What the axis of V shows."""
+        return _part_of(self.range, self.x)
 
     @property
     def summary(self) -> str:

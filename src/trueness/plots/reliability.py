@@ -212,8 +212,9 @@ class GapDisplay(Display):
             float(np.abs(r.gap).max() + r.reach.max()), float(r.high.max()), float(-r.low.min())
         )
         reach = reach or 1.0
-        pad = 0.03 * (r.range[1] - r.range[0])
-        ax.set(ylim=(-reach, reach), xlim=(r.range[0] - pad, r.range[1] + pad))
+        left, right = r.view
+        pad = 0.03 * (right - left)
+        ax.set(ylim=(-reach, reach), xlim=(left - pad, right + pad))
         for height, words, side in ((0.99, "over-confident", "top"), (0.01, "under-confident", "bottom")):
             ax.text(
                 0.99, height, words, transform=ax.transAxes, ha="right", va=side, fontsize=8.5, color=QUIET

@@ -107,15 +107,14 @@ def gap_chart(r: Gaps) -> Markup:
     largest = (
         max(float((np.abs(r.gap) + r.reach).max()), float(r.high.max()), float(-r.low.min()), 1e-3) * 1.12
     )
-    pad = 0.03 * (r.range[1] - r.range[0])
-    frame = Frame(
-        LEFT + 6, 12, WIDTH - LEFT - RIGHT - 6, 240, (r.range[0] - pad, r.range[1] + pad), (-largest, largest)
-    )
+    left, right = r.view
+    pad = 0.03 * (right - left)
+    frame = Frame(LEFT + 6, 12, WIDTH - LEFT - RIGHT - 6, 240, (left - pad, right + pad), (-largest, largest))
     order = np.argsort(r.x)
     areas = marker_areas((r.rows / r.rows.sum()).tolist(), 30, 160)
     parts: list[Any] = [
         frame.axes(
-            linear_ticks(*r.range),
+            linear_ticks(left, right),
             linear_ticks(-largest, largest),
             f"predicted {r.measure.replace('_', ' ')}",
             "observed less expected",

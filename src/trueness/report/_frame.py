@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from trueness.report._markup import Markup, escaped, tag
 
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -150,4 +152,7 @@ def log_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     step = -(-(last - first + 1) // most)
     powers = range(last, first - 1, -step) if last >= first else range(0)
-    return [(10.0**k, f"{10.0**k:g}") for k in sorted(powers)]
+    return [
+        (10.0**k, f"{10.0**k:g}" if -4 <= k <= 5 else f"10{str(k).translate(_RAISED)}")
+        for k in sorted(powers)
+    ]

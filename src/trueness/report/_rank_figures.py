@@ -125,7 +125,7 @@ def heat_chart(r: HeatMap) -> Markup:
         x, y = NAME_WIDTH + cell * (c + 0.5), 8 + height + 16
         turn = f"rotate(-60 {x:.1f} {y:.1f})" if turned else None
         parts.append(label(x, y, words, class_="tick", anchor="end" if turned else "middle", transform=turn))
-    foot = 8 + height + (62 if turned else 38)
+    foot = 8 + height + (78 if turned else 38)
     parts.append(label(NAME_WIDTH + cell * n_ranks / 2, foot, X_LABEL))
     parts.append(label(NAME_WIDTH - 6, foot, "V of the bin", anchor="end"))
     large = int(np.count_nonzero(np.abs(r.gap) > 3))
