@@ -175,7 +175,15 @@ def _score_card(result: Assessment) -> Markup:
 
 def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     """Everything, as heads and lines of a table."""
-    heads = ["", "plug-in", "noise alone", "p", "centred p", "debiased", f"{100 * result.level:g} % interval"]
+    heads = [
+        "number",
+        "plug-in",
+        "noise alone",
+        "p",
+        "centred p",
+        "debiased",
+        f"{100 * result.level:g} % interval",
+    ]
     estimates = [(it.name, it.estimate, it.signed) for it in shown(result)]
     estimates.append(("RCE W1", result.rce_w1, False))
     lines: list[list[Any]] = [

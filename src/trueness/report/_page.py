@@ -204,7 +204,7 @@ def _groups(result: Assessment) -> Markup | None:
             )
         )
         caption = [tag("strong", "Net gap of the groups. "), f"Above 0 over-confident; grey: all rows.{few}"]
-        parts.append(figure(forest_chart(forest), caption, wide=True))
+        parts.append(figure(forest_chart(forest), caption, wide="Picture of the groups"))
     ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
     heads = ["group", "rows", "VCE", "net gap", "interval", "p", "corrected p", "remark"]
     table = table_of(

@@ -64,10 +64,12 @@ class Drawn:
         return cls(Judgement.of(result.table.coarsen(bins), **settings), by_confidence, note)
 
 
-def figure(picture: Markup, caption: Any, numbers: Markup | None = None, wide: bool = False) -> Markup:
-    """A picture with its caption; wide ones scroll by themselves where the screen is narrow."""
+def figure(
+    picture: Markup, caption: Any, numbers: Markup | None = None, *, wide: str | None = None
+) -> Markup:
+    """A picture with its caption; `wide` names one that scrolls by itself where the screen is narrow."""
     if wide:
-        picture = tag("div", picture, class_="scroll", tabindex="0", role="region", aria_label="Wide picture")
+        picture = tag("div", picture, class_="scroll", tabindex="0", role="region", aria_label=wide)
     return tag("figure", picture, tag("figcaption", caption), numbers, class_="wide" if wide else None)
 
 
@@ -136,7 +138,7 @@ def rank_pictures(drawn: Drawn) -> Markup:
                 HEAT,
             ],
             _heat_numbers(heat),
-            wide=True,
+            wide="Map of bins and ranks",
         ),
     ]
     return tag("section", tag("h2", "Rank by rank"), tag("div", found, class_="figures"))

@@ -59,7 +59,12 @@
     svg.querySelectorAll(".mark, .aside").forEach(adopt);
     steer(svg);
   });
-  window.addEventListener("scroll", hide, { passive: true });
+  // A mark that gets the focus may be scrolled into sight: its words go with it. Under a mouse they would be wrong.
+  window.addEventListener("scroll", function () {
+    var mark = document.activeElement;
+    if (tip.hidden) { return; }
+    if (mark && mark.classList.contains("mark")) { showAt(mark); } else { hide(); }
+  }, { passive: true, capture: true });
 
   // Many groups are found by their names.
   var groups = document.getElementById("groups");
