@@ -116,7 +116,9 @@ class TestReliability:
 
     def test_the_legend_tells_the_number_and_its_noise(self, result):
         vce = result.vce
-        words = f"VCE {vce.value:.4f} (noise alone {vce.noise_floor:.4f}), p = {vce.centred_p_value:.3f}"
+        words = (
+            f"VCE {vce.value:.4f} (noise alone {vce.noise_floor:.4f}), centred p = {vce.centred_p_value:.3f}"
+        )
         assert words in legend_of(result.plot().ax_)
 
     def test_the_diagonal_is_dashed(self, result):

@@ -139,8 +139,9 @@ class Reliability:
     def summary(self) -> str:
         """The number with what noise alone would give, for a legend."""
         aside = "calibrated" if self.metric == "UCE" else "noise alone"
-        p = f"p = {self.p_value:.3f}" if self.p_value >= 0.0005 else "p < 0.001"
-        return f"{self.metric} {self.value:.4f} ({aside} {self.reference:.4f}), {p}"
+        p = "p" if self.metric == "UCE" else "centred p"
+        is_value = f"= {self.p_value:.3f}" if self.p_value >= 0.0005 else "< 0.001"
+        return f"{self.metric} {self.value:.4f} ({aside} {self.reference:.4f}), {p} {is_value}"
 
     @property
     def span(self) -> list[str]:

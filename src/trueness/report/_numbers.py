@@ -131,7 +131,7 @@ def _card(it: Shown, level: float) -> Markup:
                 "span", "beyond noise" if beyond else "within noise", class_="chip yes" if beyond else "chip"
             ),
             f" plug-in {number(e.value, it.signed)}, noise alone {number(e.noise_floor, it.signed)}, "
-            f"{p_is(e.centred_p_value)}",
+            f"centred {p_is(e.centred_p_value)}",
             class_="detail",
         ),
         tag("p", it.meaning),
