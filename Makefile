@@ -5,6 +5,8 @@
 #   make lint    ruff, mypy, import-linter, codespell
 #   make bench   the speed of both engines beside other libraries (installs torch)
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
+#   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
+#   make gallery draw the pictures of docs/gallery.md anew
 #   make torch   torch and torchmetrics, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
@@ -22,16 +24,17 @@ TORCH := torch==2.13.0
 ifneq ($(filter true 1,$(CI)),)
 TORCH_FOR_TESTS := $(VENV)/.torch
 CLUSTER_FOR_TESTS := $(VENV)/.cluster
+BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench cluster torch clean
+.PHONY: demo test test-bare lint bench browser cluster gallery torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
 	@$(VENV)/bin/trueness demo
 
-test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) test-bare
+test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) $(BROWSER_FOR_TESTS) test-bare
 	@echo "The whole suite:"
 	@$(VENV)/bin/python -m pytest -n $(WORKERS) --cov
 
@@ -56,6 +59,15 @@ bench: $(VENV)/.bench $(VENV)/.cluster
 torch: $(VENV)/.torch
 
 cluster: $(VENV)/.cluster
+
+# Playwright drives it but does not bring it: its own builds come from no package registry.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { echo "Installing chromium:"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
+	  || { echo "Install Chromium by hand, or name a browser: export TRUENESS_BROWSER=/path/to/chromium"; exit 1; }
+
+gallery: $(VENV)/.test
+	@$(VENV)/bin/python scripts/make_gallery.py
 
 clean:
 	rm -rf $(VENV) $(BARE) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

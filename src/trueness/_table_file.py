@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -32,10 +33,10 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
     if not tables:
         raise ValueError("there is no table to save")
     content = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "tables": tables}
-    _put(json.dumps(content, allow_nan=False), os.fsdecode(path))
+    put(json.dumps(content, allow_nan=False), os.fsdecode(path))
 
 
-def _put(text: str, path: str) -> None:
+def put(text: str, path: str) -> None:
     """Write text to a path; errors name that path.
 
     A link stays, and what it leads to is replaced. A pipe or a device is no file to be replaced: it is written to.
@@ -68,14 +69,23 @@ def _replace(target: str, text: str) -> None:
 
 def read(path: str | os.PathLike[str], variation: Variation | None = None) -> list[tuple[TableSpec, Sums]]:
     """Spec and sums of each table of a file of a schema that is known."""
-    import json
-
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        try:
-            content = json.load(file, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
+        return read_content(parsed(file.read, name), name, variation)
+
+
+def parsed(text: Callable[[], str], name: str) -> Any:
+    """What JSON says; `text` is called here because bytes that are no text are refused in the same words."""
+    import json
+
+    try:
+        return json.loads(text(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
+
+
+def read_content(content: Any, name: str, variation: Variation | None) -> list[tuple[TableSpec, Sums]]:
+    """Spec and sums of each table in what JSON said; `name` is that of the file."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{name} is JSON, but not a file of calibration tables")
     if not _is_int(content.get("schema")) or content["schema"] != SCHEMA:
