@@ -456,3 +456,23 @@ def test_names_of_the_package_come_when_they_are_asked_for() -> None:
         assert name == "__version__" or re.search(rf"\b{name}\b", seen), name
     with pytest.raises(AttributeError, match="no attribute 'vcee'"):
         _ = tn.vcee  # type: ignore[attr-defined]
+
+
+def test_the_page_about_files_can_be_followed(tmp_path: Path) -> None:
+    """Every command of docs/files.md, in order, in one folder; lines shown under it are among what it prints."""
+    page = Path(__file__).parents[1].joinpath("docs", "files.md").read_text(encoding="utf-8")
+    lines = [
+        line for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
+    ]
+    shown = ""
+    for line in lines:
+        if not line.startswith("$ "):
+            assert line in shown.splitlines(), line
+            continue
+        script = f'trueness() {{ {shlex.join(COMMAND)} "$@"; }}\n{line[2:]}'
+        ended = subprocess.run(
+            ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, (line, ended.stderr)
+        shown = ended.stderr + ended.stdout
+    assert len(lines) > 15

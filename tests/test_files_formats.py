@@ -134,6 +134,10 @@ class TestSeveralFiles:
         north = same.HOSPITAL == "north"
         expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
         assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected
+        files = find_inputs([str(tmp_path / "data")]).files
+        source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())
+        with pytest.raises(InputError, match="names of folders"):
+            sum_source(source, Plan())
 
     def test_shards_merge_to_the_whole(self, tmp_path: Path) -> None:
         for number, part in enumerate(np.array_split(np.arange(same.N_ROWS), 3)):

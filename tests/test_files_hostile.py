@@ -216,6 +216,11 @@ def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any
         main(["tabulate", str(tmp_path / "x.csv"), "--classes", "index", "-o", str(tmp_path / "t.json")]) == 2
     )
     assert "\x1b" not in capsys.readouterr().err
+    (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5,0.5\n0,0.5,0.5\n0,\x1b[2J,0.5\n")
+    assert main(["tabulate", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.json")]) == 2
+    told = capsys.readouterr().err
+    assert "row 3: no number: '\\x1b[2J'" in told
+    assert "\x1b" not in told
 
 
 @pytest.mark.parametrize(

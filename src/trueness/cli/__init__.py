@@ -23,6 +23,7 @@ COMMANDS = {
     "tabulate": "sum files of predictions into a table, from which every number is read",
     "merge": "add tables: shards, days, machines",
     "simulate": "write predictions that are calibrated by design, or wrong by a known amount",
+    "reproduce": "the paper's experiments: numbers, figures, and a verdict on each",
     "completion": "print what makes a shell complete this command",
 }
 """Name and help of each command; its module has `add_arguments(parser)` and `run(arguments)`, the exit code."""
@@ -108,7 +109,9 @@ def _in_two(error: Exception, name: str) -> tuple[str, str]:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """One line, in which what a file brought cannot speak to the terminal."""
+    words = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
 
 
 def _stopped(stop: KeyboardInterrupt) -> int:

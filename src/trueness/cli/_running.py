@@ -32,6 +32,27 @@ def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
     return summed
 
 
+def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
+    """The same tables, made by a running Dask cluster, and the files they are of."""
+    from trueness.adapters.dask import connected, sum_files
+    from trueness.files import InputError, check_output
+    from trueness.files._remote import find_remote
+
+    for option, given in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
+        if given is not None:
+            raise InputError(f"{option} is for runs in one process, not for --dask", "leave out either")
+    request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
+    files = find_remote(arguments.files, arguments.format)
+    inputs = [file.input for file in files]
+    check_output(arguments.output, inputs)
+    with connected(arguments.dask) as client:
+        work, summed = sum_files(files, request, rows, plan, client)
+    for line in work.choice.found:
+        note(line)
+    tell_skipped(summed)
+    return inputs, summed
+
+
 def _next_step(checkpoint: Checkpoint | None) -> str:
     if checkpoint is None:
         return "nothing was written; the same command begins again, with --checkpoint FILE it could go on"

@@ -7,9 +7,17 @@ import os
 from collections.abc import Sequence
 
 
+_PAGES = (".html", ".htm")
+
+
+def are_reports(files: Sequence[str]) -> bool:
+    """Whether these are web pages with tables in them."""
+    return any(name.lower().endswith(_PAGES) for name in files)
+
+
 def are_tables(files: Sequence[str]) -> bool:
     """Whether the arguments name saved tables; they must not be mixed with files of predictions."""
-    saved = [name for name in files if name.lower().endswith(".json")]
+    saved = [name for name in files if name.lower().endswith((".json", *_PAGES))]
     if saved and len(saved) != len(files):
         from trueness.files import InputError
 

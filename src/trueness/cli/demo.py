@@ -15,8 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print the answer."""
-    from trueness.demo import answer
+    """Print the answer, and write the report of the worst."""
+    import sys
 
-    print(answer())
+    from trueness.demo import tell
+
+    encoding = (sys.stdout.encoding or "").lower()
+    print(tell(ascii_only=not encoding.startswith("utf")))
     return 0

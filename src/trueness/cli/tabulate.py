@@ -16,6 +16,7 @@ examples:
   trueness tabulate preds.csv --label y_true --probs 'p_*' --where 'y_true != 2' -o table.json
   trueness tabulate shard-*.parquet --checkpoint run.checkpoint -o table.json
   trueness tabulate preds.parquet --grid -o grid.json
+  trueness tabulate 's3://bucket/day-*.parquet' --dask tcp://scheduler:8786 -o table.json
 """
 
 
@@ -37,18 +38,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _inputs.add_rows(parser)
     _inputs.add_tables(parser)
     _inputs.add_checkpoint(parser)
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="on a running Dask cluster, file by file; files may be whatever fsspec reads, such as s3://…",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
-    from trueness.cli._running import checkpoint_of, describe, finished, run_over
+    from trueness.cli._running import checkpoint_of, describe, finished, run_on_cluster, run_over
     from trueness.files import InputError, check_output, save_tables
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
         raise InputError("--grid leaves the choice of bins for later", "leave out either")
-    inputs = _inputs.inputs_of(arguments)
-    check_output(arguments.output, inputs)
-    tables = finished(run_over(arguments, inputs).tables, arguments)
+    if arguments.dask is not None:
+        inputs, summed = run_on_cluster(arguments)
+    else:
+        inputs = _inputs.inputs_of(arguments)
+        check_output(arguments.output, inputs)
+        summed = run_over(arguments, inputs)
+    tables = finished(summed.tables, arguments)
     save_tables(tables, arguments.output)
     checkpoint = checkpoint_of(arguments, inputs, quiet=True)
     if checkpoint is not None:

@@ -5,6 +5,7 @@ pyarrow is an extra: it is imported by whoever reads a file that needs it, never
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,19 @@ def plain(column: Any) -> Any:
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Batches put together into tables of about so many rows: each costs something however short it is."""
+    pa = pyarrow()
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(part.num_rows for part in held) >= rows:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def values_of(column: Any) -> Values:

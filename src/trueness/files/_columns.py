@@ -45,13 +45,13 @@ class Request:
     """What the user said about columns; None where nothing was said."""
 
     label: str | None = None
-    probs: str | None = None
-    """A name, a glob such as p_*, or a list of names with commas."""
+    probs: str | tuple[str, ...] | None = None
+    """A name, a glob such as p_*, or a list of names with commas; or these names and globs one by one."""
     weight: str | None = None
     by: str | None = None
     where: tuple[Condition, ...] = ()
-    classes: str | None = None
-    """Names of the classes in the order of the columns, with commas; or "columns", or "index"."""
+    classes: str | tuple[str, ...] | None = None
+    """Names of the classes in the order of the columns, with commas or one by one; or "columns", or "index"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +176,13 @@ def _found_label(fields: Mapping[str, Field], file: str) -> str:
 
 
 def _asked_probs(
-    fields: Mapping[str, Field], asked: str, named: set[str | None], file: str
+    fields: Mapping[str, Field], asked: str | tuple[str, ...], named: set[str | None], file: str
 ) -> tuple[str, ...]:
     """Columns meant by a name, a list of names or a glob; a glob's in natural order, a list's as written."""
-    if asked in fields:
+    if isinstance(asked, str) and asked in fields:
         return (asked,)
     probs: list[str] = []
-    for part in asked.split(","):
+    for part in asked.split(",") if isinstance(asked, str) else asked:
         if part in fields:
             probs.append(part)
             continue
@@ -259,8 +259,8 @@ def _classes(
     return None
 
 
-def _listed_classes(asked: str, probs: Sequence[str], is_list: bool) -> tuple[str, ...]:
-    names = tuple(asked.split(","))
+def _listed_classes(asked: str | tuple[str, ...], probs: Sequence[str], is_list: bool) -> tuple[str, ...]:
+    names = tuple(asked.split(",")) if isinstance(asked, str) else asked
     expected = None if is_list else max(2, len(probs))
     if expected is not None and len(names) != expected:
         raise InputError(
@@ -272,13 +272,13 @@ def _listed_classes(asked: str, probs: Sequence[str], is_list: bool) -> tuple[st
     return names
 
 
-def class_names(probs: Sequence[str], asked: str | None) -> tuple[str, ...]:
+def class_names(probs: Sequence[str], asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """What is left of the columns' names without what they begin with, or what a glob's star stood for.
 
     >>> class_names(["p_cat", "p_dog"], None), class_names(["cat", "dog"], "cat,dog")
     (('cat', 'dog'), ('cat', 'dog'))
     """
-    if asked is not None and asked.count("*") == 1 and "," not in asked:
+    if isinstance(asked, str) and asked.count("*") == 1 and "," not in asked:
         before, after = asked.split("*")
         return tuple(name[len(before) : len(name) - len(after)] for name in probs)
     if asked is not None:

@@ -14,6 +14,10 @@ class InputError(ValueError):
         super().__init__(f"{cause}; {remedy}")
         self.cause, self.remedy = cause, remedy
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
+        """As it was made: a worker's refusal reaches another process whole."""
+        return InputError, (self.cause, self.remedy)
+
 
 def shown(value: object, most: int = 60) -> str:
     r"""A value of a file as it may be printed: quoted, without control characters, and not longer than a line.

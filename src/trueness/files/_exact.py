@@ -31,7 +31,7 @@ def exact_edges(
     """For each measure the edges that `EqualMass.fit` would give all rows at once, to the last bit."""
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         files = [first, second][: len(measures)]
-        n_rows = sum(_keep(batch, measures, files) for batch in batches if len(batch))
+        n_rows = sum(keep_variations(batch, measures, files) for batch in batches if len(batch))
         if n_rows == 0:
             raise InputError("the files hold no rows", "check --where and how the files were written")
         ends = [order_statistics(file, bins.nth(n_rows)) for file in files]
@@ -40,7 +40,7 @@ def exact_edges(
     ]
 
 
-def _keep(batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]]) -> int:
+def keep_variations(batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]]) -> int:
     """Write V of each row, by each measure, and say how many rows they are."""
     scratch = Scratch()
     try:

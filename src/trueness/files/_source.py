@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from trueness.files._batches import Batch, RowOptions, batch_of
 from trueness.files._columns import Request, choose, recheck
-from trueness.files._errors import InputError
+from trueness.files._errors import InputError, shown
 from trueness.files._fields import MAX_CLASSES, Field, Reader
 from trueness.files._paths import STANDARD_INPUT, Input
 from trueness.files._screen import screened
@@ -51,6 +51,7 @@ class Source:
         options: RowOptions,
         *,
         label_file: str | None = None,
+        n_classes: int | None = None,
         remarks: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.inputs, self.options = list(inputs), options
@@ -60,7 +61,7 @@ class Source:
         self._standard: Reader | None = None
         with self._opened(self.inputs[0]) as first:
             self.choice = choose(self._fields(first, self.inputs[0]), request, self.inputs[0].name)
-        self.n_classes = self._count_classes()
+        self.n_classes = n_classes or self._count_classes()
 
     @property
     def rereadable(self) -> bool:
@@ -85,6 +86,12 @@ class Source:
         recheck(self.choice, self._request, self._fields(reader, input), input.name, self.inputs[0].name)
         rows = max(1, BATCH_VALUES // self.n_classes)
         wanted = self.choice.wanted
+        for name in (*wanted.numbers, wanted.label):
+            if name not in reader.fields:
+                raise InputError(
+                    f"column {shown(name)} is in the names of folders and not in {input.name}",
+                    "labels, probabilities and weights are columns of files; folders give groups and conditions",
+                )
         inside = wanted._replace(
             texts=tuple(name for name in wanted.texts if name in reader.fields),
             others=tuple(name for name in wanted.others if name in reader.fields),
@@ -140,7 +147,8 @@ class Source:
 def _checked_width(width: int, name: str, file: str) -> int:
     if not 2 <= width <= MAX_CLASSES:
         raise InputError(
-            f"column {name!r} of {file} has {width} numbers in a row", f"a row has 2 to {MAX_CLASSES} classes"
+            f"column {shown(name)} of {file} has {width} numbers in a row",
+            f"a row has 2 to {MAX_CLASSES} classes",
         )
     return width
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -39,22 +39,26 @@ TEN_BINS = EqualWidth(10)
 class Plan:
     """Which tables to make."""
 
-    variation: str = "entropy"
+    variation: str | Variation = "entropy"
     bins: Bins = TEN_BINS
     exact: bool = False
     """Bins of equal mass from the values of all rows, in two passes, instead of from a grid, in one."""
     ties: str = "first"
     engine: str = "auto"
     n_threads: int | None = None
+    with_confidence: bool = True
+    """Whether a second table by confidence is made, which ECE needs."""
 
     def __post_init__(self) -> None:
         require_choice("ties", self.ties, TIES)
         require_choice("engine", self.engine, ENGINES)
 
     def measures(self) -> list[Variation]:
-        """What rows are binned by: the chosen measure, and the confidence, which ECE needs."""
+        """What rows are binned by: the chosen measure, and the confidence beside it."""
         chosen = as_variation(self.variation)
-        return [chosen] if chosen.name == "confidence" else [chosen, as_variation("confidence")]
+        if chosen.name == "confidence" or not self.with_confidence:
+            return [chosen]
+        return [chosen, as_variation("confidence")]
 
     def specs(self, n_classes: int, weighted: bool, edges: list[Edges] | None = None) -> list[TableSpec]:
         """What the sums are sums of; `edges` are those of exact bins."""
@@ -184,40 +188,47 @@ class _Run:
         return "fused"
 
     def _add(self, placed: Placed) -> None:
-        batch = placed.batch
-        groups = dict(self.state.groups)
-        for name, part in _parts(batch):
-            tables = self._tables(part)
-            groups[name] = (
-                [a + b for a, b in zip(groups[name], tables, strict=True)] if name in groups else tables
-            )
-        self._refuse_too_many(groups)
+        batch, by = placed.batch, self._source.choice.by
+        more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
+        groups = (GroupedTables(by, self.state.groups) + GroupedTables(by, more)).groups
+        refuse_too_many(groups, self._specs, by)
         self.state = State(groups, placed.position, self.state.skipped + batch.skipped, self.state.engine)
         self._progress(placed.position, batch)
 
-    def _tables(self, batch: Batch) -> Tables:
-        try:
-            if batch.weight is not None and not batch.weight.any():
-                return self._of_no_weight(batch)
-            return tabulate_rows(batch.rows(), self._specs, self.state.engine, self._plan.n_threads)
-        except (ValueError, TypeError) as error:
-            raise refusal(batch, error) from error
 
-    def _of_no_weight(self, batch: Batch) -> Tables:
-        """Rows that count nothing, which the border would refuse among themselves, are looked at all the same."""
-        rows: Rows = replace(batch, weight=None).rows()
-        tabulate_rows(rows, [replace(self._specs[0], weighted=False)], "portable")
-        return [CalibrationTable.empty(spec) for spec in self._specs]
+def batch_tables(
+    batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None
+) -> dict[str | None, Tables]:
+    """For each group of a batch a table for each spec; a bad row is refused by its number in the file."""
+    return {name: _tables(part, specs, engine, n_threads) for name, part in _parts(batch)}
 
-    def _refuse_too_many(self, groups: dict[str | None, Tables]) -> None:
-        each = sum(spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in self._specs)
-        most = max(1, GROUP_BYTES // each)
-        if len(groups) > most:
-            raise InputError(
-                f"column {shown(self._source.choice.by or '')} (--by) has more than {most} values, whose tables would "
-                f"take more than {GROUP_BYTES >> 20} MB",
-                "group by a column with fewer values, or take --bins instead of a grid or --equal-mass",
-            )
+
+def _tables(batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None) -> Tables:
+    try:
+        if batch.weight is not None and not batch.weight.any():
+            return _of_no_weight(batch, specs)
+        return tabulate_rows(batch.rows(), specs, engine, n_threads)
+    except (ValueError, TypeError) as error:
+        raise refusal(batch, error) from error
+
+
+def _of_no_weight(batch: Batch, specs: Sequence[TableSpec]) -> Tables:
+    """Rows that count nothing, which the border would refuse among themselves, are looked at all the same."""
+    rows: Rows = replace(batch, weight=None).rows()
+    tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
+    return [CalibrationTable.empty(spec) for spec in specs]
+
+
+def refuse_too_many(groups: Mapping[str | None, Tables], specs: Sequence[TableSpec], by: str | None) -> None:
+    """Refuse groups whose tables would fill the memory."""
+    each = sum(spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
+    most = max(1, GROUP_BYTES // each)
+    if len(groups) > most:
+        raise InputError(
+            f"column {shown(by or '')} (--by) has more than {most} values, "
+            f"whose tables would take more than {GROUP_BYTES >> 20} MB",
+            "group by a column with fewer values, or take --bins instead of a grid or --equal-mass",
+        )
 
 
 def _held(batches: Iterator[Placed], n_classes: int) -> tuple[list[Placed], Iterator[Placed]]:

@@ -15,6 +15,7 @@ from trueness._version import __version__
 from trueness.files._errors import InputError, shown
 from trueness.files._output import write_text
 from trueness.table import CalibrationTable
+from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
 SCHEMA = 1
@@ -66,8 +67,8 @@ def encode_groups(groups: Mapping[str | None, Tables]) -> list[dict[str, Any]]:
     ]
 
 
-def decode_groups(content: Any, place: str) -> dict[str | None, Tables]:
-    """Groups of plain JSON, after looking at all of it."""
+def decode_groups(content: Any, place: str, variation: Variation | None = None) -> dict[str | None, Tables]:
+    """Groups of plain JSON, after looking at all of it; `variation` is the measure, if it is a user's own."""
     damaged = InputError(f"{place} is damaged", "make it again")
     if not isinstance(content, list):
         raise damaged
@@ -78,7 +79,7 @@ def decode_groups(content: Any, place: str) -> dict[str | None, Tables]:
         name, tables = entry["group"], entry["tables"]
         if not (name is None or isinstance(name, str)) or name in groups or not isinstance(tables, list):
             raise damaged
-        groups[name] = [CalibrationTable.from_dict(table) for table in tables]
+        groups[name] = [CalibrationTable.from_dict(table, variation) for table in tables]
     return groups
 
 

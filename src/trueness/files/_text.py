@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from trueness.files._arrow import field_of, pyarrow
+from trueness.files._arrow import field_of, gathered, pyarrow
 from trueness.files._errors import InputError, shown
 from trueness.files._fields import Chunk, Field, Wanted
 from trueness.files._parquet import explained, fields_of, width_of_first
@@ -182,7 +182,7 @@ class CsvReader:
             with explained(self._name):
                 handler = self._skip if self._tolerant else None
                 reader = self._csv.open_csv(self._stream, self._reading(), self._parsing(handler), converting)
-                for table in _gathered(reader, rows):
+                for table in gathered(reader, rows):
                     yield self._chunk(table, wanted)
         except InputError as error:
             raise self._placed(error) from error
@@ -221,19 +221,6 @@ def _kind(column: Any) -> str:
     written = column.filter(pc.not_equal(pc.utf8_trim_whitespace(column), ""))
     numbers = pc.sum(pc.match_substring_regex(written, NUMBER)).as_py() or 0
     return "number" if 2 * numbers >= len(written) else "text"
-
-
-def _gathered(reader: Any, rows: int) -> Iterator[Any]:
-    """Batches put together into tables of about so many rows: each costs something however short it is."""
-    pa = pyarrow()
-    held: list[Any] = []
-    for batch in reader:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= rows:
-            yield pa.Table.from_batches(held)
-            held = []
-    if held:
-        yield pa.Table.from_batches(held)
 
 
 def _numbers(column: Any) -> Any:
