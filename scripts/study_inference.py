@@ -389,7 +389,7 @@ def cluster_settings(repeats: int) -> list[dict[str, Any]]:
         {"part": "clusters", "alpha": alpha, "clusters": k, "rows": rows, "kind": kind, "repeats": repeats}
         for alpha in ("C=3 flat", "C=10 flat")
         for k, rows in ((30, 20), (100, 10), (300, 5))
-        for kind in ("copies", "correlated", "independent")
+        for kind in ("copies", "correlated", "across bins", "independent")
     ]
 
 
@@ -400,6 +400,8 @@ def clustered(
     k, rows = setting["clusters"], setting["rows"]
     names = np.repeat(np.arange(k), rows)
     y_true, y_prob = tn.simulate.calibrated(k, ALPHAS[setting["alpha"]], rng=seeds)
+    if setting["kind"] == "across bins":
+        return across_bins(k, rows, setting["alpha"], seeds)
     if setting["kind"] == "independent":
         return *tn.simulate.calibrated(k * rows, ALPHAS[setting["alpha"]], rng=seeds), names
     y_true, y_prob = y_true[names], y_prob[names]
@@ -407,6 +409,19 @@ def clustered(
         anew = tn.simulate.draw_labels(y_prob, seeds)
         y_true = np.where(seeds.random(len(names)) < 0.5, anew, y_true)
     return y_true, y_prob, names
+
+
+def across_bins(
+    k: int, rows: int, alpha: str, seeds: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows with predictions of their own whose labels stand at the same quantile of the ranks in half of a cluster."""
+    names = np.repeat(np.arange(k), rows)
+    y_prob = seeds.dirichlet(ALPHAS[alpha], len(names))
+    level = np.where(seeds.random(len(names)) < 0.5, seeds.random(k)[names], seeds.random(len(names)))
+    order = np.argsort(-y_prob, axis=1)
+    reached = np.cumsum(np.take_along_axis(y_prob, order, axis=1), axis=1)
+    rank = np.argmax(reached > level[:, None] * reached[:, -1:], axis=1)
+    return np.take_along_axis(order, rank[:, None], axis=1)[:, 0], y_prob, names
 
 
 def measure_clusters(setting: dict[str, Any]) -> dict[str, Any]:
