@@ -43,12 +43,8 @@ def fragment(result: Assessment) -> str:
         tag("style", Markup(style)),
         tag("p", tag("strong", words), class_=f"verdict {kind}"),
         tag("p", sentence_of(result.verdict)),
-        tag(
-            "div",
-            tag("div", picture),
-            tag("div", table, tag("p", facts, note, class_="facts")),
-            class_="side-by-side",
-        ),
+        tag("div", tag("div", picture), tag("div", table), class_="side-by-side"),
+        tag("p", facts, note, class_="facts"),
         cautions,
         class_="trueness trueness-notebook",
     )
