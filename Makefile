@@ -4,6 +4,9 @@
 #   make test    the whole test suite, once bare and once with everything
 #   make lint    ruff, mypy, import-linter, codespell
 #   make bench   the speed of both engines beside other libraries (installs torch)
+#   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
+#   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
+#   make gallery draw the pictures of docs/gallery.md anew
 #   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
@@ -17,25 +20,27 @@ PIP  := python -m pip --disable-pip-version-check install --quiet
 # The version is fixed, and named again beside what depends on it so that pip cannot replace it.
 TORCH := torch==2.13.0
 
-# In CI nothing may be left out; elsewhere torch is too large to be imposed.
+# In CI nothing may be left out; elsewhere torch and the cluster engines are too large to be imposed.
 ifneq ($(filter true 1,$(CI)),)
 TORCH_FOR_TESTS := $(VENV)/.torch
+CLUSTER_FOR_TESTS := $(VENV)/.cluster
+BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench torch clean
+.PHONY: demo test test-bare lint bench browser cluster gallery torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
 	@$(VENV)/bin/trueness demo
 
-test: $(VENV)/.test $(TORCH_FOR_TESTS) test-bare
+test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) $(BROWSER_FOR_TESTS) test-bare
 	@echo "The whole suite:"
 	@$(VENV)/bin/python -m pytest -n $(WORKERS) --cov
 
 test-bare: $(BARE)/.test
 	@echo "Without extras (NumPy and narwhals alone):"
-	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q --ignore=src/trueness/tabulation/fused
+	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q --ignore=src/trueness/tabulation/fused --ignore=src/trueness/plots
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
@@ -44,13 +49,26 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/lint-imports --no-logo
 	$(VENV)/bin/codespell
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench $(VENV)/.cluster
 	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
 	@$(VENV)/bin/python benchmarks/fused.py
+	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py
 	@$(VENV)/bin/python benchmarks/torch_metric.py
+	@$(VENV)/bin/python benchmarks/cluster.py
 
 torch: $(VENV)/.torch
+
+cluster: $(VENV)/.cluster
+
+# Playwright drives it but does not bring it: its own builds come from no package registry.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { echo "Installing chromium:"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
+	  || { echo "Install Chromium by hand, or name a browser: export TRUENESS_BROWSER=/path/to/chromium"; exit 1; }
+
+gallery: $(VENV)/.test
+	@$(VENV)/bin/python scripts/make_gallery.py
 
 clean:
 	rm -rf $(VENV) $(BARE) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -76,6 +94,10 @@ $(VENV)/.lint: $(VENV)/.package
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
 	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
+	@touch $@
+
+$(VENV)/.cluster: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[dask,fast,spark]'
 	@touch $@
 
 # netcal's own requirements would bring in far more than its calibration error needs.

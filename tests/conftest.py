@@ -9,20 +9,34 @@ run say how many were and what to do; in CI a missing library is an error instea
 import os
 from collections.abc import Iterator
 from importlib.util import find_spec
+from shutil import which
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
+    "dask": ("dask", "distributed", "pandas", "pyarrow"),
+    "cli": ("pyarrow", "tqdm"),
+    "browser": ("playwright", "axe_playwright_python"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "lightning": ("lightning",),
+    "plots": ("matplotlib",),
     "sklearn": ("sklearn",),
+    "spark": ("pyspark", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
-REMEDY = dict.fromkeys(("torch", "lightning"), "make torch, then make test again")
+PROGRAMS = {"spark": ("java",)}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+REMEDY = {
+    "dask": "make cluster, then make test again",
+    "spark": "make cluster, install Java 17, then make test again",
+    "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
+    "torch": "make torch, then make test again",
+    "lightning": "make torch, then make test again",
+}
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 
 LEFT_OUT = "trueness_left_out"
@@ -41,8 +55,17 @@ settings.register_profile("bare", parent=settings.get_profile("ci"), max_example
 settings.load_profile("bare" if BARE else "ci" if IN_CI else "local")
 
 
+def browser_path() -> str | None:
+    """A Chromium on this machine: playwright drives one, but the registries do not bring it."""
+    return os.environ.get("TRUENESS_BROWSER") or next(filter(None, map(which, BROWSERS)), None)
+
+
 def missing_modules() -> dict[str, list[str]]:
     absent = {marker: [name for name in names if find_spec(name) is None] for marker, names in NEEDS.items()}
+    for marker, programs in PROGRAMS.items():
+        absent[marker] += [name for name in programs if which(name) is None]
+    if browser_path() is None:
+        absent["browser"].append("chromium")
     return {marker: names for marker, names in absent.items() if names}
 
 
@@ -93,6 +116,13 @@ def _left_out(marker: str, count: int) -> str:
     tests, need, them = ("tests", "need", "them") if count > 1 else ("test", "needs", "it")
     to_do = "left out on purpose here" if BARE else f"to run {them}: {REMEDY.get(marker, DEFAULT_REMEDY)}"
     return f"{count} {tests} marked {marker!r} {need} {', '.join(MISSING[marker])}; {to_do}"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    path = browser_path()
+    assert path is not None
+    return path
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import pytest
 import trueness as tn
 from trueness import demo
 from trueness.cli import main
+from trueness.report import tables_in
 
 
 def test_the_example_is_what_its_script_promises():
@@ -53,9 +54,22 @@ def test_an_empty_bin_has_its_line_without_numbers():
     assert lines[2].split() == ["(0.10,", "0.20]", "0"]
 
 
-def test_the_command_prints_the_answer(capsys):
+def test_the_command_prints_the_answer_and_writes_the_report(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert main(["demo"]) == 0
-    assert capsys.readouterr().out == demo.answer() + "\n"
+    printed = capsys.readouterr().out
+    assert printed.startswith(demo.answer() + "\n")
+    path = Path(printed.rstrip("\n").rpartition(": ")[2])
+    assert path == tmp_path / demo.REPORT
+    (table, _) = tables_in(path)
+    digits = demo.load_digits()
+    assert table == tn.tabulate(digits.y_true, digits.y_prob["random_forest"])
+
+
+def test_a_terminal_without_unicode_gets_plain_characters():
+    text = demo.answer(ascii_only=True)
+    assert text.isascii()
+    assert len(text) == len(demo.answer())
 
 
 def test_the_command_says_its_version(capsys):

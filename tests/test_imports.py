@@ -32,8 +32,12 @@ SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([
         SMALL + "tn.vce(y.tolist(), p.tolist(), bins=tn.EqualMass(2))",
         SMALL
         + "a = tn.Accumulator(2); a.update(y, p); repr(a.table.to_dict()); tn.simulate.calibrated(9, [1, 1], 0)",
+        "import trueness.plots, trueness.reproduction.run, trueness.cli.reproduce",
+        SMALL
+        + "import trueness.plots, trueness.report as r; a = tn.assess([0, 1] * 9, [[0.9, 0.1]] * 18, rng=0)\n"
+        + "r.page(a); a._repr_html_()",
     ],
-    ids=["import", "metrics", "lists", "stream"],
+    ids=["import", "metrics", "lists", "stream", "reproduction", "report"],
 )
 def test_no_optional_library_is_loaded(code: str) -> None:
     assert loaded_after(code) & set(OPTIONAL) == set()

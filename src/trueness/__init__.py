@@ -8,41 +8,46 @@ Rows become ranks; ranks and a variation measure choose a bin; bins add up exact
 True
 """
 
-from trueness import simulate
-from trueness._content import TableSpec
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from trueness._version import __version__
-from trueness.assessment import (
-    Assessment,
-    BinSweep,
-    Comparer,
-    Comparison,
-    assess,
-    assess_table,
-    compare,
-    sweep_bins,
-)
-from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
-from trueness.metrics import (
-    SignedParts,
-    ece,
-    expected_calibration_error,
-    ranked_calibration_error,
-    ranked_gap,
-    rce,
-    signed_parts,
-    top_label_error,
-    top_label_gap,
-    uce,
-    uncertainty_calibration_error,
-    uncertainty_gap,
-    variation_calibration_error,
-    variation_gap,
-    vce,
-)
-from trueness.streaming import Accumulator
-from trueness.table import CalibrationTable
-from trueness.tabulation import tabulate
-from trueness.variation import Variation, renyi, tsallis, variations
+
+if TYPE_CHECKING:
+    from trueness import simulate
+    from trueness._content import TableSpec
+    from trueness.assessment import (
+        Assessment,
+        BinSweep,
+        Comparer,
+        Comparison,
+        assess,
+        assess_table,
+        compare,
+        sweep_bins,
+    )
+    from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.metrics import (
+        SignedParts,
+        ece,
+        expected_calibration_error,
+        ranked_calibration_error,
+        ranked_gap,
+        rce,
+        signed_parts,
+        top_label_error,
+        top_label_gap,
+        uce,
+        uncertainty_calibration_error,
+        uncertainty_gap,
+        variation_calibration_error,
+        variation_gap,
+        vce,
+    )
+    from trueness.streaming import Accumulator
+    from trueness.table import CalibrationTable
+    from trueness.tabulation import tabulate
+    from trueness.variation import Variation, renyi, tsallis, variations
 
 __all__ = [
     "vce",
@@ -83,6 +88,55 @@ __all__ = [
     "simulate",
     "__version__",
 ]
+
+_MODULES = {
+    "_content": ["TableSpec"],
+    "assessment": [
+        "Assessment",
+        "BinSweep",
+        "Comparer",
+        "Comparison",
+        "assess",
+        "assess_table",
+        "compare",
+        "sweep_bins",
+    ],
+    "binning": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
+    "metrics": [
+        "SignedParts",
+        "ece",
+        "expected_calibration_error",
+        "ranked_calibration_error",
+        "ranked_gap",
+        "rce",
+        "signed_parts",
+        "top_label_error",
+        "top_label_gap",
+        "uce",
+        "uncertainty_calibration_error",
+        "uncertainty_gap",
+        "variation_calibration_error",
+        "variation_gap",
+        "vce",
+    ],
+    "streaming": ["Accumulator"],
+    "table": ["CalibrationTable"],
+    "tabulation": ["tabulate"],
+    "variation": ["Variation", "renyi", "tsallis", "variations"],
+}
+"""Where each name is defined. NumPy is loaded with the first of them, so that `trueness --help` does not wait."""
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "simulate":
+        return import_module("trueness.simulate")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"trueness.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

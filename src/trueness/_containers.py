@@ -6,6 +6,7 @@ narwhals speaks for the data frames and DLPack for the tensors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NoReturn
@@ -27,6 +28,11 @@ class Contents:
     columns: tuple[NDArray[Any], ...] | None = None
     names: tuple[str, ...] | None = None
     eps: float = float(np.finfo(np.float64).eps)
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str]) -> Contents:
+        """Columns that are arrays already, as the readers of files have them."""
+        return cls(None, tuple(columns), tuple(names), max(_eps(column.dtype) for column in columns))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -55,6 +61,8 @@ def contents_of(value: Any, argument: str) -> Contents:
     """The arrays inside `value`; a TypeError or ValueError that names the argument if it cannot be read."""
     if isinstance(value, np.ndarray):
         return _from_numpy(value, argument)
+    if isinstance(value, Contents):
+        return value
     if isinstance(value, (list, tuple)):
         return _from_sequence(value, argument)
     if value is None or isinstance(value, (str, bytes, dict)):
@@ -104,7 +112,7 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
     columns = tuple(_column(series, f"{argument}, column {series.name!r}") for series in frame.iter_columns())
     if not columns:
         raise ValueError(f"{argument} is a data frame without columns")
-    return Contents(None, columns, names, max(_eps(column.dtype) for column in columns))
+    return Contents.of_columns(columns, names)
 
 
 def _column(series: Any, argument: str) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -32,10 +33,10 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
     if not tables:
         raise ValueError("there is no table to save")
     content = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "tables": tables}
-    _put(json.dumps(content, allow_nan=False), os.fsdecode(path))
+    put(json.dumps(content, allow_nan=False), os.fsdecode(path))
 
 
-def _put(text: str, path: str) -> None:
+def put(text: str, path: str) -> None:
     """Write text to a path; errors name that path.
 
     A link stays, and what it leads to is replaced. A pipe or a device is no file to be replaced: it is written to.
@@ -68,14 +69,23 @@ def _replace(target: str, text: str) -> None:
 
 def read(path: str | os.PathLike[str], variation: Variation | None = None) -> list[tuple[TableSpec, Sums]]:
     """Spec and sums of each table of a file of a schema that is known."""
-    import json
-
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        try:
-            content = json.load(file, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
+        return read_content(parsed(file.read, name), name, variation)
+
+
+def parsed(text: Callable[[], str], name: str) -> Any:
+    """What JSON says; `text` is called here because bytes that are no text are refused in the same words."""
+    import json
+
+    try:
+        return json.loads(text(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
+
+
+def read_content(content: Any, name: str, variation: Variation | None) -> list[tuple[TableSpec, Sums]]:
+    """Spec and sums of each table in what JSON said; `name` is that of the file."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{name} is JSON, but not a file of calibration tables")
     if not _is_int(content.get("schema")) or content["schema"] != SCHEMA:
@@ -217,9 +227,9 @@ def _decode_sum(name: str, value: Any, zero: Any) -> Any:
 
 def _integers(name: str, value: Any, shape: tuple[int, ...]) -> IntArray:
     _require(_shape_of(value) == shape, f"{name} must have shape {shape}")
-    _require(
-        all(_is_int(leaf) and abs(leaf) < 2**62 for leaf in _leaves(value)), f"{name} must be whole numbers"
-    )
+    leaves = _leaves(value)
+    whole = set(map(type, leaves)) <= {int} and all(abs(leaf) < 2**62 for leaf in (max(leaves), min(leaves)))
+    _require(whole, f"{name} must be whole numbers")
     return np.array(value, dtype=np.int64).reshape(shape)
 
 
@@ -227,6 +237,8 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
     """The shape of nested lists, None if they are ragged."""
     if not isinstance(value, list):
         return ()
+    if list not in set(map(type, value)):  # the innermost lists, which hold nearly everything
+        return (len(value),)
     inner = {_shape_of(entry) for entry in value}
     if len(inner) > 1 or None in inner:
         return None
@@ -234,7 +246,11 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
 
 
 def _leaves(value: Any) -> list[Any]:
-    return [leaf for entry in value for leaf in _leaves(entry)] if isinstance(value, list) else [value]
+    if not isinstance(value, list):
+        return [value]
+    if list not in set(map(type, value)):
+        return value
+    return [leaf for entry in value for leaf in _leaves(entry)]
 
 
 def _is_int(value: Any) -> bool:

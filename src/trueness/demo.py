@@ -4,6 +4,7 @@ The predictions are out-of-fold: every row was predicted by a model that had not
 ``scripts/make_digits_example.py`` and are shipped with the package.
 """
 
+import os
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -13,9 +14,14 @@ import numpy.typing as npt
 
 from trueness.assessment import Assessment, Comparison, compare
 from trueness.metrics import variation_gap
+from trueness.plots.readings import reliability
+from trueness.plots.text import reliability_text
 from trueness.table import CalibrationTable
 
 SEED = 0
+REPORT = "trueness-demo.html"
+"""Where the report goes if nothing else is said: in the folder where the command was given."""
+
 BAR_WIDTH = 30
 
 HOW_TO_READ = """\
@@ -48,7 +54,7 @@ def compared(digits: Digits) -> Comparison:
     return compare(digits.y_true, digits.y_prob, rng=SEED)
 
 
-def answer() -> str:
+def answer(*, ascii_only: bool = False) -> str:
     """The whole printed answer: one line and one sentence per model, the differences, the bins of the worst.
 
     >>> print(answer())
@@ -56,8 +62,26 @@ def answer() -> str:
     model                 rows accuracy    VCE  noise ...
     naive_Bayes           1797    0.835  0.256  0.004 ...
     """
+    return _printed(compared(load_digits()), ascii_only=ascii_only)
+
+
+def tell(report: str | os.PathLike[str] = REPORT, *, ascii_only: bool = False) -> str:
+    """The printed answer, and the report of the worst model written to a file, whose path is the last line."""
     comparison = compared(load_digits())
-    worst = max(comparison.assessments, key=lambda name: comparison.assessments[name].vce.debiased)
+    worst = _worst(comparison)
+    comparison.assessments[worst].write_html(
+        report, title=f"{worst} on handwritten digits", made_by="trueness demo"
+    )
+    told = f"The report of {worst}, to be opened in a browser: {os.path.abspath(os.fsdecode(report))}"
+    return f"{_printed(comparison, ascii_only=ascii_only)}\n\n{told}"
+
+
+def _worst(comparison: Comparison) -> str:
+    return max(comparison.assessments, key=lambda name: comparison.assessments[name].vce.debiased)
+
+
+def _printed(comparison: Comparison, *, ascii_only: bool) -> str:
+    worst = _worst(comparison)
     return "\n\n".join(
         [
             "Handwritten digits, 10 classes: every row predicted by a model that had not seen it",
@@ -66,6 +90,7 @@ def answer() -> str:
             comparison.verdict,
             bin_title(worst),
             bin_lines(comparison.assessments[worst].table),
+            reliability_text(reliability(comparison.assessments[worst]), ascii_only=ascii_only),
             HOW_TO_READ,
         ]
     )

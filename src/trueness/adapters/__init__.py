@@ -1,1 +1,1 @@
-"""Other people's worlds: each module imports its one library, and none imports another."""
+"""Other people's worlds: each module speaks to the one library it is named after, and imports no other."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from trueness.assessment import _words
 from trueness.inference._corrections import holm
 from trueness.inference._estimates import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from trueness.plots import RankDisplay, ReliabilityDisplay
 
 SCHEMA = 1
 
@@ -98,6 +102,42 @@ class Assessment:
         return _words.page(self)
 
     __repr__ = __str__
+
+    def plot(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+        """Draw the reliability diagram (extra `plots`): predicted against observed, with the noise.
+
+        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`.
+        """
+        from trueness.plots import ReliabilityDisplay
+
+        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax)
+
+    def plot_ranks(self, bin: int | None = None, ax: Any = None) -> RankDisplay:
+        """Draw which ranks came true beside the predicted ones (extra `plots`).
+
+        `bin` is a number from 1, as in the printed tables and in other pictures; None for all rows.
+        """
+        from trueness.plots import RankDisplay
+
+        return RankDisplay.from_assessment(self, bin=bin, ax=ax)
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one HTML file that needs nothing else, with the table in it.
+
+        `title` names the model or the data, `made_by` the command or call that made it.
+        `trueness.report.tables_in(path)` reads the table back.
+        """
+        from trueness import report  # upwards, once: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from trueness import report
+
+        return report.fragment(self)
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
 from trueness.assessment._words import short_p
 from trueness.inference._estimates import Interval
+
+if TYPE_CHECKING:
+    from trueness.plots import ForestDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,12 @@ class Comparison:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def plot(self, ax: Any = None, *, number: str = "vce") -> ForestDisplay:
+        """Draw the difference between each pair of models with its interval (extra `plots`)."""
+        from trueness.plots import ForestDisplay
+
+        return ForestDisplay.from_comparison(self, number=number, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

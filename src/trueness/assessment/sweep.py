@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from trueness.assessment._judge import Settings
 from trueness.binning import EqualMass, EqualWidth
 from trueness.inference._estimates import Evidence, net_gap, variation_error
 from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from trueness.plots import SweepDisplay
 
 KINDS = ("mass", "width")
 _STREAM = 7
@@ -61,6 +64,12 @@ class BinSweep:
         return "\n".join([head, titles, *lines])
 
     __repr__ = __str__
+
+    def plot(self, ax: Any = None) -> SweepDisplay:
+        """Draw VCE and its noise floor against the number of bins (extra `plots`)."""
+        from trueness.plots import SweepDisplay
+
+        return SweepDisplay.from_sweep(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness._sums import FloatArray
+from trueness._sums import FloatArray, IntArray
 from trueness.inference._folded import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference._null import Draws, FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference._replicates import Replicates
@@ -40,6 +40,8 @@ class BinNoise:
     high: FloatArray
     sd: FloatArray
     """Its standard deviation, at the null or as observed, whichever is larger."""
+    independent_rows: FloatArray
+    """As many rows as make this much noise: those of the bin, fewer if they are weighted or come in clusters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +144,7 @@ class Evidence:
             **drawn,
         )
 
-    def spread_out(self, values: FloatArray) -> FloatArray:
+    def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
         """Values of the filled bins at their places among all, NaN elsewhere."""
         everywhere = np.full(self.n_bins, np.nan)
         everywhere[self.bins.index] = values
@@ -153,7 +155,7 @@ class Evidence:
     ) -> BinNoise:
         """What is said of single bins."""
         low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd)))
+        return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
     def net_sd(self) -> float:

@@ -44,24 +44,37 @@ def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
 
 def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_threads: int) -> Edges:
     """The edges of equal-mass bins over all rows."""
-    low, high = variation.range_for(rows.n_classes)
-    scale = (CELLS - 1) / (high - low)
     values = np.empty(rows.n_rows)
+    cells = in_threads(lambda some: measure(rows, variation, some, values), spans(rows), n_threads)
+    return edges_of_measured(values, sum(cells), variation, rows.n_classes, bins)
+
+
+def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], values: FloatArray) -> Any:
+    """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
+    low, scale = _cell_scale(variation, rows.n_classes)
     item, in_groups = np.dtype(rows.working_dtype).itemsize, rows.n_classes <= NETWORK_CLASSES
     kernel = measure_kernel(rows.n_classes, item, _kernel_name(variation), in_groups)
+    cells = np.zeros(CELLS, np.int64)
+    for start, stop in spans:
+        block = rows.block(start, stop)[: stop - start]
+        failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells)
+        if failed >= 0:
+            rows.refuse_block(start + failed, min(start + failed + 8, stop))
+    return cells
 
-    def measure(spans: Iterable[tuple[int, int]]) -> Any:
-        cells = np.zeros(CELLS, np.int64)
-        for start, stop in spans:
-            block = rows.block(start, stop)[: stop - start]
-            failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells)
-            if failed >= 0:
-                rows.refuse_block(start + failed, min(start + failed + 8, stop))
-        return cells
 
-    cells = sum(in_threads(measure, spans(rows), n_threads))
-    ends = order_statistics(values, cells, low, scale, bins.nth(rows.n_rows))
-    return bins.edges_at(ends, low, high)
+def edges_of_measured(
+    values: FloatArray, cells: Any, variation: Variation, n_classes: int, bins: EqualMass
+) -> Edges:
+    """The edges of equal-mass bins, given 𝒱 of all rows and the counts that `measure` gave for them."""
+    ends = order_statistics(values, cells, *_cell_scale(variation, n_classes), bins.nth(len(values)))
+    return bins.edges_at(ends, *variation.range_for(n_classes))
+
+
+def _cell_scale(variation: Variation, n_classes: int) -> tuple[float, float]:
+    """The bottom of the measure's range, and cells for each unit of it."""
+    low, high = variation.range_for(n_classes)
+    return low, (CELLS - 1) / (high - low)
 
 
 def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
@@ -97,12 +110,12 @@ class _Pass:
                 map(str, (n_classes, self.item, copies, *(_kernel_name(spec.variation) for spec in specs)))
             )
             few = n_edges <= FEW_EDGES
-            self.kernel, self.sum_block = group_kernel(shape, few), self._sum_groups
+            self.kernel = group_kernel(shape, few)
             self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
             self.scratch, row = aligned_zeros((layout.size,)), layout.row
             self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
         else:
-            self.kernel, self.sum_block = row_kernel(self.item), self._sum_sorted
+            self.kernel = row_kernel(self.item)
             self.search = _search(specs, self.thresholds)
             self.scratch = np.zeros(24)
             self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
@@ -126,6 +139,15 @@ class _Pass:
         block = np.empty((0, self.rows.n_classes), f"f{self.item}")
         scores = block.astype(np.float64) if self.rows.from_logits else block
         self.sum_block(block, scores, np.empty(0, np.int64))
+
+    def sum_block(self, block: Any, scores: Any, labels: Any) -> int:
+        """Sum a block; the first of eight rows among which one is bad, or -1.
+
+        Chosen anew each time: a method kept as an attribute would keep the pass, and its rows, until a collection of
+        garbage.
+        """
+        grouped = self.rows.n_classes <= NETWORK_CLASSES
+        return (self._sum_groups if grouped else self._sum_sorted)(block, scores, labels)
 
     def _sum_groups(self, block: Any, scores: Any, labels: Any) -> int:
         how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.search, self.thresholds)

@@ -1,0 +1,346 @@
+"""Dask and Spark with one worker and with two against one process on the same files; and the cost of a large cluster.
+
+Run it with ``make bench``, or alone with ``--quick`` for a run whose figures mean nothing. It writes
+`results/cluster.md`. Every figure is of one run on one machine: ratios hold better than seconds.
+
+The model at the end is that of docs/cluster.md. What it takes for granted of the sum of many tables is not taken from
+thin air: the tree of 10⁴ partitions is built and run here, with tables that are all different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import pickle
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from measuring import figure, machine, markdown, resident_growth, thousands, use_own_cache
+
+CLASSES = 10
+RESULTS = Path(__file__).parent / "results" / "cluster.md"
+
+
+class Size(NamedTuple):
+    """How much is measured."""
+
+    shards: int
+    rows: int
+    partitions: int
+
+
+FULL, QUICK = Size(8, 500_000, 10_000), Size(4, 20_000, 200)
+
+
+class Run(NamedTuple):
+    """One way to the table."""
+
+    name: str
+    workers: int
+    seconds: float
+    driver_growth: float
+    """MB by which the driving process grew while it ran."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one machine shows, and the model needs."""
+
+    rows_per_second: float
+    """Of one worker, file to table."""
+    task_seconds: float
+    """What a task costs beside its work, on the scheduler."""
+    add_seconds: float
+    """Adding two tables."""
+    part_bytes: int
+    """One partition's tables as they move."""
+
+
+def write_shards(folder: Path, size: Size) -> list[str]:
+    """Calibrated rows as Parquet files, one for each partition."""
+    from trueness.files import write_predictions
+    from trueness.simulate import calibrated
+
+    paths = [str(folder / f"shard-{number}.parquet") for number in range(size.shards)]
+    for seed, path in enumerate(paths):
+        y_true, y_prob = calibrated(size.rows, [1.0] * CLASSES, rng=seed)
+        write_predictions(path, [(y_true, y_prob)], size.rows, CLASSES)
+    return paths
+
+
+def best(name: str, workers: int, work: Callable[[], Any], turns: int = 3) -> Run:
+    """The shortest of several turns after one that warms; memory is that of the last."""
+    work()
+    seconds = []
+    for _ in range(turns):
+        begin = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - begin)
+    return Run(name, workers, min(seconds), resident_growth(work))
+
+
+def kernel_alone(paths: list[str]) -> Run:
+    """The rows of one shard, in memory already, as often as there are shards."""
+    import numpy as np
+    import pyarrow.parquet as pq
+
+    import trueness as tn
+
+    table = pq.read_table(paths[0])
+    y_true = table["y_true"].to_numpy()
+    y_prob = np.stack([table[f"p_{c}"].to_numpy() for c in range(CLASSES)], axis=1)
+    run = best("kernel, rows in memory", 1, lambda: tn.tabulate(y_true, y_prob, engine="fused", n_threads=1))
+    return run._replace(seconds=run.seconds * len(paths))
+
+
+def one_process(paths: list[str]) -> tuple[Run, Any]:
+    """The files one after the other, on one thread."""
+    from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
+
+    def work() -> Any:
+        source = Source(find_inputs(paths).files, Request(), RowOptions())
+        return sum_source(source, Plan(engine="fused", n_threads=1, with_confidence=False)).tables.whole[0]
+
+    return best("one process", 1, work), work()
+
+
+@contextmanager
+def dask_workers(count: int) -> Iterator[Any]:
+    """Processes of one thread each, on loopback."""
+    from distributed import Client, LocalCluster
+
+    settings = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
+    with (
+        LocalCluster(n_workers=count, memory_limit="3GB", **settings) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def on_dask(paths: list[str], expected: Any) -> list[Run]:
+    """The same files on one worker and on two."""
+    from trueness.adapters import dask
+
+    runs = []
+    for count in (1, 2):
+        with dask_workers(count) as client:
+
+            def work() -> Any:
+                return dask.tabulate(paths, "y_true", "p_*", engine="fused", client=client)
+
+            assert work() == expected
+            runs.append(best("Dask", count, work))
+    return runs
+
+
+def on_spark(paths: list[str], expected: Any) -> list[Run]:
+    """The same files on one core and on two; a file is a partition."""
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    from pyspark.sql import SparkSession
+
+    from trueness.adapters import spark
+
+    warnings.filterwarnings("ignore", message="PySpark does not yet")
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.files.maxPartitionBytes": str(2**30),
+        "spark.sql.files.openCostInBytes": str(2**30),
+    }
+    runs = []
+    for count in (1, 2):
+        builder = SparkSession.builder.master(f"local[{count},4]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        data = session.read.parquet(*paths)
+
+        def work() -> Any:
+            return spark.tabulate(data, "y_true", "p_*", engine="fused")  # noqa: B023
+
+        assert work() == expected
+        runs.append(best("Spark", count, work))
+        session.stop()
+    return runs
+
+
+def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
+    """The work, and so many parts of it, all different: a hundred small partitions, rolled."""
+    import numpy as np
+
+    from trueness import partitions, simulate
+    from trueness.files._fields import Field
+
+    options: Any = {"engine": "portable", "bins": bins}
+    names = ["y", *(f"p_{c}" for c in range(CLASSES))]
+    request = partitions.request_of("y", "p_*", options)
+    choice = partitions.choice_of({name: Field("number") for name in names}, request)
+    plan = partitions.plan_of(options, with_confidence=False)
+    work = partitions.Work.of(request, partitions.row_options_of(options), plan, choice, CLASSES)
+    y_true, y_prob = simulate.calibrated(count + 100, [1.0] * CLASSES, rng=0)
+
+    def part(number: int) -> Any:
+        some = slice(number, number + 100)
+        columns = {
+            "y": y_true[some],
+            **{f"p_{c}": np.ascontiguousarray(y_prob[some, c]) for c in range(CLASSES)},
+        }
+        return work.sum([work.batch(columns, 100, f"partition {number}")])
+
+    return work, [part(number) for number in range(count)]
+
+
+def simulate_reduction(size: Size) -> tuple[list[tuple[Any, ...]], dict[str, Costs]]:
+    """The tree of many partitions: on a real scheduler for its cost a task, in this process for that of adding."""
+    from trueness import FineGrid, partitions
+    from trueness.adapters import dask
+
+    lines, costs = [], {}
+    for name, bins, count in (
+        ("10 bins", 10, size.partitions),
+        ("grid of 4000", FineGrid(), max(64, size.partitions // 20)),
+    ):
+        work, parts = parts_of(count, bins)
+        begin = time.perf_counter()
+        in_line = reduce(add, parts)
+        adding = (time.perf_counter() - begin) / (count - 1)
+        moved, row = len(pickle.dumps(parts[0], protocol=5)), len(parts[0].to_json())
+        with dask_workers(2) as client:
+            sources = client.scatter(parts[:64], broadcast=True)
+
+            def tree() -> Any:
+                leaves = [dask.delayed(_same)(sources[number % 64], number) for number in range(count)]  # noqa: B023
+                return client.compute(dask._tree(leaves, partitions.total)).result()
+
+            expected = reduce(add, [parts[number % 64] for number in range(count)])
+            begin = time.perf_counter()
+            added = tree()
+            seconds = time.perf_counter() - begin
+            assert work.checked(added).whole == work.checked(expected).whole
+        tasks = count + sum(_levels(count, dask.FAN_IN))
+        assert in_line.tables.n_rows == 100 * count
+        costs[name] = Costs(math.nan, seconds / tasks, adding, moved)
+        lines.append(
+            (name, thousands(count), len(_levels(count, dask.FAN_IN)), thousands(tasks), f"{seconds:.1f}",
+             f"{seconds / tasks * 1e3:.2f}", f"{adding * 1e3:.2f}", thousands(moved), thousands(row))
+        )  # fmt: skip
+    return lines, costs
+
+
+def _same(part: Any, _: int) -> Any:
+    return part
+
+
+def _levels(count: int, fan_in: int) -> list[int]:
+    """How many tasks each level of the tree has."""
+    levels = []
+    while count > 1:
+        count = math.ceil(count / fan_in)
+        levels.append(count)
+    return levels
+
+
+def modelled(
+    costs: Costs, rows: float = 1e11, workers: int = 100, partitions: int = 10_000
+) -> dict[str, float]:
+    """docs/cluster.md, "What a large run would cost": seconds of each part, and bytes."""
+    fan_in = 8
+    levels = _levels(partitions, fan_in)
+    tasks = partitions + sum(levels)
+    return {
+        "map": rows / (workers * costs.rows_per_second),
+        "scheduler": tasks * costs.task_seconds,
+        "adding": partitions * costs.add_seconds / workers + len(levels) * fan_in * costs.add_seconds,
+        "gigabytes moved": (tasks - 1) * costs.part_bytes / 1e9,
+    }
+
+
+def speeds(runs: list[Run], n_rows: int) -> str:
+    """A table of what was measured, against one process."""
+    alone = next(run for run in runs if run.name == "one process")
+    header = ["way", "workers", "rows/s", "rows/s and worker, against one process", "driver grew by, MB"]
+    lines = [
+        [
+            run.name,
+            run.workers,
+            thousands(n_rows / run.seconds),
+            f"{alone.seconds / run.seconds / run.workers:.2f} ×",
+            figure(max(run.driver_growth, 0.0)),
+        ]
+        for run in runs
+    ]
+    return markdown(header, lines)
+
+
+def main() -> None:
+    """Measure, model, write it down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small; the figures mean nothing")
+    size = QUICK if parser.parse_args().quick else FULL
+    use_own_cache()
+    about = machine()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_shards(Path(folder), size)
+        alone, expected = one_process(paths)
+        runs = [kernel_alone(paths), alone, *on_dask(paths, expected), *on_spark(paths, expected)]
+    lines, costs = simulate_reduction(size)
+    n_rows = size.shards * size.rows
+    per_worker = n_rows / next(run.seconds for run in runs if run.name == "Dask" and run.workers == 1)
+    header = [
+        "tables",
+        "partitions",
+        "levels",
+        "tasks",
+        "s",
+        "ms a task",
+        "ms to add two",
+        "bytes, Dask",
+        "bytes, Spark",
+    ]
+    model = [
+        [
+            name,
+            *(
+                figure(value)
+                for value in modelled(Costs(per_worker, *list(vars(cost).values())[1:])).values()
+            ),
+        ]
+        for name, cost in costs.items()
+    ]
+    what = (
+        f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, the fused engine, one thread a "
+        "worker; the tables of all ways are equal (`==`). Memory is that of the Python process that drives."
+    )
+    text = "\n\n".join(
+        [
+            "# Dask and Spark",
+            about,
+            what,
+            speeds(runs, n_rows),
+            "The sum of many partitions, on a Dask cluster of two workers (checked against a plain sum):",
+            markdown(header, lines),
+            "What 100 workers, 10 000 partitions and 10¹¹ rows would cost by the model of docs/cluster.md, seconds:",
+            markdown(["tables", "map", "scheduler", "adding", "GB moved"], model),
+        ]
+    )
+    print(text)
+    if size is FULL:
+        RESULTS.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Files against just reading them: ratios in one run, on the same file, each in a fresh process.
+
+Run it with ``make bench``. A run of the command is compared with pyarrow reading the same columns in the same way and
+throwing them away. Fresh processes, because that is what a user starts and because peak memory is a process's.
+Start-up (the compiled code is on disk) is told apart: on a file of any size it is paid once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from measuring import figure, machine, markdown, thousands
+
+N_CLASSES = 10
+NEEDED_SPEED, NEEDED_MEMORY = 0.70, 500
+
+READ = """
+import json, resource, sys, time
+import pyarrow as pa
+name, kind, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
+begin = time.perf_counter()
+if kind == "parquet":
+    import pyarrow.parquet as pq
+    batches = pq.ParquetFile(name, pre_buffer=False).iter_batches(batch_size=rows)
+elif kind == "arrow":
+    file = pa.ipc.open_file(pa.OSFile(name))
+    batches = (file.get_batch(i) for i in range(file.num_record_batches))
+else:
+    from pyarrow import csv
+    types = {f"p_{c}": pa.float64() for c in range(10)} | {"y_true": pa.string()}
+    batches = csv.open_csv(name, convert_options=csv.ConvertOptions(column_types=types))
+n = sum(batch.num_rows for batch in batches)
+seconds = time.perf_counter() - begin
+print(json.dumps([n, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+SUM = """
+import json, resource, sys, time
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
+from trueness.binning import EqualMass, EqualWidth
+bins = EqualMass(10) if sys.argv[2] == "grid" else EqualWidth(10)
+begin, marks = time.perf_counter(), []
+source = Source(find_inputs([sys.argv[1]]).files, Request(), RowOptions())
+summed = sum_source(source, Plan(bins=bins, engine="fused"), progress=lambda *_: marks.append(time.perf_counter()))
+seconds = time.perf_counter() - begin
+start = marks[0] - begin
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([summed.tables.n_rows, seconds, peak, start]))
+"""
+
+START = "import sys; from trueness.cli import main; main(['--help'])"
+
+
+def run(script: str, *arguments: str) -> list[float]:
+    """What a fresh process reports: rows, seconds, MB, seconds to the first batch."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
+    )
+    report: list[float] = json.loads(done.stdout)
+    return report
+
+
+def compare(path: Path, kind: str, turns: int) -> tuple[str, ...]:
+    """One line of the table: pyarrow alone, bins of equal width, a grid."""
+    from trueness.files._source import BATCH_VALUES
+
+    rows = str(BATCH_VALUES // N_CLASSES)
+    read, plain, grid = [], [], []
+    for _ in range(turns):
+        read.append(run(READ, str(path), kind, rows))
+        plain.append(run(SUM, str(path), "width"))
+        grid.append(run(SUM, str(path), "grid"))
+    alone = min(report[1] for report in read)
+    # Without the time to the first batch, which holds the start of numba, and the share of rows that it stands for.
+    steady = min(report[1] - report[3] for report in plain)
+    whole, of_grid = (min(report[1] for report in reports) for reports in (plain, grid))
+    peak = max(report[2] for report in plain + grid)
+    size = path.stat().st_size / 2**20
+    return (
+        kind,
+        thousands(size),
+        thousands(read[0][0]),
+        figure(alone),
+        figure(whole),
+        figure(of_grid),
+        f"{alone / whole:.2f}",
+        f"{alone / steady:.2f}",
+        thousands(median(report[2] for report in read)),
+        thousands(peak),
+    )
+
+
+def start_up(turns: int) -> tuple[float, float]:
+    """Milliseconds of `trueness --help` and of Python that does nothing, the best of several."""
+
+    def best(script: str) -> float:
+        times = []
+        for _ in range(turns):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL, check=True)
+            times.append(1000 * (time.perf_counter() - begin))
+        return min(times)
+
+    return best(START), best("pass")
+
+
+def main() -> None:
+    """Write the files, take turns, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--rows", type=float, default=8e6, help="of the Parquet and Arrow files; CSV has a quarter"
+    )
+    parser.add_argument("--turns", type=int, default=3)
+    chosen = parser.parse_args()
+    print(machine(), end="\n\n")
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, share in (("parquet", 1.0), ("arrow", 1.0), ("csv", 0.25)):
+            path = Path(folder) / f"x.{kind}"
+            alpha = ",".join(["1"] * N_CLASSES)
+            size = str(int(chosen.rows * share))
+            command = [
+                sys.executable,
+                "-m",
+                "trueness",
+                "simulate",
+                "--rows",
+                size,
+                "--alpha",
+                alpha,
+                "-o",
+                str(path),
+            ]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            run(SUM, str(path), "grid")  # compiles, and puts the file into the system's cache
+            run(SUM, str(path), "width")
+            lines.append(compare(path, kind, chosen.turns))
+            path.unlink()
+    heads = ("format", "MB", "rows", "reading, s", "table, s", "grid, s", "speed", "speed after start")
+    print(markdown((*heads, "MB reading", "MB table"), lines))
+    print(f"\nSpeed is that of just reading = 1; needed {NEEDED_SPEED:.2f} and at most {NEEDED_MEMORY} MB.")
+    help, bare = start_up(10)
+    print(
+        f"trueness --help takes {help:.0f} ms, Python alone {bare:.0f} ms: {help - bare:.0f} more (at most 150)."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""Write ``docs/gallery.md`` and its pictures by running the code that the page shows.
+
+Run it with ``make gallery``; it needs the extra ``plots``, and Chromium for the picture of the report.
+"""
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DOCS = Path(__file__).parents[1] / "docs"
+PICTURES = DOCS / "gallery"
+
+BEFORE = """\
+import matplotlib.pyplot as plt
+import numpy as np
+import trueness as tn
+from trueness.demo import load_digits
+from trueness.plots import ConvergenceDisplay, ForestDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay
+
+digits = load_digits()                                       # three classifiers on handwritten digits
+forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
+"""
+
+
+class Picture(NamedTuple):
+    """A heading, what one sees, and the code whose last line is a Display."""
+
+    name: str
+    title: str
+    words: str
+    code: str
+
+
+GALLERY = (
+    Picture(
+        "reliability",
+        "Reliability diagram",
+        "Each point is a bin: the entropy that the model predicts against that of the ranks that came true. The grey "
+        "band is where a calibrated model's bins would be on as many rows, so that the eye sees what is noise; hollow "
+        "points hold too few rows to say much. This forest is far less sure of itself than it could be.",
+        "forest.plot()",
+    ),
+    Picture(
+        "three-metrics",
+        "The same data by VCE, ECE and UCE",
+        "Calibrated predictions, drawn into axes of one's own. VCE and ECE follow the diagonal; UCE does not, even for "
+        "a perfectly calibrated model, which follows the blue curve.",
+        """\
+truth = tn.assess(*tn.simulate.calibrated(20_000, [1, 1, 1], rng=0), rng=0)
+figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
+for metric, ax in zip(["vce", "ece", "uce"], axes):
+    display = truth.plot(ax=ax, metric=metric)
+display""",
+    ),
+    Picture(
+        "gaps",
+        "Signed gaps",
+        "Above 0 a bin is over-confident, below 0 under-confident, whatever the measure. Each gap is centred: what was "
+        "observed less what a calibrated model would show on as many rows.",
+        "GapDisplay.from_assessment(forest)",
+    ),
+    Picture(
+        "ranks",
+        "Which rank came true",
+        "The mean ordered prediction of one bin beside how often the first, second, … choice was the true class. VCE "
+        "compares the variation of the two distributions; here one sees the distributions.",
+        "forest.plot_ranks(bin=5)",
+    ),
+    Picture(
+        "heat-map",
+        "Where the distribution is wrong",
+        "Bins × ranks. Orange ranks came true more often than predicted, blue ones less often, in standard deviations "
+        "of their noise: for a calibrated model these would be like standard normal numbers.",
+        "RankHeatMapDisplay.from_assessment(forest)",
+    ),
+    Picture(
+        "many-classes",
+        "A thousand classes",
+        "Axes become logarithmic, and ranks are taken together in groups that widen downwards. This model is too sure "
+        "of its first ranks, and the tail pays for it.",
+        """\
+y_true, y_prob = tn.simulate.calibrated(20_000, np.full(1000, 0.05), rng=0)
+many = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.3), bins=tn.EqualMass(10))
+figure, (left, right) = plt.subplots(1, 2, figsize=(16, 4.6), layout="constrained", width_ratios=[2, 3])
+RankDisplay.from_table(many, ax=left)
+RankHeatMapDisplay.from_table(many, ax=right)""",
+    ),
+    Picture(
+        "groups",
+        "Groups",
+        "One line for each group with its interval; p-values are corrected for the number of groups.",
+        """\
+halves = np.where(digits.y_true < 5, "digits 0 to 4", "digits 5 to 9")
+bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], groups=halves, rng=0)
+ForestDisplay.from_assessment(bayes)""",
+    ),
+    Picture(
+        "models",
+        "Models side by side",
+        "Differences between models on the same rows: what the rows have in common cancels.",
+        "tn.compare(digits.y_true, digits.y_prob, rng=0).plot()",
+    ),
+    Picture(
+        "sweep",
+        "How much the bins matter",
+        "VCE against the number of bins, from one table on a fine grid. The plug-in value grows with the bins because "
+        "its noise floor does; the debiased value stays.",
+        """\
+y_true, y_prob = tn.simulate.calibrated(3000, [10, 1, 1], rng=0)
+fine = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2), bins=tn.FineGrid())
+tn.sweep_bins(fine, [5, 10, 20, 40, 80], rng=0).plot()""",
+    ),
+    Picture(
+        "convergence",
+        "More rows",
+        "VCE against the number of rows, from saved tables. A calibrated model's plug-in value would fall along the "
+        "dotted line for ever; that of this one, sharpened a little, leaves it.",
+        """\
+tables = []
+for n_rows in (300, 1000, 3000, 10_000, 30_000, 100_000):
+    y_true, y_prob = tn.simulate.calibrated(n_rows, [1, 1, 1], rng=n_rows)
+    tables.append(tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.1)))
+ConvergenceDisplay.from_tables(tables, rng=0)""",
+    ),
+)
+
+ABOUT = (
+    "Every picture on this page was made by the code above it (`make gallery` draws them anew). Pictures need the "
+    "extra `plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal need nothing. All "
+    "begin with:"
+)
+ABOUT_REPORT = (
+    "One HTML file that needs nothing else: the verdict, the numbers with their meaning, these pictures with details "
+    "under the mouse, and the table itself, which `trueness.report.tables_in` reads back."
+)
+
+REPORT = """\
+forest.write_html("report.html", title="Random forest on handwritten digits")"""
+
+TEXT = """\
+from trueness.plots.readings import reliability
+from trueness.plots.text import reliability_text
+
+print(reliability_text(reliability(forest)))"""
+
+
+def page(terminal: str) -> str:
+    """The text of the gallery; `terminal` is what the last example printed."""
+    parts = [
+        "# Gallery",
+        ABOUT,
+        f"```python\n{BEFORE}```",
+    ]
+    for it in GALLERY:
+        picture = f"![{it.title}: see the text](gallery/{it.name}.png)"
+        parts += [f"## {it.title}", it.words, f"```python\n{it.code}\n```", picture]
+    parts += [
+        "## The report",
+        ABOUT_REPORT,
+        f"```python\n{REPORT}\n```",
+        "![The first screen of the report](gallery/report.png)",
+        "## In a terminal",
+        f"```python\n{TEXT}\n```",
+        f"```text\n{terminal.rstrip()}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def drawn(it: Picture, scope: dict[str, Any]) -> Any:
+    """The figure that the code of a picture draws."""
+    *lines, last = it.code.splitlines()
+    exec("\n".join(lines), scope)
+    return eval(last, scope).figure_
+
+
+def scope() -> dict[str, Any]:
+    """What all pictures begin with."""
+    names: dict[str, Any] = {}
+    exec(BEFORE, names)
+    return names
+
+
+def printed(names: dict[str, Any]) -> str:
+    """What the example of the terminal prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(TEXT, names)
+    return out.getvalue()
+
+
+def photograph(names: dict[str, Any], path: Path) -> None:
+    """The first screen of the report in Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    browser = os.environ.get("TRUENESS_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), sync_playwright() as driver:
+        exec(REPORT, names)
+        started = driver.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        view = started.new_page(viewport={"width": 1000, "height": 1250})
+        view.goto(f"file://{folder}/report.html")
+        view.screenshot(path=path)
+        started.close()
+
+
+def main() -> None:
+    """Draw everything and write the page."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    PICTURES.mkdir(exist_ok=True)
+    names = scope()
+    for it in GALLERY:
+        figure = drawn(it, names)
+        figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
+        plt.close(figure)
+        print(f"docs/gallery/{it.name}.png")
+    photograph(names, PICTURES / "report.png")
+    (DOCS / "gallery.md").write_text(page(printed(names)), encoding="utf-8")
+    print("docs/gallery.md")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Where the rows of Dask's collections and of files lie: partitions, and what each worker reads of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any, NamedTuple
+
+from trueness import partitions
+from trueness.files import Batch, Choice, InputError, Plan, Request, RowOptions
+from trueness.files._arrow import field_of, pyarrow
+from trueness.files._fields import Field
+from trueness.files._remote import Remote, local_source
+from trueness.partitions import Options, Work
+
+
+class Pieces(NamedTuple):
+    """The partitions: `batches(work, *piece)` are the rows of one of them, on its worker."""
+
+    work: Work
+    batches: Callable[..., Iterable[Batch]]
+    pieces: list[tuple[Any, ...]]
+
+
+def of_frame(frame: Any, request: Request, rows: RowOptions, plan: Plan) -> Pieces:
+    names = [str(name) for name in frame.columns]
+    fields = {name: _field(frame, place) for place, name in enumerate(names)}
+    choice = partitions.choice_of(fields, request)
+    n_classes = choice.known_classes or _first_width(frame, choice)
+    work = Work.of(request, rows, plan, choice, n_classes)
+    wanted = [frame.columns[names.index(name)] for name in choice.wanted.names]
+    parts = frame[wanted].to_delayed()
+    return Pieces(work, _frame_batches, list(zip(parts, range(len(parts)), strict=True)))
+
+
+def _field(frame: Any, place: int) -> Field:
+    """What a column holds; objects may be lists, which only a row can tell."""
+    meta = frame._meta.iloc[:, place]
+    if meta.dtype != object:
+        return field_of(pyarrow().Schema.from_pandas(meta.to_frame("it"), preserve_index=False).field(0).type)
+    first = _first_value(frame, frame.columns[place])
+    return (
+        Field("list") if hasattr(first, "__len__") and not isinstance(first, (str, bytes)) else Field("text")
+    )
+
+
+def _first_value(frame: Any, name: Any) -> Any:
+    for number in range(frame.npartitions):
+        head = frame[name].get_partition(number).head(1)
+        if len(head):
+            return head.iloc[0]
+    return None
+
+
+def _first_width(frame: Any, choice: Choice) -> int:
+    first = _first_value(frame, choice.probs[0])
+    if first is None:
+        raise InputError("there are no rows", "check where the data come from")
+    return len(first)
+
+
+def _frame_batches(work: Work, frame: Any, number: int) -> Iterator[Batch]:
+    pa, place = pyarrow(), f"partition {number}"
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"{place} cannot be read: {error}", "give its columns one type each") from error
+    columns = {str(name): table.column(place) for place, name in enumerate(frame.columns)}
+    yield work.batch(columns, table.num_rows, place)
+
+
+def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Options) -> Pieces:
+    arrays = {"probs": y_prob, "label": label}
+    arrays |= {name: options[name] for name in ("sample_weight", "by") if options.get(name) is not None}
+    for name, array in arrays.items():
+        if not type(array).__module__.startswith("dask.array"):
+            raise TypeError(f"beside an array of predictions, {name} must be a Dask array too")
+    weight, by = (name if name in arrays else None for name in ("sample_weight", "by"))
+    classes = partitions.named_classes(options)
+    names = classes if isinstance(classes, tuple) else None
+    choice = Choice("label", ("probs",), y_prob.ndim == 2, weight, by, (), names)
+    work = Work.of(Request(), rows, plan, choice, int(y_prob.shape[1]) if y_prob.ndim == 2 else 2)
+    blocks = [_by_rows(array, y_prob.chunks[0]).to_delayed().ravel() for array in arrays.values()]
+    if len({len(some) for some in blocks}) > 1:
+        raise InputError(
+            "the arrays have other numbers of blocks", "chunk them alike, or compute their chunk sizes"
+        )
+    order = tuple(arrays)
+    return Pieces(
+        work, _array_batches, [(order, n, *some) for n, some in enumerate(zip(*blocks, strict=True))]
+    )
+
+
+def _by_rows(array: Any, chunks: tuple[float, ...]) -> Any:
+    """The array in blocks of whole rows, those of the predictions where the sizes of blocks are known."""
+    known = not any(isnan(size) for size in (*array.chunks[0], *chunks))
+    return array.rechunk(({0: chunks} if known else {}) | ({1: -1} if array.ndim == 2 else {}))
+
+
+def _array_batches(work: Work, names: Sequence[str], number: int, *blocks: Any) -> Iterator[Batch]:
+    lengths = {name: len(block) for name, block in zip(names, blocks, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the arrays have blocks of other lengths: {lengths}", "chunk them alike")
+    yield work.batch(dict(zip(names, blocks, strict=True)), len(blocks[0]), f"block {number}")
+
+
+def of_files(files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan) -> Pieces:
+    with local_source(files[0], request, rows) as source:
+        work = Work.of(request, rows, plan, source.choice, source.n_classes)
+    return Pieces(work, _file_batches, [(file, files[0].input.path) for file in files])
+
+
+def _file_batches(work: Work, file: Remote, first: str) -> Iterator[Batch]:
+    with local_source(file, work.request, work.options, n_classes=work.n_classes) as source:
+        if source.choice != work.choice:
+            raise InputError(
+                f"{file.input.path} has other columns than {first}", "files of one run have the same columns"
+            )
+        for placed in source.batches():
+            yield replace(placed.batch, file=file.input.path)

@@ -1,0 +1,221 @@
+"""Tables of data that lie on a Dask cluster: data frames, arrays and files, partition by partition.
+
+    from trueness.adapters import dask
+    table = dask.tabulate(frame, label="y", probs="p_*")
+    answer = dask.assess("s3://bucket/day-*.parquet", label="y", probs="p_*", by="hospital")
+
+Each partition becomes a table where it lies, and tables are added in a tree: rows never move.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Unpack
+
+from trueness import partitions
+from trueness._random import Seed
+from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
+from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.files import Batch, GroupedTables, InputError, Plan, Request, RowOptions, Summed
+from trueness.files._remote import Remote, find_remote
+from trueness.partitions import Options, Part, Work, in_python
+from trueness.table import CalibrationTable
+
+__all__ = ["tabulate", "assess", "connected", "sum_files"]
+
+SECONDS_TO_ANSWER = 10
+
+FAN_IN = 8
+"""How many tables are added in one task: few enough to begin early, many enough for a low tree."""
+
+
+def tabulate(
+    data: Any,
+    label: Any = None,
+    probs: str | Sequence[str] | None = None,
+    *,
+    client: Any = None,
+    retries: int = 0,
+    storage_options: dict[str, Any] | None = None,
+    **options: Unpack[Options],
+) -> CalibrationTable | dict[str, CalibrationTable]:
+    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `by`, one for each group.
+
+    Parameters
+    ----------
+    data : dask.dataframe.DataFrame, dask.array.Array, or paths of files
+        An array holds the predictions, (rows, classes) or (rows,), and `label`, `sample_weight` and `by` are arrays
+        too. Paths may be globs, folders and whatever fsspec reads.
+    label : str
+        The column of true classes.
+    probs : str or list of str
+        "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of lists. If left out, found
+        where only one reading of the columns is possible.
+    client : distributed.Client
+        By default Dask's own choice: the current client, else threads of this process.
+    retries : int
+        How often a task that failed is tried again on a `distributed` cluster. One whose worker died is, anyway.
+    storage_options : dict
+        For fsspec.
+    **options
+        As in `trueness.partitions.Options`.
+    """
+    cluster = _Cluster(client, retries, storage_options)
+    with in_python():
+        return partitions.by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
+
+
+def assess(
+    data: Any,
+    label: Any = None,
+    probs: str | Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+    client: Any = None,
+    retries: int = 0,
+    storage_options: dict[str, Any] | None = None,
+    **options: Unpack[Options],
+) -> Assessment:
+    """The answer that `trueness.assess` would give for all rows at once; data and options are as in `tabulate`."""
+    cluster = _Cluster(client, retries, storage_options)
+    with in_python():
+        tables = _tables(data, label, probs, cluster, options, with_confidence=True)
+    return partitions.assessed(
+        tables, level=level, resamples=resamples, rng=rng, min_group_size=min_group_size
+    )
+
+
+def _dask() -> Any:
+    """The library, or what to do to have it."""
+    try:
+        import dask
+    except ImportError:
+        raise ImportError("this needs Dask, which is not installed: pip install 'trueness[dask]'") from None
+    return dask
+
+
+def delayed(value: Any, **how: Any) -> Any:
+    """A value or a function as Dask's, without a look into it for other such values."""
+    return _dask().delayed(value, **how)
+
+
+class _Cluster(NamedTuple):
+    """Where work is done."""
+
+    client: Any
+    retries: int = 0
+    storage_options: dict[str, Any] | None = None
+
+    def compute(self, result: Any) -> Any:
+        """A result, here."""
+        how = {"retries": self.retries} if self.retries else {}
+        if self.client is not None:
+            return self.client.compute(result, **how).result()
+        return _dask().compute(result, **how)[0]
+
+    def kept(self, results: list[Any]) -> list[Any]:
+        """Results that stay where they were made."""
+        if self.client is not None:
+            kept: list[Any] = self.client.persist(results, retries=self.retries or None)
+            return kept
+        return list(_dask().persist(*results))
+
+
+def _tables(
+    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, with_confidence: bool
+) -> GroupedTables:
+    partitions.require_known(options)
+    rows, plan = (
+        partitions.row_options_of(options),
+        partitions.plan_of(options, with_confidence=with_confidence),
+    )
+    module = type(data).__module__
+    if module.startswith("dask.array"):
+        pieces = of_array(data, label, rows, plan, options)
+    elif module.startswith("dask.dataframe"):
+        pieces = of_frame(data, partitions.request_of(label, probs, options), rows, plan)
+    elif isinstance(data, (str, os.PathLike, list, tuple)):
+        paths = [os.fspath(path) for path in (data if isinstance(data, (list, tuple)) else [data])]
+        request = partitions.request_of(label, probs, options)
+        pieces = of_files(find_remote(paths, storage_options=cluster.storage_options), request, rows, plan)
+    else:
+        raise TypeError(
+            f"data must be a Dask data frame or array, or paths of files, got {type(data).__name__}; "
+            "trueness.tabulate takes what is in memory"
+        )
+    work, part = _sum(pieces, cluster)
+    return work.finish(part)
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """A client of a running cluster, for the command."""
+    try:
+        from distributed import Client
+
+        client = Client(address, timeout=SECONDS_TO_ANSWER)
+    except ImportError:
+        raise InputError("this needs Dask, which is not installed", "pip install 'trueness[dask]'") from None
+    except (OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"no Dask scheduler answers at {address!r}: {reason}", "write tcp://host:8786"
+        ) from None
+    with client:
+        yield client
+
+
+def sum_files(
+    files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan, client: Any
+) -> tuple[Work, Summed]:
+    """What `trueness.files.sum_source` makes of files, made by a cluster: for the command."""
+    work, part = _sum(of_files(files, request, rows, plan), _Cluster(client))
+    return work, Summed(work.checked(part), part.skipped, work.engine)
+
+
+def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
+    """The map and the sum; exact bins of equal mass take a map and a search before."""
+    work = pieces.work
+    if work.is_exact:
+        values = cluster.kept(_mapped(Work.variations, pieces))
+        n_rows = cluster.compute(_tree([delayed(_count)(some) for some in values], sum))
+
+        def below(candidates: Any) -> Any:
+            sent = delayed(candidates)
+            counts = [delayed(partitions.values_below)(some, sent) for some in values]
+            return cluster.compute(_tree(counts, sum))
+
+        work = work.with_edges(partitions.exact_edges(work, n_rows, below))
+    parts = _mapped(Work.sum, pieces._replace(work=work))
+    return work, cluster.compute(_tree(parts, partitions.total))
+
+
+def _mapped(do: Callable[[Work, Iterable[Batch]], Any], pieces: Pieces) -> list[Any]:
+    """A task for each partition; the work is sent once."""
+    work = delayed(pieces.work, traverse=False)
+    return [delayed(_done)(do, work, pieces.batches, *piece) for piece in pieces.pieces]
+
+
+def _done(
+    do: Callable[[Work, Iterable[Batch]], Any],
+    work: Work,
+    batches: Callable[..., Iterable[Batch]],
+    *piece: Any,
+) -> Any:
+    return do(work, batches(work, *piece))
+
+
+def _count(values: list[Any]) -> int:
+    return len(values[0])
+
+
+def _tree(results: list[Any], add: Callable[[list[Any]], Any]) -> Any:
+    """All results added, `FAN_IN` at a time."""
+    while len(results) > 1:
+        results = [delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
+    return results[0]

@@ -1,0 +1,215 @@
+"""Tables of Spark data frames: a map over partitions, and a sum.
+
+    from trueness.adapters import spark
+    table = spark.tabulate(frame, label="y", probs="p_*")
+
+Each partition becomes a table in its Python worker (`mapInArrow`), which returns it as an Arrow row: the JSON of saved
+tables, so that nothing is believed unread. Where there are many partitions, workers add the tables before the driver
+does. Rows of the data never leave their executors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+from trueness import partitions
+from trueness._random import Seed
+from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.files import Batch, Choice, GroupedTables, InputError
+from trueness.files._arrow import field_of, gathered, pyarrow
+from trueness.files._source import BATCH_VALUES
+from trueness.partitions import Options, Part, Work, in_python
+from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["tabulate", "assess"]
+
+FAN_IN = 64
+"""How many partitions' tables are added in one place: a shuffle for each level of the tree is worth that many."""
+
+COLUMNS = "part int, problem string, tables string"
+"""What a worker returns: its tables, or why it refused its rows. Raised, a refusal would be tried four times."""
+
+
+def tabulate(
+    data: DataFrame,
+    label: str | None = None,
+    probs: str | Sequence[str] | None = None,
+    **options: Unpack[Options],
+) -> CalibrationTable | dict[str, CalibrationTable]:
+    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `by`, one for each group.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame
+        Of a classic session, Spark 4 or newer; trueness must be installed on the executors too.
+    label : str
+        The column of true classes.
+    probs : str or list of str
+        "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of arrays or ML vectors. If
+        left out, found where only one reading of the columns is possible.
+    **options
+        As in `trueness.partitions.Options`; `exact` is not there: equal mass is made of the grid.
+    """
+    with in_python():
+        return partitions.by_group(_tables(data, label, probs, options, with_confidence=False))
+
+
+def assess(
+    data: DataFrame,
+    label: str | None = None,
+    probs: str | Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+    **options: Unpack[Options],
+) -> Assessment:
+    """The answer that `trueness.assess` would give for all rows at once; data and options are as in `tabulate`."""
+    with in_python():
+        tables = _tables(data, label, probs, options, with_confidence=True)
+    return partitions.assessed(
+        tables, level=level, resamples=resamples, rng=rng, min_group_size=min_group_size
+    )
+
+
+def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confidence: bool) -> GroupedTables:
+    partitions.require_known(options)
+    if not hasattr(data, "mapInArrow"):
+        raise TypeError(f"data must be a Spark data frame, got {type(data).__name__}")
+    plan = partitions.plan_of(options, with_confidence=with_confidence)
+    if plan.exact:
+        raise ValueError(
+            "exact is not there on Spark: leave it out, or pass edges that were fitted elsewhere"
+        )
+    request, data = partitions.request_of(label, probs, options), _with_arrays(data)
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    arrow = to_arrow_schema(data.schema)
+    choice = partitions.choice_of({field.name: field_of(field.type) for field in arrow}, request)
+    n_classes = choice.known_classes or _width(data, choice)
+    work = Work.of(request, partitions.row_options_of(options), plan, choice, n_classes)
+    return work.finish(_sum(data, work))
+
+
+def _with_arrays(data: DataFrame) -> DataFrame:
+    """ML vectors as arrays of numbers."""
+    vectors = [field.name for field in data.schema if field.dataType.typeName() == "vectorudt"]
+    if not vectors:
+        return data
+    from pyspark.ml.functions import vector_to_array
+
+    return data.withColumns({name: vector_to_array(_column(data, name)) for name in vectors})
+
+
+def _column(data: DataFrame, name: str) -> Any:
+    return data[f"`{name.replace('`', '``')}`"]
+
+
+def _width(data: DataFrame, choice: Choice) -> int:
+    """How many numbers the first list has: a number comes to the driver, not a row."""
+    from pyspark.sql import functions
+
+    sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
+    found = sizes.collect()
+    if not found:
+        raise InputError("there are no rows", "check where the data come from")
+    return int(found[0].n)
+
+
+def _sum(data: DataFrame, work: Work) -> Part:
+    wanted = work.choice.wanted.names
+    # Names of their own: a point in a name would mean a field to Spark.
+    columns = data.select(*(_column(data, name).alias(f"c{place}") for place, name in enumerate(wanted)))
+    rows = columns.mapInArrow(partial(_tabulated, work=work), COLUMNS)
+    n_parts = columns.rdd.getNumPartitions()
+    while n_parts > FAN_IN:
+        n_parts = -(-n_parts // FAN_IN)
+        rows = rows.repartition(n_parts, "part").mapInArrow(partial(_added, work=work), COLUMNS)
+    found = rows.toArrow().to_pylist()
+    refused = min((row for row in found if row["problem"]), key=lambda row: int(row["part"]), default=None)
+    if refused is not None:
+        raise _placed(columns, *json.loads(refused["problem"]))
+    return partitions.total([Part.empty(work), *(Part.from_json(row["tables"], work) for row in found)])
+
+
+def _tabulated(batches: Iterable[Any], work: Work) -> Iterator[Any]:
+    """On a worker: the rows of a partition as one row, its tables."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    part = -1 if context is None else context.partitionId()
+    try:
+        yield _row(part, tables=work.sum(_batches(batches, work, f"partition {part}")).to_json())
+    except InputError as error:
+        yield _row(part, problem=json.dumps([error.cause, error.remedy]))
+
+
+def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:
+    done = 0
+    for table in gathered(batches, max(1, BATCH_VALUES // work.n_classes)):
+        columns = dict(zip(work.choice.wanted.names, table.columns, strict=True))
+        yield work.batch(columns, table.num_rows, place, first_row=done + 1)
+        done += table.num_rows
+
+
+def _added(batches: Iterable[Any], work: Work) -> Iterator[Any]:
+    """On a worker: the tables of several partitions as those of one; refusals go on as they are."""
+    part, sums = -1, Part.empty(work)
+    for row in (row for batch in batches for row in batch.to_pylist()):
+        part = row["part"]
+        if row["problem"]:
+            yield _row(part, problem=row["problem"])
+        else:
+            sums += Part.from_json(row["tables"], work)
+    yield _row(part, tables=sums.to_json())
+
+
+def _row(part: int, *, problem: str | None = None, tables: str | None = None) -> Any:
+    pa = pyarrow()
+    row = {"part": pa.array([part], pa.int32())}
+    texts = {"problem": pa.array([problem], pa.string()), "tables": pa.array([tables], pa.string())}
+    return pa.RecordBatch.from_pydict(row | texts)
+
+
+def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
+    """A refusal with the file that the row came from, if Spark read it from one: looked for only now."""
+    from pyspark.sql import functions
+
+    place = re.match(r"partition (\d+), row (\d+)", cause)
+    if place is None:
+        return InputError(cause, remedy)
+    found = (
+        columns.select(
+            functions.input_file_name().alias("file"),
+            functions.input_file_block_start().alias("start"),
+            functions.spark_partition_id().alias("part"),
+        )
+        .where(f"part = {place[1]}")
+        .mapInArrow(partial(_origin, row=int(place[2])), "file string, start long, row long")
+        .toArrow()
+        .to_pylist()
+    )
+    if not found or not found[0]["file"]:
+        return InputError(cause, remedy)
+    file, start, row = found[0].values()
+    after = f" after byte {start}" if start > 0 else ""
+    return InputError(f"{file}, row {row}{after} ({cause[: place.end()]}){cause[place.end() :]}", remedy)
+
+
+def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:
+    """On a worker: the file of a partition's row, and which of the rows from there it is."""
+    block, count, seen = None, 0, 0
+    for batch in batches:
+        for here in zip(*(column.to_pylist() for column in batch.columns[:2]), strict=True):
+            block, count, seen = here, count + 1 if here == block else 1, seen + 1
+            if seen == row:
+                yield pyarrow().RecordBatch.from_pylist([{"file": here[0], "start": here[1], "row": count}])
+                return

@@ -1,0 +1,147 @@
+"""A run over files, with what a user sees of it: progress, what was left out, where to go on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from trueness.cli._inputs import note, plan_of, request_of, row_options_of, source_of
+
+if TYPE_CHECKING:
+    from trueness.files import Batch, Checkpoint, GroupedTables, Input, Position, Summed
+
+PROGRESS_AFTER = 2.0
+"""Seconds; what is quicker needs no progress bar."""
+
+
+def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
+    """The tables of all rows; an interrupted run says how to go on."""
+    from trueness.files import sum_source
+
+    plan, source = plan_of(arguments), source_of(arguments, inputs)
+    checkpoint = checkpoint_of(arguments, inputs)
+    try:
+        with progress(inputs) as report:
+            summed = sum_source(source, plan, checkpoint=checkpoint, progress=report)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_next_step(checkpoint)) from None
+    tell_skipped(summed)
+    return summed
+
+
+def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
+    """The same tables, made by a running Dask cluster, and the files they are of."""
+    from trueness.adapters.dask import connected, sum_files
+    from trueness.files import InputError, check_output
+    from trueness.files._remote import find_remote
+
+    for option, given in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
+        if given is not None:
+            raise InputError(f"{option} is for runs in one process, not for --dask", "leave out either")
+    request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
+    files = find_remote(arguments.files, arguments.format)
+    inputs = [file.input for file in files]
+    check_output(arguments.output, inputs)
+    with connected(arguments.dask) as client:
+        work, summed = sum_files(files, request, rows, plan, client)
+    for line in work.choice.found:
+        note(line)
+    tell_skipped(summed)
+    return inputs, summed
+
+
+def _next_step(checkpoint: Checkpoint | None) -> str:
+    if checkpoint is None:
+        return "nothing was written; the same command begins again, with --checkpoint FILE it could go on"
+    return f"the sums so far are in {checkpoint.path}; the same command goes on from there"
+
+
+def checkpoint_of(
+    arguments: argparse.Namespace, inputs: Sequence[Input], *, quiet: bool = False
+) -> Checkpoint | None:
+    """What is kept of a run, if that was asked for."""
+    from trueness.files import STANDARD_INPUT, Checkpoint, InputError, check_output
+
+    if arguments.checkpoint is None:
+        return None
+    if any(input.path == STANDARD_INPUT for input in inputs):
+        raise InputError("standard input cannot be read again", "leave out --checkpoint, or name files")
+    check_output(arguments.checkpoint, inputs)
+    settings = {
+        "rows": repr(row_options_of(arguments)),
+        "columns": repr(request_of(arguments)),
+        "tables": repr(plan_of(arguments)),
+    }
+    kept = Checkpoint(arguments.checkpoint, settings, inputs, arguments.checkpoint_every)
+    if not quiet and kept.load() is not None:
+        note(f"going on from {arguments.checkpoint}")
+    return kept
+
+
+@contextmanager
+def progress(inputs: Sequence[Input]) -> Iterator[Callable[[Position, Batch], None]]:
+    """A bar on a terminal that appears when a run takes long; nothing elsewhere, or without tqdm."""
+    bar = _bar(sum(input.size for input in inputs))
+    if bar is None:
+        yield lambda *_: None
+        return
+
+    def report(position: Position, batch: Batch) -> None:
+        before = sum(input.size for input in inputs[: position.file])
+        done = before + int(inputs[position.file].size * batch.share)
+        bar.update(max(0, done - bar.n))
+
+    with bar:
+        yield report
+
+
+def _bar(size: int) -> Any:
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm(
+        total=size or None, unit="B", unit_scale=True, delay=PROGRESS_AFTER, leave=False, file=sys.stderr
+    )
+
+
+def tell_skipped(summed: Summed) -> None:
+    """How many rows were left out, and why; never silently."""
+    left_out = sum(summed.skipped.values())
+    if left_out:
+        note(f"left out {left_out} of {left_out + summed.tables.n_rows} rows:")
+        for reason, count in summed.skipped.most_common():
+            note(f"  {count} {reason}")
+
+
+def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTables:
+    """Tables with the bins that were asked for: those of equal mass are made of the grid now."""
+    if arguments.equal_mass is None:
+        return tables
+    from trueness.binning import EqualMass
+
+    way = "exact, in two passes"
+    if not arguments.exact:
+        tables, way = (
+            tables.coarsened(EqualMass(arguments.equal_mass)),
+            "from a grid of 4000 cells, in one pass",
+        )
+    table = tables.whole[0]
+    shares = table.count / table.count.sum()
+    note(
+        f"{table.n_bins} bins of equal mass, {way}: {100 * shares.min():.2f} to {100 * shares.max():.2f} % of the rows"
+    )
+    return tables
+
+
+def describe(tables: GroupedTables) -> str:
+    """What was summed, in a line."""
+    first = tables.whole[0]
+    names = " and ".join(table.spec.variation.name for table in tables.whole)
+    groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
+    return f"{first.n_rows} rows, {first.n_classes} classes, {first.n_bins} bins by {names}{groups}"

@@ -1,0 +1,153 @@
+"""How far can a model's stated uncertainty be trusted? The whole answer, from predictions or from saved tables.
+
+Prints the variation calibration error (VCE) with its noise floor, p-value and interval, the signed gap, ECE, RCE and
+the log-score test, and what limits them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from trueness.cli import _gate, _inputs
+
+if TYPE_CHECKING:
+    from trueness.assessment import Assessment
+    from trueness.files import GroupedTables, Input
+    from trueness.table import CalibrationTable
+
+EXAMPLES = """\
+examples:
+  trueness assess preds.parquet
+  trueness assess preds.csv --label y_true --probs 'p_*' --equal-mass 10 --json result.json
+  trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above 0.2
+  trueness assess preds.parquet --report report.html
+  trueness assess all.json
+  trueness assess report.html
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Files, columns, bins, inference, gate, and where results go."""
+    _inputs.add_files(
+        parser,
+        "predictions (files, globs, folders; - for standard input), or saved tables (.json, or a report)",
+    )
+    parser.add_argument("--by", metavar="COLUMN", help="also assess the rows of each value of this column")
+    parser.add_argument(
+        "--json", metavar="FILE", help="the answer for machines; - for standard output instead of text"
+    )
+    parser.add_argument(
+        "--report", metavar="HTML", help="the answer as one web page, with pictures and the tables in it"
+    )
+    parser.add_argument("--table-out", metavar="JSON", help="the tables, to be merged or assessed again")
+    _inputs.add_rows(parser)
+    _inputs.add_tables(parser)
+    _gate.add_inference(parser)
+    _gate.add_gate(parser)
+    _inputs.add_checkpoint(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, sum, assess, print, and judge."""
+    from trueness.cli._running import checkpoint_of
+    from trueness.cli._saved import are_tables
+    from trueness.files import check_output, save_tables
+
+    saved = are_tables(arguments.files)
+    inputs = [] if saved else _inputs.inputs_of(arguments)
+    for path in (arguments.table_out, arguments.report, None if arguments.json == "-" else arguments.json):
+        if path is not None:
+            check_output(path, inputs)
+    _gate.resamples_of(arguments, 0)  # refused before files are read
+    tables = _saved_tables(arguments) if saved else _summed_tables(arguments, inputs)
+    result = assessed(tables, arguments)
+    if arguments.table_out is not None:
+        save_tables(tables, arguments.table_out)
+    if arguments.report is not None:
+        result.write_html(arguments.report, made_by=_command_line())
+    _show(result, arguments)
+    checkpoint = None if saved else checkpoint_of(arguments, inputs, quiet=True)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return _gate.gate(result, arguments)
+
+
+def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> GroupedTables:
+    from trueness.cli._running import finished, run_over
+
+    return finished(run_over(arguments, inputs).tables, arguments)
+
+
+def _saved_tables(arguments: argparse.Namespace) -> GroupedTables:
+    """Tables of files, in the bins that were asked for; those of a grid in bins in any case."""
+    from trueness.binning import EqualWidth
+    from trueness.cli._saved import are_reports, saved_paths
+    from trueness.files import merge_files
+
+    paths = saved_paths(arguments.files)
+    tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
+    bins = _inputs.bins_of(arguments)
+    if bins is None and tables.whole[0].n_bins > 100:
+        bins = EqualWidth(_inputs.DEFAULT_BINS)
+        _inputs.note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
+    return tables if bins is None else tables.coarsened(bins)
+
+
+def _tables_of_report(paths: list[str]) -> GroupedTables:
+    """The tables inside a report: those of all rows; of its groups some may be missing, and they do not add up."""
+    from trueness.files import GroupedTables, InputError
+    from trueness.report import read
+
+    if len(paths) > 1:
+        raise InputError("a report is read by itself", "name one, or tables saved with --table-out")
+    saved = read(paths[0])
+    if saved.groups:
+        _inputs.note(
+            f"the report's {len(saved.groups)} groups are left out; all its rows are assessed together"
+        )
+    return GroupedTables(None, {None: saved.tables})
+
+
+def _command_line() -> str:
+    import shlex
+    import sys
+
+    return shlex.join(["trueness", *sys.argv[1:]])
+
+
+def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
+    """The assessment of tables, with their groups."""
+    from trueness.assessment import assess_table
+
+    whole = tables.whole
+    groups = {
+        str(name): (of[0], _by_confidence(of)) for name, of in tables.groups.items() if tables.by is not None
+    }
+    return assess_table(
+        whole[0],
+        confidence_table=_by_confidence(whole),
+        level=arguments.level,
+        resamples=_gate.resamples_of(arguments, len(groups)),
+        rng=arguments.seed,
+        groups=groups or None,
+    )
+
+
+def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
+    """The table that ECE is read off."""
+    return next((table for table in tables if table.spec.variation.name == "confidence"), None)
+
+
+def _show(result: Assessment, arguments: argparse.Namespace) -> None:
+    import json
+
+    from trueness.files import write_text
+
+    if arguments.json is not None:
+        text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
+        if arguments.json == "-":
+            print(text, end="")
+            return
+        write_text(arguments.json, text)
+    print(result)

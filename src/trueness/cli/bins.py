@@ -1,0 +1,79 @@
+"""How do the numbers depend on the number of bins? VCE and its noise floor for several, from one pass over the rows."""
+
+from __future__ import annotations
+
+import argparse
+
+from trueness.cli import _gate, _inputs
+
+EXAMPLES = """\
+examples:
+  trueness bins preds.parquet
+  trueness bins grid.json --numbers 5,10,20,50 --kind width
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Files or a saved grid, and which numbers of bins."""
+    _inputs.add_files(parser, "predictions, or tables saved with --grid (.json)")
+    parser.add_argument(
+        "--numbers", default="5,10,20,40,80", metavar="M1,M2,…", help="of bins (default: 5,10,20,40,80)"
+    )
+    parser.add_argument(
+        "--kind", choices=("mass", "width"), default="mass", help="equally many rows, or equally wide"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="the sweep for machines; - for standard output instead of text"
+    )
+    _inputs.add_rows(parser)
+    group = parser.add_argument_group("how rows are summed")
+    group.add_argument("--variation", default="entropy", metavar="NAME", help="measure (default: entropy)")
+    group.add_argument("--ties", choices=("first", "split"), default="first", help="equal probabilities")
+    group.add_argument(
+        "--engine", choices=("auto", "portable", "fused"), default="auto", help="which code sums"
+    )
+    group.add_argument("--threads", type=int, metavar="N", help="for the sums")
+    _gate.add_inference(parser)
+    _inputs.add_checkpoint(parser)
+    parser.set_defaults(bins=None, equal_mass=None, edges=None, exact=False, grid=4000)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sum on a grid, and merge its cells into each number of bins."""
+    import json
+
+    from trueness.assessment.sweep import sweep_bins
+    from trueness.cli._running import checkpoint_of, run_over
+    from trueness.cli._saved import are_tables, saved_paths
+    from trueness.files import check_output, merge_files, write_text
+
+    numbers = _numbers(arguments.numbers)
+    saved = are_tables(arguments.files)
+    inputs = [] if saved else _inputs.inputs_of(arguments)
+    if arguments.json not in (None, "-"):
+        check_output(arguments.json, inputs)
+    tables = merge_files(saved_paths(arguments.files)) if saved else run_over(arguments, inputs).tables
+    sweep = sweep_bins(
+        tables.whole[0],
+        numbers,
+        kind=arguments.kind,
+        level=arguments.level,
+        resamples=arguments.resamples or _gate.DEFAULT_RESAMPLES,
+        rng=arguments.seed,
+    )
+    text = json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n"
+    if arguments.json not in (None, "-"):
+        write_text(arguments.json, text)
+    print(text if arguments.json == "-" else sweep)
+    checkpoint = None if saved else checkpoint_of(arguments, inputs, quiet=True)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return 0
+
+
+def _numbers(text: str) -> list[int]:
+    from trueness.files import InputError
+
+    if not all(part.strip().isdecimal() for part in text.split(",")):
+        raise InputError(f"--numbers must be whole numbers with commas, got {text!r}", "such as 5,10,20")
+    return [int(part) for part in text.split(",")]

@@ -1,0 +1,32 @@
+"""Add tables that `trueness tabulate` wrote: shards, days, machines.
+
+The sum is exact: it is the table that all rows at once would have given.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+EXAMPLES = """\
+examples:
+  trueness merge shard-1.json shard-2.json -o all.json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Tables in, a table out."""
+    parser.add_argument("files", nargs="+", metavar="JSON", help="tables; globs too")
+    parser.add_argument("-o", "--output", required=True, metavar="JSON", help="their sum")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load, add and write."""
+    from trueness.cli._running import describe
+    from trueness.cli._saved import saved_paths
+    from trueness.files import check_output, merge_files, save_tables
+
+    check_output(arguments.output)
+    tables = merge_files(saved_paths(arguments.files))
+    save_tables(tables, arguments.output)
+    print(f"{arguments.output}: {describe(tables)}")
+    return 0

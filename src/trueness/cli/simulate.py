@@ -1,0 +1,82 @@
+"""Write predictions that are calibrated by design, or wrong by a known amount.
+
+Rows are drawn from a Dirichlet distribution, and each label from its row.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from trueness.cli import _inputs
+
+EXAMPLES = """\
+examples:
+  trueness simulate --rows 1e4 --alpha 10,1,1 -o preds.parquet
+  trueness simulate --rows 5000 --alpha 1,1,1 --sharpen 1.5 --seed 7 -o over-confident.csv
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Size, distribution, seed and target."""
+    parser.add_argument("--rows", required=True, metavar="N", help="how many, such as 50000 or 1e6")
+    parser.add_argument(
+        "--alpha", required=True, metavar="A,B,…", help="Dirichlet parameters, one for each class"
+    )
+    parser.add_argument(
+        "--sharpen", type=float, metavar="A", help="p ∝ p^A: above 1 over-, below 1 under-confident"
+    )
+    parser.add_argument(
+        "--seed",
+        type=_inputs.seed,
+        default=0,
+        metavar="S",
+        help="the same seed gives the same rows (default: 0)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help=".parquet .arrow .csv .tsv .jsonl .npz; .csv.gz …",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw and write, a chunk at a time."""
+    from trueness import simulate
+    from trueness.files import check_output, write_predictions
+
+    n_rows, alpha = _whole(arguments.rows), _numbers(arguments.alpha)
+    check_output(arguments.output)
+    chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.seed)
+    if arguments.sharpen is not None:
+        simulate.sharpen([[0.5, 0.5]], arguments.sharpen)  # refused before anything is written
+        chunks = (
+            simulate.Predictions(part.y_true, simulate.sharpen(part.y_prob, arguments.sharpen))
+            for part in chunks
+        )
+    write_predictions(arguments.output, chunks, n_rows, len(alpha))
+    print(f"{arguments.output}: {n_rows} rows, {len(alpha)} classes")
+    return 0
+
+
+def _whole(text: str) -> int:
+    """A number of rows, also written as 1e6."""
+    from trueness.files import InputError
+
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (1 <= number < 2**53 and number.is_integer()):
+        raise InputError(f"--rows must be a whole number from 1 up, got {text!r}", "such as 50000 or 1e6")
+    return int(number)
+
+
+def _numbers(text: str) -> list[float]:
+    from trueness.files import InputError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"--alpha must be numbers with commas, got {text!r}", "such as 10,1,1") from error

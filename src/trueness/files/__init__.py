@@ -1,0 +1,61 @@
+"""Files of predictions as batches of rows, and batches as tables: data larger than memory.
+
+| module | what it decides |
+|---|---|
+| `_paths` | which files are meant, and their formats |
+| `_columns`, `_where` | which columns are labels and probabilities, which rows are read |
+| `_parquet`, `_text`, `_numpy_files` | one reader for each kind of format, a slice at a time |
+| `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
+| `_source` | all files as one stream, read ahead on a thread |
+| `_exact`, `_summing`, `_checkpoint` | batches to tables: exact bins, groups, going on after a kill |
+| `_pairing` | the same rows as several models saw them |
+| `_tables`, `_output`, `_writing` | what is written, whole or not at all |
+
+Only here is pyarrow imported, and only by the reader that needs it: NPY and NPZ do without.
+"""
+
+from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
+from trueness.files._checkpoint import Checkpoint
+from trueness.files._columns import Choice, Request
+from trueness.files._errors import InputError
+from trueness.files._output import check_output, write_text
+from trueness.files._pairing import equal_mass_edges, paired, refused_of
+from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, find_inputs, kind_of
+from trueness.files._source import Position, Source
+from trueness.files._summing import Plan, Summed, sum_source
+from trueness.files._tables import GroupedTables, load_tables, merge_files, save_tables
+from trueness.files._where import Condition, parse_condition
+from trueness.files._writing import write_predictions
+
+__all__ = [
+    "Source",
+    "Request",
+    "RowOptions",
+    "Condition",
+    "parse_condition",
+    "Plan",
+    "sum_source",
+    "Summed",
+    "paired",
+    "refused_of",
+    "equal_mass_edges",
+    "Checkpoint",
+    "GroupedTables",
+    "save_tables",
+    "load_tables",
+    "merge_files",
+    "find_inputs",
+    "kind_of",
+    "Input",
+    "Choice",
+    "Batch",
+    "Position",
+    "InputError",
+    "check_output",
+    "write_text",
+    "write_predictions",
+    "FORMATS",
+    "STANDARD_INPUT",
+    "SCALES",
+    "BAD_ROWS",
+]

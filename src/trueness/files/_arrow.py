@@ -1,0 +1,168 @@
+"""Arrow types and arrays as NumPy ones, without copying where that can be.
+
+pyarrow is an extra: it is imported by whoever reads a file that needs it, never before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.files._errors import InputError
+from trueness.files._fields import Field
+
+
+def pyarrow() -> Any:
+    """The library, or what to do to have it."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise InputError(
+            "this needs pyarrow, which is not installed",
+            "pip install 'trueness[cli]', or use NPY or NPZ files",
+        ) from None
+    return pa
+
+
+def field_of(type: Any) -> Field:
+    """What a column of an Arrow type holds."""
+    types = pyarrow().types
+    type = getattr(type, "storage_type", type)
+    if types.is_dictionary(type):
+        return field_of(type.value_type)
+    if types.is_fixed_size_list(type):
+        return Field("list", type.list_size)
+    if types.is_list(type) or types.is_large_list(type):
+        return Field("list") if field_of(type.value_type).numeric else Field("other")
+    return Field(_scalar_kind(types, type))
+
+
+def _scalar_kind(types: Any, type: Any) -> str:
+    if types.is_integer(type):
+        return "integer"
+    if types.is_floating(type) or types.is_decimal(type):
+        return "number"
+    if types.is_boolean(type):
+        return "boolean"
+    is_text = types.is_string(type) or types.is_large_string(type) or str(type) == "string_view"
+    return "text" if is_text else "other"
+
+
+class Values(NamedTuple):
+    """One value a row, and which of them are missing (None: none of them)."""
+
+    data: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+
+
+def plain(column: Any) -> Any:
+    """An Arrow array without dictionary, extension or chunks around its values."""
+    pa = pyarrow()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Batches put together into tables of about so many rows: each costs something however short it is."""
+    pa = pyarrow()
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(part.num_rows for part in held) >= rows:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def values_of(column: Any) -> Values:
+    """A column of any kind as a NumPy array: numbers as numbers, everything else as text."""
+    if isinstance(column, np.ndarray):
+        return Values(column)
+    pa = pyarrow()
+    column = plain(column)
+    kind = field_of(column.type).kind
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    elif kind not in ("integer", "number", "boolean", "text"):
+        column = column.cast(pa.string())
+    missing = None
+    if column.null_count:
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        filler = "" if kind in ("text", "other") else False if kind == "boolean" else 0
+        column = column.fill_null(pa.scalar(filler, column.type))
+    return Values(column.to_numpy(zero_copy_only=False), missing)
+
+
+def texts_of(column: Any) -> Values:
+    """A column as text: what groups are named by."""
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind == "b":
+            return Values(np.where(column, "true", "false"))
+        return Values(column.astype(str))
+    return values_of(plain(column).cast(pyarrow().string()))
+
+
+class Matrix(NamedTuple):
+    """The numbers of a list column, (rows, width), and which rows lack some or have another number of them."""
+
+    data: NDArray[Any]
+    missing: NDArray[np.bool_] | None = None
+    ragged: NDArray[np.bool_] | None = None
+    lengths: NDArray[np.int64] | None = None
+
+
+def matrix_of(column: Any, width: int) -> Matrix:
+    """A list column as a matrix: a view of its memory where every row has `width` numbers and none is missing."""
+    if isinstance(column, np.ndarray):
+        return Matrix(column)
+    pa = pyarrow()
+    column = plain(column)
+    if pa.types.is_fixed_size_list(column.type):
+        size = column.type.list_size
+        # Of a slice, `.values` is the whole memory, and `.flatten()` leaves out rows that are missing.
+        flat = column.values.slice(column.offset * size, len(column) * size)
+        lengths = np.full(len(column), size)
+        if size == width and column.null_count == 0 and flat.null_count == 0:
+            return Matrix(values_of(flat).data.reshape(len(column), width))
+        return _irregular(flat, np.arange(len(column)) * size, lengths, _nulls(column), width)
+    offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths = np.diff(offsets)
+    flat = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+    starts, missing = offsets[:-1] - offsets[0], _nulls(column)
+    if missing is None and flat.null_count == 0 and bool(np.all(lengths == width)):
+        return Matrix(values_of(flat).data.reshape(len(column), width))
+    return _irregular(flat, starts, lengths, missing, width)
+
+
+def _nulls(column: Any) -> NDArray[np.bool_] | None:
+    if column.null_count == 0:
+        return None
+    nulls: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def _irregular(
+    flat: Any,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    missing: NDArray[np.bool_] | None,
+    width: int,
+) -> Matrix:
+    """The rows that are whole, and marks at those that are not, which keep their place but no meaning."""
+    values = values_of(flat)
+    absent = np.zeros(len(lengths), bool) if missing is None else missing.copy()
+    ragged = (lengths != width) & ~absent
+    whole = ~(ragged | absent)
+    places = starts[whole, None] + np.arange(width)
+    data = np.zeros((len(lengths), width), values.data.dtype)
+    data[whole] = values.data[places]
+    if values.missing is not None:
+        absent[whole] |= values.missing[places].any(axis=1)
+    return Matrix(data, absent, ragged, lengths)

@@ -1,0 +1,285 @@
+"""From the columns of a chunk to rows that the border takes, and what is wrong with those it does not.
+
+The border names a row of a batch. Here that becomes a row of a file, and rows that cannot be used are counted by
+reason where the user asked for them to be left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._border import Rows
+from trueness._containers import Contents
+from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, texts_of, values_of
+from trueness.files._columns import Choice
+from trueness.files._errors import InputError, nearest, shown
+from trueness.files._fields import Chunk
+from trueness.files._paths import Input
+
+BoolArray = NDArray[np.bool_]
+
+SCALES = ("probabilities", "logits", "logprobs")
+BAD_ROWS = ("refuse", "skip")
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """How the numbers of a row are meant, and what becomes of rows that are no predictions."""
+
+    scale: str = "probabilities"
+    normalize: bool = False
+    on_bad_rows: str = "refuse"
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether bad rows are left out and counted."""
+        return self.on_bad_rows == "skip"
+
+
+class Problem(NamedTuple):
+    """Rows that cannot be used, for one reason."""
+
+    reason: str
+    rows: BoolArray
+    values: Any
+    """What they hold: one entry for each row of the batch."""
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive rows of one file, ready for the border."""
+
+    file: str
+    numbers: NDArray[np.int64]
+    """The rows' numbers in the file, from 1."""
+    y_true: NDArray[Any]
+    y_prob: NDArray[Any] | Contents
+    """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
+    weight: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    """The group of each row, as text."""
+    options: RowOptions = RowOptions()
+    skipped: Counter[str] = field(default_factory=Counter)
+    share: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.y_true)
+
+    def rows(self) -> Rows:
+        """The rows, past the border."""
+        return Rows.of(
+            self.y_true,
+            self.y_prob,
+            self.weight,
+            from_logits=self.options.scale == "logits",
+            normalize=self.options.normalize,
+        )
+
+    def take(self, chosen: Any) -> Batch:
+        """Some of the rows: a mask, or their places in the batch."""
+        places = np.flatnonzero(chosen) if getattr(chosen, "dtype", None) == np.bool_ else chosen
+        y_prob = self.y_prob
+        y_prob = y_prob.taken(places) if isinstance(y_prob, Contents) else y_prob[places]
+        return replace(
+            self,
+            numbers=self.numbers[places],
+            y_true=self.y_true[places],
+            y_prob=y_prob,
+            weight=None if self.weight is None else self.weight[places],
+            groups=None if self.groups is None else self.groups[places],
+        )
+
+
+def batch_of(
+    chunk: Chunk, choice: Choice, n_classes: int, *, input: Input, first_row: int, options: RowOptions
+) -> Batch:
+    """The rows of a chunk that fulfil the conditions; what is wrong with them already in their columns is refused."""
+    numbers = np.arange(first_row, first_row + chunk.n_rows)
+    columns = {**chunk.columns, **_constant_columns(input, choice, chunk)}
+    chosen = _fulfilling(columns, choice)
+    if chosen is not None and not chosen.all():
+        places = np.flatnonzero(chosen)
+        columns = {name: _taken(column, places) for name, column in columns.items()}
+        numbers = numbers[places]
+    problems: list[Problem] = []
+    y_prob = _predictions(columns, choice, n_classes, problems)
+    if options.scale == "logprobs":
+        y_prob = _exponentials(y_prob)
+    y_true = _labels(columns[choice.label], choice, n_classes, problems)
+    weight = None if choice.weight is None else _weights(columns[choice.weight], choice.weight, problems)
+    groups = None if choice.by is None else _groups(columns[choice.by], choice.by, problems)
+    batch = Batch(
+        input.name, numbers, y_true, y_prob, weight, groups, options, Counter(chunk.unreadable), chunk.share
+    )
+    return _without(batch, problems) if problems else batch
+
+
+def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, Any]:
+    """Columns that are not in the file but in the names of its folders."""
+    needed = choice.wanted.names
+    return {
+        name: pyarrow().array([value] * chunk.n_rows, pyarrow().string())
+        for name, value in input.partition.items()
+        if name in needed and name not in chunk.columns
+    }
+
+
+def _taken(column: Any, places: NDArray[np.int64]) -> Any:
+    return column[places] if isinstance(column, np.ndarray) else column.take(pyarrow().array(places))
+
+
+def _fulfilling(columns: dict[str, Any], choice: Choice) -> BoolArray | None:
+    """Which rows fulfil all conditions; None if there are none."""
+    chosen: BoolArray | None = None
+    for condition in choice.where:
+        holds = condition.holds(*values_of(columns[condition.column]))
+        chosen = holds if chosen is None else chosen & holds
+    return chosen
+
+
+def _predictions(
+    columns: dict[str, Any], choice: Choice, n_classes: int, problems: list[Problem]
+) -> NDArray[Any] | Contents:
+    if choice.is_list:
+        return _from_list(
+            matrix_of(columns[choice.probs[0]], n_classes), choice.probs[0], n_classes, problems
+        )
+    parts = [values_of(columns[name]) for name in choice.probs]
+    for name, part in zip(choice.probs, parts, strict=True):
+        _note_missing(part, name, problems)
+    if len(parts) == 1:
+        return parts[0].data
+    # Left in columns: the border reads a block of each at a time.
+    return Contents.of_columns([part.data for part in parts], choice.probs)
+
+
+def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
+    if matrix.missing is not None and matrix.missing.any():
+        _note_missing(Values(matrix.data, matrix.missing), name, problems)
+    if matrix.ragged is not None and matrix.ragged.any():
+        problems.append(
+            Problem(
+                f"column {shown(name)} has another number of probabilities than {n_classes}",
+                matrix.ragged,
+                matrix.lengths,
+                "every row needs as many as the first one",
+            )
+        )
+    return matrix.data
+
+
+def _note_missing(values: Values, name: str, problems: list[Problem]) -> None:
+    if values.missing is not None and values.missing.any():
+        none = np.broadcast_to(np.array(None), len(values.missing))
+        remedy = "fill in the value, or leave such rows out with --on-bad-rows skip"
+        problems.append(Problem(f"column {shown(name)} has a missing value", values.missing, none, remedy))
+
+
+def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
+    """exp of log-probabilities, in the dtype they came in."""
+    if isinstance(y_prob, Contents):
+        y_prob = np.stack(y_prob.columns or (), axis=1)
+    narrow = y_prob.dtype if y_prob.dtype.kind == "f" else np.float64
+    with np.errstate(over="ignore"):  # what overflows is refused as no probability
+        return np.asarray(np.exp(y_prob, dtype=np.float64).astype(narrow))
+
+
+def _weights(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
+    values = values_of(column)
+    if values.data.dtype.kind not in "fiub":
+        raise InputError(f"column {shown(name)} (--weight) holds no numbers", "weights are numbers from 0 up")
+    _note_missing(values, name, problems)
+    return values.data.astype(np.float64)
+
+
+def _groups(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
+    values = texts_of(column)
+    _note_missing(values, name, problems)
+    return values.data
+
+
+def _labels(column: Any, choice: Choice, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
+    """Labels as class indices; those that name no class are noted."""
+    if isinstance(column, np.ndarray) and column.ndim == 2:
+        return _from_one_hot(column, n_classes, problems)
+    values = values_of(column)
+    _note_missing(values, choice.label, problems)
+    if choice.classes is not None:
+        return _from_names(values, choice.classes, problems)
+    if values.data.dtype.kind in "fiub":
+        return values.data
+    return _from_digits(values, problems)
+
+
+def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
+    good = ((column == 0) | (column == 1)).all(axis=1) & (np.count_nonzero(column, axis=1) == 1)
+    if column.shape[1] != n_classes:
+        raise InputError(
+            f"one-hot labels have {column.shape[1]} columns, but there are {n_classes} classes",
+            "pass labels as class indices",
+        )
+    if not good.all():
+        problems.append(
+            Problem("label is not one-hot", ~good, column, "such a row holds a single 1 and else 0")
+        )
+    return np.asarray(np.argmax(column, axis=1))
+
+
+def _from_names(values: Values, classes: Sequence[str], problems: list[Problem]) -> NDArray[np.int64]:
+    names = values.data.astype(str) if values.data.dtype.kind != "O" else values.data
+    different, where = np.unique(names.astype(str), return_inverse=True)
+    place = {name: index for index, name in enumerate(classes)}
+    indices = np.array([place.get(str(name), -1) for name in different], dtype=np.int64)[where]
+    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
+    if unknown.any():
+        name = str(names[int(np.argmax(unknown))])
+        remedy = f"{nearest(name, list(classes))} --classes gives their names, --classes index takes labels as numbers"
+        problems.append(Problem("label is not one of the classes", unknown, names, remedy))
+    return np.maximum(indices, 0)
+
+
+def _from_digits(values: Values, problems: list[Problem]) -> NDArray[np.int64]:
+    """Text, as CSV has it, as class indices."""
+    different, where = np.unique(values.data.astype(str), return_inverse=True)
+    indices = np.array([_index(str(text)) for text in different], dtype=np.int64)[where]
+    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
+    if unknown.any():
+        remedy = "class indices are whole numbers from 0 up; for names pass --classes"
+        problems.append(Problem("label is no class index", unknown, values.data, remedy))
+    return np.maximum(indices, 0)
+
+
+def _index(text: str) -> int:
+    """A class index that is written as a whole number, with a point or without; -1 for anything else.
+
+    >>> _index("3"), _index("3.0"), _index("3.5"), _index("x")
+    (3, 3, -1, -1)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return -1
+    return int(number) if 0 <= number < 2**53 and number.is_integer() else -1
+
+
+def _without(batch: Batch, problems: Sequence[Problem]) -> Batch:
+    """The batch without the rows that have a problem, which are counted; or a refusal of the first of them."""
+    bad = np.logical_or.reduce([problem.rows for problem in problems])
+    if not batch.options.tolerant:
+        row = int(np.argmax(bad))
+        first = next(problem for problem in problems if problem.rows[row])
+        value = first.values[row]
+        told = "" if value is None else f", got {shown(value if isinstance(value, str) else str(value))}"
+        raise InputError(f"{batch.file}, row {batch.numbers[row]}: {first.reason}{told}", first.remedy)
+    skipped, left = Counter(batch.skipped), np.ones(len(batch), bool)
+    for problem in problems:  # a row is counted once, for the first of its reasons
+        skipped[problem.reason] += int(np.count_nonzero(problem.rows & left))
+        left &= ~problem.rows
+    return replace(batch.take(~bad), skipped=+skipped)

@@ -1,0 +1,368 @@
+"""Rows that lie in partitions: what each worker does with its own, and how their sums become one answer.
+
+Whoever schedules, `Work` goes out to the workers, a `Part` comes back for each partition, and parts add up with `+`: in
+any order, in a tree, from workers that were lost and replaced. The sums are exact, so the answer is that of one process
+on the same rows, to the bit.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from importlib.util import find_spec
+from operator import add
+from threading import Lock
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._border import yes_or_no
+from trueness._content import TableSpec
+from trueness._labels import class_names
+from trueness._table_file import SCHEMA
+from trueness._version import __version__
+from trueness.assessment import Assessment, assess_table
+from trueness.binning import Bins, Edges, EqualMass, as_bins
+from trueness.files import Batch, Choice, GroupedTables, Input, InputError, Plan, Request, RowOptions
+from trueness.files._batches import batch_of
+from trueness.files._columns import choose
+from trueness.files._errors import nearest
+from trueness.files._exact import keep_variations
+from trueness.files._fields import Chunk, Field
+from trueness.files._paths import Kind
+from trueness.files._summing import batch_tables, refuse_too_many
+from trueness.files._tables import decode_groups, encode_groups
+from trueness.table import CalibrationTable
+from trueness.tabulation import tabulate_rows
+from trueness.tabulation.engines import FUSED_MEASURES
+from trueness.variation import Variation, as_variation
+
+DIGIT_BITS = 8
+"""How many bits of the exact edges are found at a time: 2 kB of counts for each bin and partition."""
+
+_WARMING = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The sums of some rows, and which version of trueness made them."""
+
+    tables: GroupedTables
+    skipped: Counter[str] = field(default_factory=Counter)
+    schema: int = SCHEMA
+    library: str = __version__
+
+    def __add__(self, other: Part) -> Part:
+        for part in (self, other):
+            if part.schema != SCHEMA:
+                raise ValueError(
+                    f"a worker with trueness {part.library} sent tables of schema {part.schema}, here (trueness "
+                    f"{__version__}) it is {SCHEMA}; install the same version on all machines"
+                )
+        if self.tables.by != other.tables.by:
+            raise ValueError(f"these parts cannot be added: by {self.tables.by!r} and by {other.tables.by!r}")
+        return Part(self.tables + other.tables, self.skipped + other.skipped)
+
+    @classmethod
+    def empty(cls, work: Work) -> Part:
+        """The part of no rows: adding it changes nothing."""
+        return cls(GroupedTables(work.choice.by, {}))
+
+    def to_json(self) -> str:
+        """As text, in the form of saved tables."""
+        return json.dumps(
+            {
+                "schema": self.schema,
+                "library": self.library,
+                "by": self.tables.by,
+                "groups": encode_groups(self.tables.groups),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str, work: Work) -> Part:
+        """The part that a worker sent, after a look at all of it; the tables of another schema stay unread."""
+        content = json.loads(text)
+        if content["schema"] != SCHEMA:
+            return cls(GroupedTables(content["by"], {}), schema=content["schema"], library=content["library"])
+        measure = work.specs[0].variation
+        groups = decode_groups(content["groups"], "what a worker sent", measure)
+        return cls(GroupedTables(content["by"], groups), library=content["library"])
+
+
+def total(parts: Iterable[Part]) -> Part:
+    """The sum of parts, of which there is at least one."""
+    return reduce(add, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What every worker does with its rows: the same columns, bins and engine for all."""
+
+    request: Request
+    options: RowOptions
+    plan: Plan
+    choice: Choice
+    n_classes: int
+    specs: tuple[TableSpec, ...]
+    engine: str
+
+    @classmethod
+    def of(cls, request: Request, options: RowOptions, plan: Plan, choice: Choice, n_classes: int) -> Work:
+        """The work that a request means for these columns."""
+        weighted = choice.weight is not None
+        if plan.exact and weighted:
+            raise InputError(
+                "exact bins of equal mass are for rows without weights",
+                "leave out exact: the grid takes weights",
+            )
+        specs = plan.specs(n_classes, weighted)
+        return cls(request, options, plan, choice, n_classes, tuple(specs), _engine(plan, weighted))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the bins must be found in a pass of their own."""
+        return self.plan.exact and isinstance(self.plan.bins, EqualMass)
+
+    def with_edges(self, edges: list[Edges]) -> Work:
+        """The work of the second pass, in bins that the first one gave."""
+        return replace(self, specs=tuple(self.plan.specs(self.n_classes, False, edges)))
+
+    def batch(self, columns: Mapping[str, Any], n_rows: int, place: str, first_row: int = 1) -> Batch:
+        """Columns, as Arrow or NumPy arrays, as rows; `place` is what messages call the partition."""
+        chunk = Chunk(columns, n_rows, 1.0)
+        input = Input(place, Kind("rows"))
+        return batch_of(
+            chunk, self.choice, self.n_classes, input=input, first_row=first_row, options=self.options
+        )
+
+    def sum(self, batches: Iterable[Batch]) -> Part:
+        """The tables of a partition."""
+        tables, skipped = GroupedTables(self.choice.by, {}), Counter[str]()
+        for batch in batches:
+            if self.engine == "fused" and len(batch):
+                _warm(batch, self.specs)
+            # One thread: whoever schedules has given the other cores to other partitions.
+            groups = batch_tables(batch, self.specs, self.engine, self.plan.n_threads or 1)
+            tables = tables + GroupedTables(self.choice.by, groups)
+            refuse_too_many(tables.groups, self.specs, self.choice.by)
+            skipped += batch.skipped
+        return Part(tables, skipped)
+
+    def variations(self, batches: Iterable[Batch]) -> list[NDArray[np.uint64]]:
+        """V of the rows by each measure, as whole numbers that sort as V does, sorted."""
+        measures = [spec.variation for spec in self.specs]
+        files = [io.BytesIO() for _ in measures]
+        for batch in batches:
+            if len(batch):
+                keep_variations(batch, measures, files)
+        return [np.sort(_sortable(np.frombuffer(file.getbuffer()))) for file in files]
+
+    def finish(self, part: Part) -> GroupedTables:
+        """The tables of all rows in the bins that were asked for: those of equal mass are made of the grid now."""
+        grid = isinstance(self.plan.bins, EqualMass) and not self.plan.exact
+        return self.checked(part).coarsened(self.plan.bins) if grid else self.checked(part)
+
+    def checked(self, part: Part) -> GroupedTables:
+        """The tables of all rows, after a look at what the workers sent."""
+        checked = Part.empty(self) + part
+        groups = {name: checked.tables.groups[name] for name in sorted(checked.tables.groups, key=str)}
+        for tables in groups.values():
+            self._require_specs(tables)
+        found = GroupedTables(self.choice.by, groups)
+        if found.n_rows == 0:
+            raise InputError("there are no rows", "check where the data come from")
+        refuse_too_many(groups, self.specs, self.choice.by)
+        return found
+
+    def _require_specs(self, tables: Sequence[CalibrationTable]) -> None:
+        if len(tables) != len(self.specs):
+            raise ValueError(f"a worker sent {len(tables)} tables, {len(self.specs)} were asked for")
+        for table, spec in zip(tables, self.specs, strict=True):
+            difference = spec.difference(table.spec)
+            if difference is not None:
+                raise ValueError(
+                    f"a worker sent a table of another kind: {difference}; install the same version of trueness on "
+                    "all machines"
+                )
+
+
+def _engine(plan: Plan, weighted: bool) -> str:
+    """One engine for all partitions, so that the sums do not depend on how the rows are cut: fused where it can be."""
+    if plan.engine != "auto":
+        return plan.engine
+    compiled = all(measure.name in FUSED_MEASURES for measure in plan.measures())
+    return "fused" if compiled and not weighted and find_spec("numba") else "portable"
+
+
+def _warm(batch: Batch, specs: Sequence[TableSpec]) -> None:
+    """Compile once in a process: its threads wait for the first of them instead of compiling the same again."""
+    from trueness.tabulation import fused
+
+    first = batch.take(np.array([0])).rows()
+    with _WARMING:
+        if not fused.is_ready(first.n_classes, first.working_dtype):
+            tabulate_rows(first, specs, "fused", 1)
+
+
+def exact_edges(work: Work, n_rows: int, below: Callable[[NDArray[np.uint64]], NDArray[Any]]) -> list[Edges]:
+    """The edges that `EqualMass.fit` would give all rows at once, to the last bit.
+
+    `below` counts, for each measure and each of its candidates (measures, candidates), the values of all partitions
+    that are smaller. The ⌈kN/M⌉-th smallest value is the largest number with at most that many values below it; it is
+    found eight bits at a time, so that only counts ever move.
+    """
+    assert isinstance(work.plan.bins, EqualMass)
+    nth = work.plan.bins.nth(n_rows)
+    found = np.zeros((len(work.specs), len(nth)), np.uint64)
+    digits = np.arange(1, 2**DIGIT_BITS, dtype=np.uint64)
+    for shift in range(64 - DIGIT_BITS, -1, -DIGIT_BITS):
+        candidates = found[:, :, None] + (digits << np.uint64(shift))
+        counts = below(candidates.reshape(len(found), -1)).reshape(candidates.shape)
+        reached = np.count_nonzero(counts <= nth[:, None], axis=2).astype(np.uint64)
+        found += reached << np.uint64(shift)
+    return [
+        work.plan.bins.edges_at(_number(ends), *spec.variation.range_for(work.n_classes))
+        for ends, spec in zip(found, work.specs, strict=True)
+    ]
+
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _sortable(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The bits of floats so that they sort as the floats do: negative ones turned over, below all others."""
+    bits = values.view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _number(key: NDArray[np.uint64]) -> NDArray[np.float64]:
+    return np.where(key & _SIGN, key & ~_SIGN, ~key).view(np.float64)
+
+
+def values_below(values: Sequence[NDArray[np.uint64]], candidates: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many of a partition's sorted values are smaller than each candidate, (measures, candidates)."""
+    return np.stack([np.searchsorted(some, few) for some, few in zip(values, candidates, strict=True)])
+
+
+class Options(TypedDict, total=False):
+    """What `tabulate` and `assess` of every adapter take beside the data and its columns."""
+
+    sample_weight: Any
+    """Column of weights."""
+    by: Any
+    """Column of groups: a table, or an assessment, for each of its values too."""
+    classes: Any
+    """Names of the classes in the order of the columns, if labels are names."""
+    variation: str | Variation
+    bins: int | Bins
+    exact: bool
+    """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
+    ties: str
+    from_logits: bool
+    normalize: bool
+    engine: str
+    """One for all partitions; "auto" is "fused" where numba is installed and the measure is compiled."""
+
+
+def require_known(options: Mapping[str, Any]) -> None:
+    """Refuse an option that there is not."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"unexpected argument {name!r}; {nearest(name, list(Options.__annotations__))}")
+
+
+def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) -> Request:
+    """Which columns are asked for."""
+    weight, by = options.get("sample_weight"), options.get("by")
+    for name, value in (("label", label), ("sample_weight", weight), ("by", by)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be the name of a column, got {type(value).__name__}")
+    names = probs if probs is None or isinstance(probs, str) else tuple(probs)
+    return Request(label, names, weight, by, (), named_classes(options))
+
+
+def named_classes(options: Options) -> str | tuple[str, ...] | None:
+    """Names of the classes, or how they are found."""
+    classes = options.get("classes")
+    if classes is None or isinstance(classes, str):
+        return classes
+    return tuple(str(name) for name in class_names(classes))
+
+
+def row_options_of(options: Options) -> RowOptions:
+    """How numbers are meant."""
+    scale = "logits" if yes_or_no("from_logits", options.get("from_logits", False)) else "probabilities"
+    return RowOptions(scale, yes_or_no("normalize", options.get("normalize", False)))
+
+
+def plan_of(options: Options, *, with_confidence: bool) -> Plan:
+    """Which tables are asked for."""
+    bins, exact = as_bins(options.get("bins", 10)), yes_or_no("exact", options.get("exact", False))
+    if exact and not isinstance(bins, EqualMass):
+        raise ValueError("exact is about bins of equal mass: pass bins=EqualMass(10), or leave it out")
+    return Plan(
+        as_variation(options.get("variation", "entropy")),
+        bins,
+        exact,
+        options.get("ties", "first"),
+        options.get("engine", "auto"),
+        with_confidence=with_confidence,
+    )
+
+
+def choice_of(fields: Mapping[str, Field], request: Request) -> Choice:
+    """The columns that a request means among these fields of a data frame."""
+    return choose(fields, request, "the data frame")
+
+
+def by_group(tables: GroupedTables) -> CalibrationTable | dict[str, CalibrationTable]:
+    """The table of all rows, or one for each group."""
+    if tables.by is None:
+        return tables.whole[0]
+    return {str(name): group[0] for name, group in tables.groups.items()}
+
+
+def assessed(tables: GroupedTables, **how: Any) -> Assessment:
+    """The answer of `trueness.assess` from the tables; `how` is what `assess_table` takes beside them."""
+    whole = tables.whole
+    groups = {str(name): (t[0], t[1] if len(t) > 1 else None) for name, t in tables.groups.items()}
+    return assess_table(
+        whole[0],
+        confidence_table=whole[1] if len(whole) > 1 else None,
+        groups=None if tables.by is None else groups,
+        **how,
+    )
+
+
+_WORDS = {
+    r", or leave such rows out with --on-bad-rows skip": "",
+    r"leave such rows out with --on-bad-rows skip": "leave such rows out first",
+    r"check --where, --on-bad-rows and": "check",
+    r"--(label|probs|classes|by|bins|edges) ('[^']*'|[\w,]+)": r"\1=\2",
+    r"--weight": "sample_weight",
+    r"--logits": "from_logits=True",
+    r"--normalize": "normalize=True",
+    r"--(label|probs|classes|by|bins|edges)": r"\1",
+    r"--equal-mass": "EqualMass",
+}
+"""The command's words for its options, and what they are called here."""
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Refusals in the words of the functions' arguments, not of the command's options."""
+    try:
+        yield
+    except InputError as error:
+        cause, remedy = error.cause, error.remedy
+        for word, ours in _WORDS.items():
+            cause, remedy = re.sub(word, ours, cause), re.sub(word, ours, remedy)
+        raise InputError(cause, remedy) from error

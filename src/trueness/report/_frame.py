@@ -1,0 +1,158 @@
+"""The paper that charts are drawn on: scales, ticks, axes and marks, as SVG.
+
+Colours are left to the style sheet, so that one chart serves light, dark and print. A mark says in words what it shows:
+its <title> is what a mouse sees without scripts and what a screen reader reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trueness.report._markup import Markup, escaped, tag
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A rectangle of the picture with a scale on each side; pixels of SVG grow downwards."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    log_x: bool = False
+    log_y: bool = False
+
+    def x(self, value: float) -> float:
+        """Pixels from the left, kept near the frame so that no number is out of all proportion."""
+        return self.left + self.width * _place(value, self.x_range, self.log_x)
+
+    def y(self, value: float) -> float:
+        """Pixels from the top."""
+        return self.top + self.height * (1 - _place(value, self.y_range, self.log_y))
+
+    @property
+    def bottom(self) -> float:
+        """Pixels from the top of its lower side."""
+        return self.top + self.height
+
+    @property
+    def right(self) -> float:
+        """Pixels from the left of its right side."""
+        return self.left + self.width
+
+    def points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+        """Coordinates of a line."""
+        return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in zip(xs, ys, strict=True))
+
+    def band(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> Markup:
+        """The area between two lines; of a single point a bar, since a band of one bin has no width."""
+        if len(xs) == 1:
+            top, bottom = self.y(highs[0]), self.y(lows[0])
+            return tag(
+                "rect", class_="band", x=self.x(xs[0]) - 7, y=top, width=14.0, height=max(bottom - top, 1.0)
+            )
+        there, back = self.points(xs, highs), self.points(xs[::-1], lows[::-1])
+        return tag("polygon", class_="band", points=f"{there} {back}")
+
+    def axes(
+        self,
+        x_ticks: Sequence[tuple[float, str]],
+        y_ticks: Sequence[tuple[float, str]],
+        x_label: str,
+        y_label: str,
+    ) -> list[Markup]:
+        """Grid lines, numbers and names of both axes; hidden from screen readers, who have the marks."""
+        parts = []
+        for value, words in x_ticks:
+            x = self.x(value)
+            parts.append(tag("line", class_="grid", x1=x, x2=x, y1=self.top, y2=self.bottom))
+            parts.append(label(x, self.bottom + 16, words, class_="tick"))
+        for value, words in y_ticks:
+            y = self.y(value)
+            parts.append(tag("line", class_="grid", x1=self.left, x2=self.right, y1=y, y2=y))
+            parts.append(label(self.left - 6, y + 4, words, class_="tick", anchor="end"))
+        parts.append(label(self.left + self.width / 2, self.bottom + 36, x_label))
+        middle = self.top + self.height / 2
+        parts.append(label(14, middle, y_label, transform=f"rotate(-90 14 {middle:.1f})"))
+        return parts
+
+
+def _place(value: float, ends: tuple[float, float], logarithmic: bool) -> float:
+    low, high = ends
+    if logarithmic:
+        value, low, high = math.log(max(value, low / 10)), math.log(low), math.log(high)
+    share = (value - low) / (high - low) if high > low else 0.5
+    return min(max(share, -0.2), 1.2)
+
+
+def label(
+    x: float,
+    y: float,
+    words: object,
+    *,
+    class_: str = "name",
+    anchor: str = "middle",
+    transform: str | None = None,
+) -> Markup:
+    """Text at a place."""
+    return tag("text", escaped(words), class_=class_, x=x, y=y, text_anchor=anchor, transform=transform)
+
+
+def mark(words: str, *shapes: Markup) -> Markup:
+    """Something that stands for numbers, and the numbers in words."""
+    return tag("g", tag("title", words), *shapes, class_="mark")
+
+
+def chart(
+    width: float, height: float, name: str, description: str, *parts: object, columns: int | None = None
+) -> Markup:
+    """A picture with a name and a description; `columns` says how many marks stand in a line, for the arrow keys."""
+    return tag(
+        "svg",
+        tag("desc", description),
+        list(parts),
+        xmlns="http://www.w3.org/2000/svg",
+        class_="chart",
+        width=f"{width:g}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="group",
+        aria_label=name,
+        data_columns=columns,
+    )
+
+
+def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
+    """Round numbers from low to high, about so many, with their words.
+
+    >>> [words for _, words in linear_ticks(0, 1)]
+    ['0', '0.2', '0.4', '0.6', '0.8', '1']
+    >>> [words for _, words in linear_ticks(-0.31, 0.31, 4)]
+    ['−0.2', '0', '0.2']
+    """
+    span = high - low
+    raw = span / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [(k * step, f"{round(k * step, 12):g}".replace("-", "−")) for k in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
+    """Powers of ten from low to high.
+
+    >>> [words for _, words in log_ticks(0.002, 30)]
+    ['0.01', '0.1', '1', '10']
+    """
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    step = -(-(last - first + 1) // most)
+    powers = range(last, first - 1, -step) if last >= first else range(0)
+    return [
+        (10.0**k, f"{10.0**k:g}" if -4 <= k <= 5 else f"10{str(k).translate(_RAISED)}")
+        for k in sorted(powers)
+    ]

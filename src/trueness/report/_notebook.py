@@ -1,0 +1,50 @@
+"""An assessment in a notebook: the verdict, the numbers and the main diagram, without scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trueness.plots.readings import count_text, in_words, reliability
+from trueness.report._figures import reliability_chart
+from trueness.report._markup import Markup, tag
+from trueness.report._numbers import UCE_NOTE, headline, number_table, sentence_of
+from trueness.report._page import read_part
+from trueness.report._pictures import Drawn
+
+if TYPE_CHECKING:
+    from trueness.assessment import Assessment
+
+
+def fragment(result: Assessment) -> str:
+    """HTML to be shown among other things: all its rules are kept to itself, and there is no id that could clash."""
+    kind, words = headline(result.verdict)
+    heads, lines = number_table(result)
+    table = tag(
+        "table",
+        tag("thead", tag("tr", [tag("th", head, scope="col") for head in heads])),
+        tag(
+            "tbody",
+            [tag("tr", tag("th", line[0], scope="row"), [tag("td", x) for x in line[1:]]) for line in lines],
+        ),
+    )
+    spec = result.table.spec
+    facts = (
+        f"{count_text(result.n_rows)} rows, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
+        f"{in_words(spec.variation.name)}; seed {result.seed}"
+    )
+    note = f". {UCE_NOTE}" if result.uce is not None else None
+    cautions = (
+        tag("ul", [tag("li", str(caution)) for caution in result.warnings]) if result.warnings else None
+    )
+    picture = reliability_chart(reliability(Drawn.of(result).by_variation))
+    style = read_part("chart.css") + read_part("notebook.css")
+    return tag(
+        "div",
+        tag("style", Markup(style)),
+        tag("p", tag("strong", words), class_=f"verdict {kind}"),
+        tag("p", sentence_of(result.verdict)),
+        tag("div", tag("div", picture), tag("div", table), class_="side-by-side"),
+        tag("p", facts, note, class_="facts"),
+        cautions,
+        class_="trueness trueness-notebook",
+    )

@@ -1,0 +1,264 @@
+"""From cells to tables, on all threads, in memory that does not grow with the number of rows.
+
+A cell's rows are drawn stream by stream (`simulate.calibrated_streams`), tabulated and forgotten. Tables add exactly,
+so neither the number of threads nor who took which stream changes a bit.
+
+Equal-frequency edges depend on the values of V, of which at most PILOT_ROWS are kept: up to that size they are those of
+`EqualMass`, beyond it they are fitted to the first PILOT_ROWS rows (ADR 10). Those rows are drawn twice, or kept if
+they are few enough.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trueness._border import SUM_TOLERANCE, Rows
+from trueness._content import TableSpec
+from trueness._sums import FloatArray
+from trueness.binning import Edges, EqualMass, EqualWidth
+from trueness.reproduction.scenarios import Cell, skewed
+from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
+from trueness.table import CalibrationTable
+from trueness.tabulation import tabulate_rows
+from trueness.tabulation._threads import in_threads
+from trueness.tabulation.engines import FUSED_MEASURES, thread_count
+from trueness.variation import variations
+
+N_BINS = 10
+"""M of the paper's section 3."""
+
+BINNINGS = ("width", "mass")
+
+PAPER_MEASURES = ("entropy", "confidence")
+
+PILOT_ROWS = 2**20
+"""Equal-frequency edges are fitted to so many rows at most: 16 MB of values, and sizes within 1 % of one another."""
+
+KEPT_BYTES = 2**27
+"""Rows of a batch that are kept between fitting the edges and tabulating, at most; others are drawn again."""
+
+FUSED_ROWS = 2_000_000
+"""From so many rows on the seconds that it takes to compile the fused engine are made good."""
+
+Tick = Callable[[int], None]
+"""Told how many rows were finished."""
+
+
+class CellTables(NamedTuple):
+    """A cell and its tables, by measure and binning."""
+
+    cell: Cell
+    tables: dict[tuple[str, str], CalibrationTable]
+
+
+class Timed(NamedTuple):
+    """Finished cells, with the seconds they took together, and the processor seconds of all threads."""
+
+    cells: list[CellTables]
+    seconds: float
+    cpu_seconds: float
+
+
+def batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
+    """Cells together as long as their rows stay within PILOT_ROWS, so that small ones keep all threads busy too."""
+    batch: list[Cell] = []
+    for cell in cells:
+        if batch and sum(held.n_rows for held in batch) + cell.n_rows > PILOT_ROWS:
+            yield batch
+            batch = []
+        batch.append(cell)
+    if batch:
+        yield batch
+
+
+def tabulate_cells(
+    cells: Sequence[Cell],
+    measures: Sequence[str] = PAPER_MEASURES,
+    engine: str = "portable",
+    n_threads: int = 1,
+    tick: Tick = lambda _: None,
+) -> Timed:
+    """The tables of all cells, one for each measure and binning."""
+    start, cpu = time.perf_counter(), time.process_time()
+    streams = [calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed) for cell in cells]
+    pilots = fitted_pilots(streams, measures, engine, n_threads)
+    specs = [table_specs(measures, len(pilot.streams.alpha), pilot.fitted) for pilot in pilots]
+
+    def add_up(spans: Iterable[tuple[int, int]]) -> list[list[CalibrationTable]]:
+        tables = [[CalibrationTable.empty(spec) for spec in of_cell] for of_cell in specs]
+        for index, number in spans:
+            drawn = streams[index].labelled(number, pilots[index].predictions(number))
+            parts = tabulated(Rows.of(*drawn), specs[index], engine)
+            tables[index] = [held + part for held, part in zip(tables[index], parts, strict=True)]
+            tick(len(drawn.y_true))
+        return tables
+
+    shares = in_threads(add_up, _spans(streams), n_threads)
+    names = [(measure, binning) for measure in measures for binning in BINNINGS]
+    finished = [
+        CellTables(
+            cell,
+            dict(zip(names, (sum(parts[1:], parts[0]) for parts in zip(*of_cell, strict=True)), strict=True)),
+        )
+        for cell, of_cell in zip(cells, zip(*shares, strict=True), strict=True)
+    ]
+    return Timed(finished, time.perf_counter() - start, time.process_time() - cpu)
+
+
+def tabulated(rows: Rows, specs: Sequence[TableSpec], engine: str) -> list[CalibrationTable]:
+    """One table for each spec: in one compiled pass if fused, but for the measures that are not compiled."""
+    compiled = [spec for spec in specs if spec.variation.name in FUSED_MEASURES]
+    others = [spec for spec in specs if spec.variation.name not in FUSED_MEASURES]
+    tables = tabulate_rows(rows, compiled, engine, n_threads=1) if compiled else []
+    tables += tabulate_rows(rows, others, "portable", n_threads=1) if others else []
+    by_spec = {id(spec): table for spec, table in zip([*compiled, *others], tables, strict=True)}
+    return [by_spec[id(spec)] for spec in specs]
+
+
+def drawing_seconds(cells: Sequence[Cell], n_threads: int) -> float:
+    """How long it takes to draw the rows of the cells, without their labels, and do nothing with them."""
+    streams = [calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed) for cell in cells]
+
+    def draw(spans: Iterable[tuple[int, int]]) -> None:
+        for index, number in spans:
+            streams[index].predictions(number)
+
+    start = time.perf_counter()
+    in_threads(draw, _spans(streams), n_threads)
+    return time.perf_counter() - start
+
+
+def table_specs(measures: Sequence[str], n_classes: int, mass_edges: Sequence[Edges]) -> list[TableSpec]:
+    """What each measure's two tables hold, equal width first."""
+    return [
+        TableSpec(n_classes, variations[measure], edges, "first", weighted=False)
+        for measure, fitted in zip(measures, mass_edges, strict=True)
+        for edges in (EqualWidth(N_BINS).resolve(*variations[measure].range_for(n_classes)), fitted)
+    ]
+
+
+def fitted_pilots(
+    streams: Sequence[Streams], measures: Sequence[str], engine: str, n_threads: int
+) -> list[Pilot]:
+    """For each cell the equal-frequency edges of its first PILOT_ROWS rows."""
+    pilots = [Pilot(drawn, measures, engine, KEPT_BYTES // len(streams)) for drawn in streams]
+
+    def measure(spans: Iterable[tuple[int, int]]) -> None:
+        for index, number in spans:
+            pilots[index].measure(number)
+
+    def fit(spans: Iterable[tuple[int, int]]) -> None:
+        for index, line in spans:
+            pilots[index].fit(line)
+
+    in_threads(measure, _spans(streams, PILOT_ROWS), n_threads)
+    in_threads(
+        fit, [(index, line) for index in range(len(streams)) for line in range(len(measures))], n_threads
+    )
+    return pilots
+
+
+class Pilot:
+    """The values of V of a cell's first rows, and the equal-frequency edges they give."""
+
+    def __init__(self, streams: Streams, measures: Sequence[str], engine: str, kept_bytes: int) -> None:
+        self.streams, self.measures = streams, [variations[name] for name in measures]
+        self.values = np.empty((len(measures), min(streams.n_rows, PILOT_ROWS)))
+        self.compiled = [engine == "fused" and name in FUSED_MEASURES for name in measures]
+        self.cells: list[Any] = [0] * len(measures)
+        self.fitted = [Edges(variation.range_for(len(streams.alpha))) for variation in self.measures]
+        self.lock, self.kept = Lock(), dict[int, FloatArray]()
+        self.keeps = self.values.shape[1] * len(streams.alpha) * 8 <= kept_bytes
+
+    def measure(self, number: int) -> None:
+        """Measure the rows of one stream; several threads may measure others."""
+        y_prob = self.streams.predictions(number)
+        if self.keeps:
+            self.kept[number] = y_prob
+        ordered = y_prob if all(self.compiled) else ordered_predictions(y_prob)
+        values = self.values[:, number * STREAM_ROWS : (number + 1) * STREAM_ROWS]
+        for line, variation in enumerate(self.measures):
+            if self.compiled[line]:
+                self._measure_compiled(line, y_prob, values[line])
+            else:
+                values[line] = variation.of_rows(ordered, SUM_TOLERANCE)
+
+    def _measure_compiled(self, line: int, y_prob: FloatArray, values: FloatArray) -> None:
+        from trueness.tabulation import fused
+
+        rows = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
+        cells = fused.measure(rows, self.measures[line], fused.spans(rows), values)
+        with self.lock:
+            self.cells[line] = self.cells[line] + cells
+
+    def predictions(self, number: int) -> FloatArray:
+        """The rows of one stream, once: those that were kept are forgotten."""
+        kept = self.kept.pop(number, None)
+        return self.streams.predictions(number) if kept is None else kept
+
+    def fit(self, line: int) -> None:
+        """Take the edges of one measure from the values: those that `EqualMass.fit` gives for these rows."""
+        self.fitted[line] = self._edges(line)
+        self.cells[line] = 0  # half a megabyte each
+
+    def _edges(self, line: int) -> Edges:
+        variation, n_classes, bins = self.measures[line], len(self.streams.alpha), EqualMass(N_BINS)
+        values = self.values[line]
+        if self.compiled[line]:
+            from trueness.tabulation import fused
+
+            return fused.edges_of_measured(values, self.cells[line], variation, n_classes, bins)
+        nth = bins.nth(len(values))
+        values.partition(nth)
+        return bins.edges_at(values[nth], *variation.range_for(n_classes))
+
+
+def ordered_predictions(y_prob: FloatArray) -> FloatArray:
+    """The rows sorted downwards."""
+    return np.sort(y_prob, axis=1)[:, ::-1]
+
+
+def _spans(streams: Sequence[Streams], most_rows: int | None = None) -> list[tuple[int, int]]:
+    """(cell, stream) for all streams, or those that hold the first `most_rows` rows of each cell."""
+    return [
+        (index, number)
+        for index, drawn in enumerate(streams)
+        for number in range(len(drawn))
+        if most_rows is None or number * STREAM_ROWS < most_rows
+    ]
+
+
+def ready_engine(engine: str, cells: Sequence[Cell]) -> str:
+    """The engine that is to work on these cells, compiled and loaded; "auto" takes the fused one where it pays.
+
+    One engine for the whole run: sums through a logarithm are bit-identical within an engine only.
+    """
+    pays = find_spec("numba") is not None and sum(cell.n_rows for cell in cells) >= FUSED_ROWS
+    if engine == "portable" or (engine == "auto" and not pays):
+        return "portable"
+    try:
+        for n_classes in sorted({cell.scenario.n_classes for cell in cells}):
+            tabulate_cells([Cell(skewed(n_classes, 1), 100, 0)], engine="fused")
+    except Exception as error:
+        if engine == "fused":
+            raise
+        warnings.warn(
+            f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
+            "the portable one gives the same numbers, slower",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return "portable"
+    return "fused"
+
+
+def all_threads() -> int:
+    """As many threads as there are cores for this process."""
+    return thread_count(None, fused=True)

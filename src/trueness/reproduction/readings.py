@@ -1,0 +1,93 @@
+"""The metrics of the experiments: what is read off which table, and what theory says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from trueness.metrics import (
+    expected_calibration_error,
+    ranked_calibration_error,
+    uncertainty_calibration_error,
+    variation_calibration_error,
+)
+from trueness.reproduction.cells import BINNINGS
+from trueness.reproduction.scenarios import Scenario
+from trueness.reproduction.theory import (
+    BinMoments,
+    Limit,
+    Limits,
+    bin_moments,
+    published_limits,
+    ranked_limit,
+    uncertainty_limit,
+    variation_limit,
+)
+from trueness.table import CalibrationTable
+from trueness.variation import variations
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number read off the table of one measure, with its limit on calibrated rows."""
+
+    name: str
+    title: str
+    measure: str
+    read: Callable[[CalibrationTable], float]
+    limit: Callable[[BinMoments, Scenario], Limit]
+
+
+def _variation_metric(name: str, title: str, measure: str) -> Metric:
+    def limit(moments: BinMoments, _: Scenario) -> Limit:
+        return variation_limit(moments, variations[measure])
+
+    read = expected_calibration_error if name == "ece" else variation_calibration_error
+    return Metric(name, title, measure, read, limit)
+
+
+def _ranked_metric(name: str, title: str, distance: str) -> Metric:
+    def limit(moments: BinMoments, _: Scenario) -> Limit:
+        return ranked_limit(moments, distance)
+
+    return Metric(name, title, "entropy", partial(ranked_calibration_error, distance=distance), limit)
+
+
+PAPER_METRICS = (
+    _variation_metric("vce", "VCE (entropy)", "entropy"),
+    _variation_metric("ece", "ECE", "confidence"),
+    Metric("uce", "UCE", "entropy", uncertainty_calibration_error, uncertainty_limit),
+)
+"""The three metrics of the paper's section 3."""
+
+FURTHER_METRICS = (
+    _variation_metric("vce_confidence", "VCE (confidence)", "confidence"),
+    _variation_metric("vce_wvr", "VCE (WVR)", "wilcox_variation_ratio"),
+    _variation_metric("vce_iqv", "VCE (IQV)", "iqv"),
+    _ranked_metric("rce_tv", "RCE (TV)", "tv"),
+    _ranked_metric("rce_w1", "RCE (W1)", "w1"),
+)
+"""The other measures that the paper names, and RCE."""
+
+
+def measures_of(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """The measures by which rows have to be binned, each once.
+
+    >>> measures_of(PAPER_METRICS)
+    ('entropy', 'confidence')
+    """
+    return tuple(dict.fromkeys(metric.measure for metric in metrics))
+
+
+def limits_of(scenario: Scenario, metrics: Sequence[Metric], n_threads: int) -> Limits:
+    """What each metric tends to in each binning: published for the paper's own cells, else computed."""
+    known = published_limits(scenario) or {}
+    missing = [metric for metric in metrics if ("width", metric.name) not in known]
+    moments = bin_moments(scenario, measures_of(missing), n_threads) if missing else {}
+    computed = {
+        (binning, metric.name): metric.limit(moments[metric.measure, binning], scenario)
+        for metric in missing
+        for binning in BINNINGS
+    }
+    return known | computed

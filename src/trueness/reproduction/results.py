@@ -1,0 +1,201 @@
+"""Numbers of cells beside what theory expects of them: readings, the verdict on each, slopes, and their files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from trueness.reproduction.cells import BINNINGS, CellTables
+from trueness.reproduction.readings import Metric
+from trueness.reproduction.scenarios import Scenario
+from trueness.reproduction.theory import Limit, Limits
+
+FARTHEST, FARTHEST_SINGLE = 5.0, 5.5
+"""How many sd a mean over repeats may be from theory, and a single run, whose law is skewed (statistics.md §3)."""
+
+COLUMNS = ("classes", "alpha", "binning", "metric", "n_rows", "seed", "value", "expected", "spread", "z")
+
+
+class Place(NamedTuple):
+    """Where a number stands: all but size and seed."""
+
+    scenario: Scenario
+    binning: str
+    metric: str
+
+
+class Reading(NamedTuple):
+    """One metric of one cell, with its expected value, standard deviation, and distance in units of that."""
+
+    place: Place
+    n_rows: int
+    seed: int
+    value: float
+    expected: float
+    spread: float
+
+    @property
+    def z(self) -> float:
+        """(value - expected)/spread."""
+        return in_spreads(self.value - self.expected, self.spread)
+
+
+class Verdict(NamedTuple):
+    """The mean over the repeats of one size, judged by theory."""
+
+    place: Place
+    n_rows: int
+    repeats: int
+    mean: float
+    sd: float
+    """The standard deviation seen over the repeats; NaN if there is one run."""
+    expected: float
+    spread: float
+    """The standard deviation of one run, by theory."""
+    distance: float
+    """(mean - expected) in standard deviations of the mean."""
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether theory and observation agree."""
+        return abs(self.distance) <= self.limit
+
+
+class Slope(NamedTuple):
+    """The slope of ln mean against ln N, by least squares, with its expected value and standard deviation."""
+
+    place: Place
+    value: float
+    expected: float
+    spread: float
+
+
+def in_spreads(difference: float, spread: float) -> float:
+    """A difference in units of a spread, which may be zero where nothing can vary."""
+    if spread > 0:
+        return difference / spread
+    return 0.0 if abs(difference) < 1e-12 else math.copysign(math.inf, difference)
+
+
+def read(
+    finished: Iterable[CellTables], metrics: Sequence[Metric], limits: Mapping[Scenario, Limits]
+) -> list[Reading]:
+    """All metrics of all cells, ordered by place, size and seed."""
+    cells = sorted(finished, key=lambda done: (done.cell.n_rows, done.cell.seed))
+    readings = []
+    for scenario in dict.fromkeys(limits):
+        for binning in BINNINGS:
+            for metric in metrics:
+                place, limit = Place(scenario, binning, metric.name), limits[scenario][binning, metric.name]
+                readings += [
+                    _reading(done, place, metric, limit) for done in cells if done.cell.scenario == scenario
+                ]
+    return readings
+
+
+def _reading(done: CellTables, place: Place, metric: Metric, limit: Limit) -> Reading:
+    n_rows = done.cell.n_rows
+    value = metric.read(done.tables[metric.measure, place.binning])
+    return Reading(place, n_rows, done.cell.seed, value, limit.expected(n_rows), limit.spread(n_rows))
+
+
+def judge(readings: Sequence[Reading], limits: Mapping[Scenario, Limits]) -> list[Verdict]:
+    """One verdict for each place and size."""
+    return [
+        _verdict(group, limits[group[0].place.scenario][group[0].place[1:]]) for group in by_size(readings)
+    ]
+
+
+def by_size(readings: Sequence[Reading]) -> list[list[Reading]]:
+    """The repeats of each place and size together."""
+    groups = groupby(readings, key=lambda reading: (reading.place, reading.n_rows))
+    return [list(group) for _, group in groups]
+
+
+def _verdict(group: Sequence[Reading], limit: Limit) -> Verdict:
+    first, values = group[0], np.array([reading.value for reading in group])
+    of_mean = first.spread / math.sqrt(len(group))
+    slack = in_spreads(limit.second_order(first.n_rows), of_mean)
+    return Verdict(
+        place=first.place,
+        n_rows=first.n_rows,
+        repeats=len(group),
+        mean=float(values.mean()),
+        sd=float(values.std(ddof=1)) if len(group) > 1 else math.nan,
+        expected=first.expected,
+        spread=first.spread,
+        distance=in_spreads(float(values.mean()) - first.expected, of_mean),
+        limit=(FARTHEST if len(group) > 1 else FARTHEST_SINGLE) + slack,
+    )
+
+
+def slopes(verdicts: Sequence[Verdict]) -> list[Slope]:
+    """The log-log slope of each place that was seen at two sizes or more."""
+    found = []
+    for place, group in groupby(verdicts, key=lambda verdict: verdict.place):
+        seen = [verdict for verdict in group if verdict.mean > 0]
+        if len(seen) < 2:
+            continue
+        x = np.log([verdict.n_rows for verdict in seen])
+        pull = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+        noise = [verdict.spread / verdict.expected / math.sqrt(verdict.repeats) for verdict in seen]
+        value, expected = (
+            float(pull @ np.log([getattr(verdict, field) for verdict in seen]))
+            for field in ("mean", "expected")
+        )
+        found.append(Slope(place, value, expected, float(np.linalg.norm(pull * noise))))
+    return found
+
+
+def csv_text(readings: Iterable[Reading]) -> str:
+    """The content of results.csv."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for place, n_rows, seed, *values in readings:
+        where = (place.scenario.n_classes, place.scenario.label, place.binning, place.metric)
+        reading = Reading(place, n_rows, seed, *values)
+        writer.writerow((*where, n_rows, seed, *map(repr, (*values, reading.z))))
+    return text.getvalue()
+
+
+def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
+    """The verdict table in Markdown."""
+    lines = [
+        "| scenario | bins | metric | N | runs | observed | expected | sd of the mean | distance | limit | |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    for v in verdicts:
+        scenario, binning, metric = v.place
+        columns = (
+            scenario.title,
+            binning,
+            metric,
+            f"1e{math.log10(v.n_rows):g}",
+            v.repeats,
+            f"{v.mean:.6f}",
+            f"{v.expected:.6f}",
+            f"{v.spread / math.sqrt(v.repeats):.1e}",
+            f"{v.distance:+.2f}",
+            f"{v.limit:.2f}",
+            "holds" if v.holds else "**FAILS**",
+        )
+        lines.append(f"| {' | '.join(map(str, columns))} |")
+    return lines
+
+
+def slope_lines(found: Sequence[Slope]) -> list[str]:
+    """The slopes in Markdown."""
+    lines = ["| scenario | bins | metric | slope | expected | its sd |", "|---|---|---|--:|--:|--:|"]
+    for (scenario, binning, metric), value, expected, spread in found:
+        lines.append(
+            f"| {scenario.title} | {binning} | {metric} | {value:+.4f} | {expected:+.4f} | {spread:.4f} |"
+        )
+    return lines

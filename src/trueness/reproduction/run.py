@@ -1,0 +1,296 @@
+"""The whole reproduction: cells that are not there yet are computed, all are read, judged, written and drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trueness._version import __version__
+from trueness.reproduction import figures, results
+from trueness.reproduction.cells import (
+    BINNINGS,
+    CellTables,
+    Tick,
+    batches,
+    drawing_seconds,
+    ready_engine,
+    tabulate_cells,
+)
+from trueness.reproduction.readings import Metric, limits_of, measures_of
+from trueness.reproduction.results import Reading, Slope, Verdict
+from trueness.reproduction.scenarios import Cell, Scenario, grid
+from trueness.reproduction.store import Store, Timing, TimingLog, plain, write_whole
+from trueness.reproduction.theory import Limit, Limits
+from trueness.reproduction.twins import tabulate_twins, twin_values
+
+Progress = Callable[[str, int], AbstractContextManager[Tick]]
+"""Given a name and a number of rows, something to be told of finished rows while they are computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to compute, how, and where to put it."""
+
+    scenarios: tuple[Scenario, ...]
+    sizes: tuple[int, ...]
+    metrics: tuple[Metric, ...]
+    out: Path
+    seed: int = 0
+    repeats: int | None = None
+    twins: bool = False
+    draws_figures: bool = True
+    engine: str = "auto"
+    n_threads: int = 1
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells, those of the first seed first."""
+        return grid(self.scenarios, self.sizes, self.seed, self.repeats)
+
+    @property
+    def first_seed(self) -> list[Cell]:
+        """The grid with one seed."""
+        return grid(self.scenarios, self.sizes, self.seed, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that was found."""
+
+    settings: Settings
+    engine: str
+    readings: list[Reading]
+    verdicts: list[Verdict]
+    slopes: list[Slope]
+    timing: Timing | None
+    busy: float
+    """Processor seconds for each second of computing cells; as many as threads at best, NaN if nothing was computed."""
+    mass_shares: tuple[float, float]
+    """The smallest and the largest share of rows in any equal-frequency bin, over all cells."""
+    twins: dict[Cell, dict[tuple[str, str], float]]
+    files: list[Path]
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The verdicts in which theory and observation do not agree."""
+        return [verdict for verdict in self.verdicts if not verdict.holds]
+
+
+def reproduce(settings: Settings, progress: Progress) -> Outcome:
+    """Compute what is not there yet, then read, judge, write and draw all of it."""
+    settings.out.mkdir(parents=True, exist_ok=True)
+    engine = ready_engine(settings.engine, settings.cells)
+    store = Store(settings.out, engine)
+    finished, busy = _finished_cells(settings, engine, store, progress)
+    twins = _finished_twins(settings, engine, store, progress) if settings.twins else {}
+    limits = {one: _kept_limits(one, settings, store) for one in settings.scenarios}
+    readings = results.read(finished, settings.metrics, limits)
+    verdicts = results.judge(readings, limits)
+    shares = [
+        done.tables[at].count / done.cell.n_rows for done in finished for at in done.tables if at[1] == "mass"
+    ]
+    outcome = Outcome(
+        settings=settings,
+        engine=engine,
+        readings=readings,
+        verdicts=verdicts,
+        slopes=results.slopes(verdicts),
+        timing=TimingLog(store, measures_of(settings.metrics), settings.n_threads).total(settings.first_seed),
+        busy=busy,
+        mass_shares=(
+            float(min(share.min() for share in shares)),
+            float(max(share.max() for share in shares)),
+        ),
+        twins=twins,
+        files=[],
+    )
+    _write(outcome, limits)
+    if settings.draws_figures:
+        _draw(outcome, finished)
+    return outcome
+
+
+def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits:
+    """What theory says of a scenario, computed once."""
+    path = store.folder / f"limits-{scenario.name}.json"
+    names = {f"{binning} {metric.name}" for binning in BINNINGS for metric in settings.metrics}
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    if not names <= set(kept):
+        limits = limits_of(scenario, settings.metrics, settings.n_threads)
+        kept = {" ".join(name): [limit.floor, limit.a, limit.b] for name, limit in limits.items()}
+        write_whole(path, json.dumps(kept))
+    return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in kept.items()}
+
+
+def _finished_cells(
+    settings: Settings, engine: str, store: Store, progress: Progress
+) -> tuple[list[CellTables], float]:
+    """All cells, from files or computed now, and how busy the threads were."""
+    measures = measures_of(settings.metrics)
+    held = {cell: store.load_cell(cell, measures) for cell in settings.cells}
+    waiting = [cell for cell, done in held.items() if done is None]
+    log, seconds, cpu_seconds = TimingLog(store, measures, settings.n_threads), 0.0, 0.0
+    with progress("calibrated rows", sum(cell.n_rows for cell in waiting)) as tick:
+        for timed in (True, False):
+            for batch in batches(cell for cell in waiting if (cell.seed == settings.seed) == timed):
+                done = tabulate_cells(batch, measures, engine, settings.n_threads, tick)
+                seconds, cpu_seconds = seconds + done.seconds, cpu_seconds + done.cpu_seconds
+                for finished in done.cells:
+                    held[finished.cell] = finished
+                    store.save_cell(finished)
+                if timed:
+                    log.add(batch, Timing(done.seconds, drawing_seconds(batch, settings.n_threads)))
+    busy = cpu_seconds / seconds if seconds else float("nan")
+    return [done for done in held.values() if done is not None], busy
+
+
+def _finished_twins(
+    settings: Settings, engine: str, store: Store, progress: Progress
+) -> dict[Cell, dict[tuple[str, str], float]]:
+    """The metrics of the miscalibrated twins of the first seed's cells."""
+    cells, found = settings.first_seed, {}
+    held = {cell: store.load(f"twins-{cell.name}", cell.n_rows) for cell in cells}
+    with progress("miscalibrated twins", sum(cell.n_rows for cell in cells if held[cell] is None)) as tick:
+        for cell in cells:
+            tables = held[cell]
+            if tables is None:
+                tables = tabulate_twins(cell, engine, settings.n_threads, tick)
+                store.save(f"twins-{cell.name}", tables)
+            found[cell] = twin_values(cell, tables)
+    return found
+
+
+def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
+    """results.csv, results.json, verdict.md and, with twins, twins.csv."""
+    texts = {
+        "results.csv": results.csv_text(outcome.readings),
+        "results.json": json.dumps(plain(_content(outcome, limits)), allow_nan=False) + "\n",
+        "verdict.md": "\n".join(report_lines(outcome)) + "\n",
+    }
+    if outcome.twins:
+        texts["twins.csv"] = _twin_text(outcome)
+    for name, text in texts.items():
+        write_whole(outcome.settings.out / name, text)
+        outcome.files.append(outcome.settings.out / name)
+
+
+def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]:
+    settings = outcome.settings
+
+    def placed(one: Reading | Verdict | Slope) -> dict[str, Any]:
+        scenario, binning, metric = one.place
+        where = {"classes": scenario.n_classes, "alpha": scenario.label, "binning": binning, "metric": metric}
+        return where | {key: value for key, value in one._asdict().items() if key != "place"}
+
+    return {
+        "format": "trueness reproduction",
+        "schema": 1,
+        "made_with": {
+            "trueness": __version__,
+            "numpy": np.__version__,
+            "engine": outcome.engine,
+            **machine(),
+        },
+        "settings": {"seed": settings.seed, "repeats": settings.repeats, "n_threads": settings.n_threads},
+        "timing": None
+        if outcome.timing is None
+        else outcome.timing._asdict() | {"ratio": outcome.timing.ratio},
+        "busy_threads": outcome.busy,
+        "equal_frequency_shares": list(outcome.mass_shares),
+        "limits": [
+            {
+                "alpha": scenario.label,
+                "binning": binning,
+                "metric": metric,
+                "floor": limit.floor,
+                "a": limit.a,
+                "b": limit.b,
+            }
+            for scenario, of_scenario in limits.items()
+            for (binning, metric), limit in of_scenario.items()
+        ],
+        "verdicts": [placed(verdict) | {"holds": verdict.holds} for verdict in outcome.verdicts],
+        "slopes": [placed(slope) for slope in outcome.slopes],
+        "readings": [
+            placed(group[0]) | {"seed": [one.seed for one in group], "value": [one.value for one in group]}
+            for group in results.by_size(outcome.readings)
+        ],
+    }
+
+
+def machine() -> dict[str, str]:
+    """What the run was made on."""
+    return {
+        "python": platform.python_version(),
+        "system": platform.platform(terse=True),
+        "processor": _processor(),
+    }
+
+
+def _processor() -> str:
+    """The name of the processor and how many of its cores there are."""
+    name = platform.processor() or platform.machine()
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        lines = listed.read_text(encoding="utf-8", errors="replace").splitlines()
+        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def report_lines(outcome: Outcome) -> list[str]:
+    """The verdict on everything, in Markdown."""
+    held = len(outcome.verdicts) - len(outcome.failed)
+    smallest, largest = outcome.mass_shares
+    return [
+        f"{held} of {len(outcome.verdicts)} cells agree with theory.",
+        "",
+        *results.verdict_lines(outcome.verdicts),
+        "",
+        *(results.slope_lines(outcome.slopes) if outcome.slopes else []),
+        "",
+        f"Equal-frequency bins hold {100 * smallest:.2f} % to {100 * largest:.2f} % of the rows each.",
+        timing_line(outcome),
+    ]
+
+
+def timing_line(outcome: Outcome) -> str:
+    """How long the grid with one seed took, beside drawing its rows alone."""
+    if outcome.timing is None:
+        return "The grid with one seed was not timed as a whole with this number of threads."
+    timing = outcome.timing
+    return (
+        f"The grid with one seed took {timing.seconds:.2f} s, drawing its Dirichlet rows alone "
+        f"{timing.drawing_seconds:.2f} s: a ratio of {timing.ratio:.2f}, on {outcome.settings.n_threads} threads "
+        f"with the {outcome.engine} engine, by {' and '.join(measures_of(outcome.settings.metrics))}."
+    )
+
+
+def _twin_text(outcome: Outcome) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("classes", "alpha", "binning", "twin", "metric", "n_rows", "seed", "value"))
+    for cell, values in outcome.twins.items():
+        for (twin, metric), value in values.items():
+            where = (cell.scenario.n_classes, cell.scenario.label, "width", twin, metric)
+            writer.writerow((*where, cell.n_rows, cell.seed, repr(value)))
+    return text.getvalue()
+
+
+def _draw(outcome: Outcome, finished: Sequence[CellTables]) -> None:
+    settings = outcome.settings
+    shown = Cell(settings.scenarios[0], settings.sizes[-1], settings.seed)
+    (largest,) = [done for done in finished if done.cell == shown]
+    outcome.files.extend(figures.draw_metrics(outcome.verdicts, settings.out))
+    outcome.files.extend(figures.draw_reliability(largest, settings.out))
+    if outcome.twins:
+        outcome.files.extend(figures.draw_twins(outcome.twins, settings.out))

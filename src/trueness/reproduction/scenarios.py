@@ -1,0 +1,132 @@
+"""What is to be computed: scenarios, sizes, repeats and the cells they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+PAPER_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+"""The numbers of rows of the paper's section 3."""
+
+DEFAULT_REPEATS: Mapping[int, int] = {10_000: 100, 100_000: 30, 1_000_000: 10, 10_000_000: 1}
+"""Enough at the smaller sizes for a mean and a spread, and about as many rows at each size."""
+
+MAX_ALPHA = 1e6
+"""Beyond it all rows are alike to three digits, and the quadratures of the theory take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Predictions from Dirichlet(α), perfectly calibrated.
+
+    >>> Scenario((10.0, 1.0, 1.0)).label
+    '10,1,1'
+    """
+
+    alpha: tuple[float, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """C, one for each entry of α."""
+        return len(self.alpha)
+
+    @property
+    def label(self) -> str:
+        """α as it is written on the command line and in results.csv."""
+        return ",".join(f"{value:.12g}" for value in self.alpha)
+
+    @property
+    def title(self) -> str:
+        """The scenario in words that fit over a panel."""
+        if len(set(self.alpha)) == 1:
+            return f"C = {self.n_classes}, all α = {self.alpha[0]:g}"
+        shown = self.alpha if self.n_classes <= 5 else (*self.alpha[:2], self.alpha[-1])
+        parts = [f"{value:g}" for value in shown]
+        if len(shown) < self.n_classes:
+            parts.insert(2, "…")
+        return f"C = {self.n_classes}, α = ({', '.join(parts)})"
+
+    @property
+    def name(self) -> str:
+        """A name for files: short whatever the number of classes, another one for another α."""
+        return f"c{self.n_classes}-{sha256(self.label.encode()).hexdigest()[:8]}"
+
+
+def skewed(n_classes: int, first: float) -> Scenario:
+    """α = (first, 1, …, 1).
+
+    >>> skewed(3, 10).label
+    '10,1,1'
+    """
+    return Scenario((float(first), *[1.0] * (n_classes - 1)))
+
+
+PAPER_SCENARIOS = tuple(skewed(n_classes, first) for n_classes in (3, 10) for first in (1, 10))
+"""Three and ten classes, equal weights and one class of ten times the weight (the paper, section 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One scenario at one size with one seed: the rows of `simulate.calibrated(n_rows, alpha, seed)`."""
+
+    scenario: Scenario
+    n_rows: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{self.scenario.name}-n{self.n_rows}-s{self.seed}"
+
+
+def sizes_up_to(max_rows: float) -> tuple[int, ...]:
+    """The paper's sizes without those that are too large.
+
+    >>> sizes_up_to(1e5)
+    (10000, 100000)
+    """
+    sizes = tuple(size for size in PAPER_SIZES if size <= max_rows)
+    if not sizes:
+        raise ValueError(f"max_rows must be at least {PAPER_SIZES[0]}, the smallest size, got {max_rows:g}")
+    return sizes
+
+
+def grid(
+    scenarios: Sequence[Scenario], sizes: Sequence[int], seed: int, repeats: int | None = None
+) -> list[Cell]:
+    """All cells, those of the first seed first; the k-th repeat has the seed `seed` + k.
+
+    >>> [cell.seed for cell in grid([skewed(3, 1)], [10_000], seed=5, repeats=3)]
+    [5, 6, 7]
+    """
+    cells = [
+        Cell(scenario, size, seed + repeat)
+        for scenario in scenarios
+        for size in sizes
+        for repeat in range(DEFAULT_REPEATS[size] if repeats is None else repeats)
+    ]
+    return sorted(cells, key=lambda cell: cell.seed != seed)  # a stable sort: the order is else the same
+
+
+def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
+    """The scenario meant by ``--alpha`` and ``--classes``; one number means the same for every class.
+
+    >>> parse_alpha("2,1,1").label, parse_alpha("0.5", n_classes=3).label
+    ('2,1,1', '0.5,0.5,0.5')
+    """
+    try:
+        alpha = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"alpha must be numbers with commas between them, such as 2,1,1, got {text!r}"
+        ) from None
+    if len(alpha) == 1 and n_classes is not None:
+        alpha *= n_classes
+    if n_classes is not None and len(alpha) != n_classes:
+        raise ValueError(f"alpha has {len(alpha)} numbers, but there are {n_classes} classes")
+    if len(alpha) < 2 or not all(0 < value <= MAX_ALPHA for value in alpha):
+        raise ValueError(
+            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {text!r}"
+        )
+    return Scenario(alpha)

@@ -1,0 +1,230 @@
+"""What each metric must read on calibrated rows: statistics.md §3, docs/theory.md.
+
+For many rows a metric has mean floor + a/√N and standard deviation b/√N. The constants follow from Theorem 4, given the
+mass of each bin, the mean ordered row in it and the mean covariance diag q - qqᵀ of the rank that comes true. Those are
+means over the Dirichlet distribution, taken here over POPULATION_ROWS seeded rows (an error of about 2e-4 in a and b).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueness._border import SUM_TOLERANCE
+from trueness._content import TableSpec
+from trueness._sums import FloatArray
+from trueness.reproduction.cells import BINNINGS, fitted_pilots, ordered_predictions, table_specs
+from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
+from trueness.reproduction.special import mean_entropy, mean_largest
+from trueness.simulate import calibrated_streams
+from trueness.tabulation._threads import in_threads
+from trueness.variation import Variation, as_variation
+
+POPULATION_ROWS = 2**22
+POPULATION_SEED = 2602_12975
+"""Far from the seeds that cells have, so that expectation and observation are independent."""
+
+FOLDED_MEAN = math.sqrt(2 / math.pi)
+"""E|Z| of a standard normal Z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A metric's mean, floor + a/√N, and its standard deviation, b/√N."""
+
+    floor: float
+    a: float
+    b: float
+
+    def expected(self, n_rows: int) -> float:
+        """The mean of the metric over data sets of so many rows."""
+        return self.floor + self.a / math.sqrt(n_rows)
+
+    def spread(self, n_rows: int) -> float:
+        """The standard deviation of the metric of one data set."""
+        return self.b / math.sqrt(n_rows)
+
+    def second_order(self, n_rows: int) -> float:
+        """How far the mean may be off at finite size: 1.5 % of a/√N at 1e4 rows, falling as 1/N (statistics.md §3)."""
+        return 1.5 * self.a / n_rows
+
+
+Limits = dict[tuple[str, str], Limit]
+"""By binning and metric."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinMoments:
+    """Means over the rows of each bin; an empty bin has weight 0 and zeros."""
+
+    weight: FloatArray
+    """π_m, (M,)."""
+    ordered: FloatArray
+    """E[q | B_m], (M, C)."""
+    covariance: FloatArray
+    """E[diag q - qqᵀ | B_m], (M, C, C)."""
+    gap: FloatArray
+    """E[(H + q₁ - 1) 1_{B_m}], (M,): what the uncertainty gap of a bin adds to UCE, with its sign turned."""
+    square: float
+    """E[(H + r₁ - 1)²], with r₁ = 1 if the first rank comes true."""
+
+
+def uce_floor(scenario: Scenario) -> float:
+    """|E[H] + E[max p] - 1|: what UCE tends to on calibrated rows if the gaps of all bins have one sign."""
+    return abs(mean_gap(scenario))
+
+
+def mean_gap(scenario: Scenario) -> float:
+    """E[H] + E[max p] - 1 with its sign: the mean entropy less the mean error rate of calibrated rows."""
+    return mean_entropy(scenario.alpha) + mean_largest(scenario.alpha) - 1
+
+
+_PUBLISHED = (
+    # UCE's b, and a, b of VCE and ECE in bins of equal width, then in bins of equal frequency (statistics.md §3)
+    (0.4718, (1.1584, 0.3094), (1.0728, 0.2812), (1.2338, 0.3115), (1.1693, 0.2812)),
+    (0.3706, (1.5772, 0.4262), (0.7715, 0.2159), (1.7756, 0.4262), (0.8743, 0.2159)),
+    (0.4502, (0.4815, 0.1874), (0.7636, 0.2701), (0.7733, 0.1877), (1.1279, 0.2701)),
+    (0.4884, (0.8458, 0.2851), (0.9373, 0.2935), (1.1845, 0.2853), (1.2278, 0.2935)),
+)
+
+
+def published_limits(scenario: Scenario) -> Limits | None:
+    """The limits of VCE, ECE and UCE in one of the paper's scenarios, from statistics.md §3; None for others.
+
+    `population_limits` computes the same; tests hold the two against each other.
+    """
+    if scenario not in PAPER_SCENARIOS:
+        return None
+    uce_b, *pairs = _PUBLISHED[PAPER_SCENARIOS.index(scenario)]
+    floor = Limit(uce_floor(scenario), 0.0, uce_b)
+    names = [(binning, metric) for binning in BINNINGS for metric in ("vce", "ece")]
+    limits = {name: Limit(0.0, *pair) for name, pair in zip(names, pairs, strict=True)}
+    return limits | {(binning, "uce"): floor for binning in BINNINGS}
+
+
+def variation_limit(moments: BinMoments, variation: Variation) -> Limit:
+    """Mean and standard deviation of the limit of √N·VCE, Σ_m s_m |Z_m| with the s_m of `limit_terms`."""
+    terms = limit_terms(moments, variation)
+    return Limit(
+        0.0, FOLDED_MEAN * float(terms.sum()), math.sqrt((1 - FOLDED_MEAN**2) * float(terms @ terms))
+    )
+
+
+def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
+    """Theorem 4: √N·VCE ⇒ Σ_m √π_m σ_m |Z_m| with σ_m² = ∇Vᵀ E[diag q - qqᵀ | B_m] ∇V. Here √π_m σ_m, (M,).
+
+    The Z_m are independent standard normals. Bins that hold no rows add nothing.
+    """
+    held = moments.weight > 0
+    slopes = gradient(variation, moments.ordered[held])
+    variance = np.einsum("mi,mij,mj->m", slopes, moments.covariance[held], slopes)
+    return np.asarray(np.sqrt(moments.weight[held] * np.maximum(variance, 0.0)))
+
+
+def gradient(variation: Variation, x: FloatArray) -> FloatArray:
+    """∇V at each row of x, (M, C), by central differences; a constant along (1, …, 1) is of no account.
+
+    The step is relative to the entry, so that the steep entropy of a rare rank is met too. Rounding is left in the
+    slope of ranks that almost never come true; Theorem 4 weights it by their probability, so that it does not count.
+    """
+    steps = 1e-5 * np.maximum(x, 1e-12)[:, :, None] * np.eye(x.shape[1])
+    rise = variation.of(x[:, None] + steps) - variation.of(x[:, None] - steps)
+    return np.asarray(rise / (2 * steps.sum(axis=2)))
+
+
+def ranked_limit(moments: BinMoments, distance: str) -> Limit:
+    """√N·RCE ⇒ Σ_m √π_m ‖A G_m‖₁ with G_m ~ N(0, E[diag q - qqᵀ | B_m]): A = ½ for "tv"; sums up to rank k for "w1".
+
+    E|X||Y| = (2/π)·σ_X σ_Y·(√(1 - ρ²) + ρ·asin ρ) for normal X and Y with correlation ρ, hence the spread.
+    """
+    n_classes = moments.ordered.shape[1]
+    matrix = np.eye(n_classes) / 2 if distance == "tv" else np.tri(n_classes)[:-1] / (n_classes - 1)
+    covariance = matrix @ moments.covariance @ matrix.T
+    sigma = np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
+    scale = sigma[:, :, None] * sigma[:, None, :]
+    rho = np.clip(np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0)
+    products = FOLDED_MEAN**2 * scale * (np.sqrt(1 - rho**2) + rho * np.arcsin(rho) - 1)
+    a = FOLDED_MEAN * float(np.sqrt(moments.weight) @ sigma.sum(axis=1))
+    return Limit(0.0, a, math.sqrt(float(moments.weight @ products.sum(axis=(1, 2)))))
+
+
+def uncertainty_limit(moments: BinMoments, scenario: Scenario) -> Limit:
+    """UCE tends to Σ_m |E[(H + q₁ - 1) 1_{B_m}]|: the closed form, and twice what bins of the other sign hold.
+
+    With bins of both signs their edges matter as well, whose own noise is left out of the spread.
+    """
+    whole = mean_gap(scenario)
+    against = float(np.sum(np.maximum(-math.copysign(1.0, whole) * moments.gap, 0.0)))
+    floor = abs(whole) + 2 * against
+    mean = float(np.sum(np.abs(moments.gap)))
+    return Limit(floor, 0.0, math.sqrt(moments.square - mean**2))
+
+
+def bin_moments(
+    scenario: Scenario,
+    measures: Sequence[str],
+    n_threads: int,
+    n_rows: int = POPULATION_ROWS,
+    seed: int = POPULATION_SEED,
+) -> dict[tuple[str, str], BinMoments]:
+    """The moments of the bins of each measure and binning, over so many rows of the scenario.
+
+    The sums of the streams are added in their order, so that the number of threads does not matter.
+    """
+    streams = calibrated_streams(n_rows, scenario.alpha, seed)
+    (pilot,) = fitted_pilots([streams], measures, "portable", n_threads)
+    specs = table_specs(measures, scenario.n_classes, pilot.fitted)
+
+    def add_up(spans: Iterable[tuple[int, int]]) -> list[tuple[int, list[_Moments]]]:
+        return [(number, _moment_sums(pilot.predictions(number), specs)) for _, number in spans]
+
+    shares = in_threads(add_up, [(0, number) for number in range(len(streams))], n_threads)
+    by_stream = [
+        sums for _, sums in sorted((part for share in shares for part in share), key=lambda part: part[0])
+    ]
+    names = [(measure, binning) for measure in measures for binning in BINNINGS]
+    return {name: _means(parts) for name, parts in zip(names, zip(*by_stream, strict=True), strict=True)}
+
+
+_Moments = tuple[Any, ...]
+"""Sums over the rows of one stream, in the order of the fields of `BinMoments`."""
+
+
+def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moments]:
+    """For each spec: rows, Σq, Σ(diag q - qqᵀ) and Σ(H + q₁ - 1) of each bin, and Σ E[(H + r₁ - 1)²] over all."""
+    q = ordered_predictions(y_prob)
+    entropy, top = _entropy(q), q[:, 0]
+    square = float(np.sum((entropy - 1) ** 2 + (2 * entropy - 1) * top))  # E[r₁²] = E[r₁] = q₁
+    sums = []
+    for spec in specs:
+        value = spec.variation.of_rows(q, SUM_TOLERANCE)
+        low, high = spec.variation.range_for(spec.n_classes)
+        index = spec.bins.index(value, spec.bins.thresholds(np.finfo(np.float64).eps, high - low))
+        of_bin = [q[index == m] for m in range(spec.bins.n_bins)]
+        ordered = np.array([rows.sum(axis=0) for rows in of_bin])
+        squares = np.array([rows.T @ rows for rows in of_bin])
+        covariance = ordered[:, :, None] * np.eye(spec.n_classes) - squares
+        gap = np.bincount(index, entropy + top - 1, minlength=spec.bins.n_bins)
+        sums.append((np.array([len(rows) for rows in of_bin]), ordered, covariance, gap, square))
+    return sums
+
+
+def _entropy(q: FloatArray) -> FloatArray:
+    return as_variation("entropy").of_rows(q, SUM_TOLERANCE)
+
+
+def _means(parts: Sequence[_Moments]) -> BinMoments:
+    """The means of `BinMoments` from the sums of all streams."""
+    rows, ordered, covariance, gap, square = (sum(field[1:], field[0]) for field in zip(*parts, strict=True))
+    n_rows, held = rows.sum(), np.maximum(rows, 1)
+    return BinMoments(
+        weight=rows / n_rows,
+        ordered=ordered / held[:, None],
+        covariance=covariance / held[:, None, None],
+        gap=gap / n_rows,
+        square=square / n_rows,
+    )

@@ -1,0 +1,94 @@
+"""Miscalibrated twins of the calibrated rows: the same labels, predictions spoiled in known ways.
+
+Which metric sees which fault? One that does reads more and more times its calibrated value as rows are added; one that
+is blind stays where the calibrated rows are, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from trueness._border import Rows
+from trueness._content import TableSpec
+from trueness._sums import FloatArray
+from trueness.binning import EqualWidth
+from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tabulated
+from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
+from trueness.reproduction.scenarios import Cell
+from trueness.simulate import calibrated_streams, flatten_tail, sharpen, swap_ranks
+from trueness.table import CalibrationTable
+from trueness.tabulation._threads import in_threads
+from trueness.variation import variations
+
+TWIN_METRICS = (*PAPER_METRICS, *(metric for metric in FURTHER_METRICS if metric.name.startswith("rce")))
+"""What a report shows side by side."""
+
+CALIBRATED = "calibrated"
+
+
+class Twin(NamedTuple):
+    """A way to spoil rows, with its name."""
+
+    name: str
+    spoil: Callable[[FloatArray], FloatArray]
+
+
+def twins_for(n_classes: int) -> tuple[Twin, ...]:
+    """The faults that rows of so many classes can have; with two there is no tail, and only ranks 1 and 2 to swap.
+
+    >>> [twin.name for twin in twins_for(2)]
+    ['calibrated', 'sharpened', 'ranks swapped']
+    """
+    whole = (Twin(CALIBRATED, lambda rows: rows), Twin("sharpened", partial(sharpen, exponent=1.5)))
+    if n_classes == 2:
+        return (*whole, Twin("ranks swapped", partial(swap_ranks, first=0, second=1)))
+    return (
+        *whole,
+        Twin("tail flattened", partial(flatten_tail, amount=0.5)),
+        Twin("ranks swapped", partial(swap_ranks, first=1, second=2)),
+    )
+
+
+def tabulate_twins(
+    cell: Cell, engine: str, n_threads: int, tick: Tick = lambda _: None
+) -> list[CalibrationTable]:
+    """For each twin of a cell its tables by entropy and by confidence, in bins of equal width."""
+    streams = calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed)
+    twins, specs = twins_for(cell.scenario.n_classes), _specs(cell.scenario.n_classes)
+
+    def add_up(spans: Iterable[tuple[int, int]]) -> list[CalibrationTable]:
+        tables = [CalibrationTable.empty(spec) for _ in twins for spec in specs]
+        for _, number in spans:
+            y_true, y_prob = streams[number]
+            parts = [
+                part
+                for twin in twins
+                for part in tabulated(Rows.of(y_true, twin.spoil(y_prob)), specs, engine)
+            ]
+            tables = [held + part for held, part in zip(tables, parts, strict=True)]
+            tick(len(y_true))
+        return tables
+
+    shares = in_threads(add_up, [(0, number) for number in range(len(streams))], n_threads)
+    return [sum(parts[1:], parts[0]) for parts in zip(*shares, strict=True)]
+
+
+def _specs(n_classes: int) -> list[TableSpec]:
+    ranges = [(variations[name], variations[name].range_for(n_classes)) for name in PAPER_MEASURES]
+    return [
+        TableSpec(n_classes, variation, EqualWidth(N_BINS).resolve(*ends), "first", weighted=False)
+        for variation, ends in ranges
+    ]
+
+
+def twin_values(cell: Cell, tables: Sequence[CalibrationTable]) -> dict[tuple[str, str], float]:
+    """Each metric of each twin, by twin and metric."""
+    pairs = zip(tables[::2], tables[1::2], strict=True)
+    by_measure = [dict(zip(PAPER_MEASURES, pair, strict=True)) for pair in pairs]
+    return {
+        (twin.name, metric.name): metric.read(held[metric.measure])
+        for twin, held in zip(twins_for(cell.scenario.n_classes), by_measure, strict=True)
+        for metric in TWIN_METRICS
+    }

@@ -1,0 +1,479 @@
+"""Dask: the table of one process, whatever the partitions, the scheduler, and who dies on the way."""
+
+import functools
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from partitioned import (
+    GROUP,
+    N_CLASSES,
+    N_ROWS,
+    PROBS,
+    WEIGHT,
+    Y_PROB,
+    Y_TRUE,
+    Killing,
+    deadly,
+    example,
+    frame,
+    of_group,
+    one_process,
+)
+
+import trueness as tn
+from trueness import partitions
+from trueness.adapters import dask as adapter
+from trueness.cli import main
+from trueness.files import InputError
+
+pytestmark = pytest.mark.dask
+
+PORTABLE = {"engine": "portable"}
+
+
+@functools.cache
+def whole() -> Any:
+    return frame()
+
+
+def collection(npartitions: int = 5, of: Any = None) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(whole() if of is None else of, npartitions=npartitions, sort=False)
+
+
+def tabulate(data: Any, **options: Any) -> Any:
+    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit="2GB",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows as files of three formats."""
+    folder = tmp_path_factory.mktemp("shards")
+    whole()[:1000].to_parquet(folder / "a.parquet", row_group_size=300)
+    whole()[1000:1700].to_csv(folder / "b.csv", index=False)
+    whole()[1700:].to_parquet(folder / "c.parquet")
+    return folder
+
+
+# The same table
+
+
+@pytest.mark.parametrize("npartitions", [1, 2, 9, 70])
+def test_any_partitioning_gives_the_table_of_one_process(npartitions: int) -> None:
+    assert tabulate(collection(npartitions)) == one_process()
+
+
+def test_any_order_of_rows_and_partitions_does(client: Any) -> None:
+    import dask.dataframe as dd
+
+    mixed = whole().sample(frac=1.0, random_state=3)
+    parts = [mixed[:40], mixed[40:40], mixed[1500:], mixed[40:1500]]  # one without rows
+    shuffled = dd.concat([dd.from_pandas(part, npartitions=1, sort=False) for part in parts])
+    assert tabulate(shuffled) == one_process()
+    assert tabulate(shuffled, client=client) == one_process()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bins": 7, "ties": "split"},
+        {"variation": "margin"},
+        {"bins": tn.Edges([0, 0.3, 0.6, 1])},
+        {"variation": tn.Variation("mine", lambda x: 1 - (x**2).sum(axis=-1), range=(0, 1))},
+    ],
+    ids=["ties", "margin", "edges", "own measure"],
+)
+def test_the_row_options_mean_the_same(client: Any, options: dict[str, Any]) -> None:
+    assert tabulate(collection(), **options) == one_process(**options)
+    assert tabulate(collection(), client=client, **options) == one_process(**options)
+
+
+def test_weights_agree_to_rounding() -> None:
+    assert tabulate(collection(), sample_weight="w").isclose(one_process(sample_weight=WEIGHT))
+
+
+def test_logits_and_normalize() -> None:
+    logits, scaled = whole().copy(), whole().copy()
+    logits[PROBS], scaled[PROBS] = np.log(logits[PROBS]), scaled[PROBS] * 3
+    z, three = logits[PROBS].to_numpy(), scaled[PROBS].to_numpy()
+    expected = tn.tabulate(Y_TRUE, z, from_logits=True, **PORTABLE)
+    assert tabulate(collection(of=logits), from_logits=True) == expected
+    expected = tn.tabulate(Y_TRUE, three, normalize=True, **PORTABLE)
+    assert tabulate(collection(of=scaled), normalize=True) == expected
+
+
+def test_a_list_column_and_names_for_labels() -> None:
+    import pandas as pd
+    import pyarrow as pa
+
+    names = [f"class {c}" for c in range(N_CLASSES)]
+    dtype = pd.ArrowDtype(pa.list_(pa.float64()))
+    listed = pd.DataFrame(
+        {"y": [names[c] for c in Y_TRUE], "scores": pd.Series(Y_PROB.tolist(), dtype=dtype)}
+    )
+    data = collection(of=listed)
+    assert adapter.tabulate(data, "y", "scores", classes=names, **PORTABLE) == one_process()
+
+
+def test_lists_of_python_are_found_by_their_first_row() -> None:
+    import dask
+    import pandas as pd
+
+    listed = pd.DataFrame({"y": Y_TRUE, "scores": pd.Series(list(Y_PROB), dtype=object)})
+    with dask.config.set({"dataframe.convert-string": False}):
+        assert adapter.tabulate(collection(of=listed), "y", "scores", **PORTABLE) == one_process()
+
+
+def test_float32_columns() -> None:
+    narrow = whole().astype(dict.fromkeys(PROBS, "float32"))
+    assert tabulate(collection(of=narrow)) == tn.tabulate(Y_TRUE, Y_PROB.astype("float32"), **PORTABLE)
+
+
+def test_columns_may_be_listed_in_their_order() -> None:
+    backwards = PROBS[::-1]
+    expected = tn.tabulate(N_CLASSES - 1 - Y_TRUE, Y_PROB[:, ::-1], **PORTABLE)
+    turned = whole().assign(y=N_CLASSES - 1 - whole()["y"])
+    assert adapter.tabulate(collection(of=turned), "y", backwards, classes="index", **PORTABLE) == expected
+
+
+# Groups, equal mass, the whole answer
+
+
+def test_groups(client: Any) -> None:
+    tables = tabulate(collection(), by="g", client=client)
+    assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
+
+
+def test_equal_mass_by_the_grid_in_one_pass() -> None:
+    expected = one_process(bins=tn.FineGrid()).coarsen(tn.EqualMass(10))
+    assert tabulate(collection(), bins=tn.EqualMass(10)) == expected
+
+
+def test_equal_mass_exactly_in_two(client: Any) -> None:
+    expected = one_process(bins=tn.EqualMass(10))
+    assert tabulate(collection(4), bins=tn.EqualMass(10), exact=True) == expected
+    assert tabulate(collection(3), bins=tn.EqualMass(10), exact=True, client=client, retries=1) == expected
+
+
+def test_exact_edges_of_a_measure_below_zero() -> None:
+    signed = tn.Variation("signed", lambda x: 0.2 - (x**2).sum(axis=-1), range=(-0.8, 0.2))
+    options = {"variation": signed, "bins": tn.EqualMass(6)}
+    table = one_process(**options)
+    assert table.edges[1] < 0 < table.edges[-2]
+    assert tabulate(collection(), exact=True, **options) == table
+
+
+@pytest.mark.parametrize("bins", [10, tn.EqualMass(8)], ids=["width", "mass"])
+@pytest.mark.parametrize("variation", ["entropy", "confidence"])
+def test_assess_gives_the_answer_of_one_process(variation: str, bins: Any) -> None:
+    exact = {"exact": True} if isinstance(bins, tn.EqualMass) else {}
+    options = {"variation": variation, "bins": bins, "rng": 5, **PORTABLE}
+    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, **options)
+    assert adapter.assess(collection(), "y", "p_*", by="g", **exact, **options) == expected
+
+
+# Arrays
+
+
+def test_arrays_cut_anyhow() -> None:
+    import dask.array as da
+
+    y_prob, y_true = da.from_array(Y_PROB, chunks=(700, 4)), da.from_array(Y_TRUE, chunks=1100)
+    assert adapter.tabulate(y_prob, y_true, **PORTABLE) == one_process()
+    tables = adapter.tabulate(y_prob, y_true, by=da.from_array(GROUP, chunks=500), **PORTABLE)
+    assert tables["north"] == of_group("north")
+    weighted = adapter.tabulate(y_prob, y_true, sample_weight=da.from_array(WEIGHT, chunks=900), **PORTABLE)
+    assert weighted.isclose(one_process(sample_weight=WEIGHT))
+
+
+def test_arrays_of_unknown_length_and_of_one_column() -> None:
+    data = collection()
+    assert (
+        adapter.tabulate(data[PROBS].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == one_process()
+    )
+    binary = (Y_TRUE == 0).astype(int)
+    expected = tn.tabulate(binary, Y_PROB[:, 0], **PORTABLE)
+    data = collection(of=whole().assign(y=binary))
+    assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == expected
+    with pytest.raises(InputError, match="other numbers of blocks"):
+        adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
+
+
+def test_arrays_want_arrays_beside_them() -> None:
+    import dask.array as da
+
+    y_prob = da.from_array(Y_PROB, chunks=(700, 4))
+    with pytest.raises(TypeError, match="label must be a Dask array too"):
+        adapter.tabulate(y_prob, Y_TRUE)
+    with pytest.raises(InputError, match="block 1, row 300: the label is 11"):
+        adapter.tabulate(
+            y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700), **PORTABLE
+        )
+
+
+# Files
+
+
+def test_files_of_all_kinds(client: Any, shards: Path) -> None:
+    paths = [str(shards / name) for name in ("a.parquet", "b.csv", "c.parquet")]
+    assert tabulate(paths) == one_process()
+    assert tabulate(paths[::-1], client=client) == one_process()
+    assert tabulate(f"file://{shards}/*", client=client) == one_process()
+    assert tabulate(paths, by="g", bins=tn.EqualMass(5), exact=True)["west"].n_rows == np.sum(GROUP == "west")
+
+
+def test_paths_of_fsspec(client: Any, shards: Path, tmp_path: Path) -> None:
+    import fsspec
+
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for path in shards.iterdir():
+            archive.write(path, path.name)
+    assert tabulate(f"zip://*.*::{tmp_path}/all.zip", client=client) == one_process()
+    memory = fsspec.filesystem("memory")
+    for path in shards.iterdir():
+        memory.pipe(f"/shards/{path.name}", path.read_bytes())
+    assert tabulate("memory://shards/*", storage_options={"skip_instance_cache": True}) == one_process()
+    with pytest.raises(InputError, match=r"no file matches 'memory://shards/\*.npz'"):
+        tabulate("memory://shards/*.npz")
+
+
+def test_a_corrupt_file_is_named(shards: Path, tmp_path: Path) -> None:
+    for path in shards.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    whole_file = (tmp_path / "c.parquet").read_bytes()
+    (tmp_path / "c.parquet").write_bytes(whole_file[: len(whole_file) // 2])
+    with pytest.raises(InputError, match=re.escape(str(tmp_path / "c.parquet"))):
+        tabulate(str(tmp_path / "*"))
+    (tmp_path / "c.parquet").unlink()
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("x.csv", whole()[:30].to_csv(index=False).replace("0.", "zero point ", 1))
+    with pytest.raises(InputError, match=r"zip://x\.csv::.*all\.zip, row 1: "):
+        tabulate(f"zip://x.csv::{tmp_path}/all.zip")
+
+
+def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tmp_path: Path) -> None:
+    bad = whole()[:900].copy()
+    bad.loc[bad.index[441], "p_3"] = 7.0
+    bad.to_parquet(tmp_path / "bad.parquet", row_group_size=100)
+    with pytest.raises(InputError, match=r"bad\.parquet, row 442: the prediction is 7\.0 in class 3"):
+        tabulate([str(shards / "a.parquet"), str(tmp_path / "bad.parquet")], client=client)
+
+
+def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> None:
+    whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
+    with pytest.raises(InputError, match=r"more\.parquet has other columns than .*a\.parquet"):
+        tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
+
+
+# What is refused
+
+
+def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
+    bad = whole().copy()
+    bad.loc[bad.index[2000], "y"] = 11
+    for where in (None, client):
+        with pytest.raises(InputError, match=r"partition 3, row 201: the label is 11") as caught:
+            tabulate(collection(of=bad), client=where)
+        assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"label": "labls"}, InputError, "no column 'labls'"),
+        ({"probs": "q_*"}, InputError, "no column 'q_*'"),
+        ({"label": 3}, TypeError, "label must be the name of a column, got int"),
+        ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
+        ({"bins": 10, "exact": True}, ValueError, "exact is about bins of equal mass"),
+        ({"ties": "last"}, ValueError, "ties must be one of"),
+        ({"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"}, InputError, "without weights"),
+        ({"engine": "fast"}, ValueError, "engine must be one of"),
+    ],
+)
+def test_wrong_arguments(how: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        adapter.tabulate(collection(), **{"label": "y", "probs": "p_*"} | how)
+
+
+def test_data_in_memory_are_not_for_dask() -> None:
+    with pytest.raises(TypeError, match=r"trueness\.tabulate takes what is in memory"):
+        adapter.tabulate(whole(), "y", "p_*")
+    with pytest.raises(InputError, match="there are no rows"):
+        tabulate(collection(1, of=whole()[:0]))
+
+
+def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
+    asked: Any = PORTABLE | options
+    fields = {name: partitions.Field("number") for name in ["y", *PROBS]}
+    request = partitions.request_of("y", "p_*", asked)
+    plan = partitions.plan_of(asked, with_confidence=False)
+    choice = partitions.choice_of(fields, request)
+    work = partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
+    columns = {"y": Y_TRUE, **{name: Y_PROB[:, c] for c, name in enumerate(PROBS)}}
+    return work.sum([work.batch(columns, N_ROWS, "here")]), work
+
+
+def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
+    mine, work = part_and_work()
+    later = json.loads(mine.to_json()) | {"schema": 2, "library": "9.0"}
+    other = partitions.Part.from_json(json.dumps(later), work)
+    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 2"):
+        mine + other
+    with pytest.raises(ValueError, match="schema 2"):
+        work.finish(other)
+    theirs, _ = part_and_work(bins=11)
+    with pytest.raises(ValueError, match="cannot be added: bins differs"):
+        mine + theirs
+    with pytest.raises(ValueError, match="a table of another kind: bins differs"):
+        work.finish(theirs)
+    grouped = partitions.Part(partitions.GroupedTables("g", {}))
+    with pytest.raises(ValueError, match="by None and by 'g'"):
+        mine + grouped
+    two = partitions.GroupedTables(None, {None: mine.tables.groups[None] * 2})
+    with pytest.raises(ValueError, match="a worker sent 2 tables, 1 were asked for"):
+        work.finish(partitions.Part(two))
+    damaged = json.loads(mine.to_json())
+    damaged["groups"][0]["tables"][0]["n_rows"] += 1
+    with pytest.raises(ValueError, match="damaged"):
+        partitions.Part.from_json(json.dumps(damaged), work)
+
+
+# Workers
+
+
+@pytest.mark.fast
+def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+
+    from trueness.tabulation import fused
+
+    expected = tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
+    assert adapter.tabulate(collection(), "y", "p_*", client=client) == expected  # "auto" is fused
+    ready = client.run(lambda: fused.is_ready(N_CLASSES, np.float64))
+    assert list(ready.values()) == [True, True]
+
+    warmed = []
+    tabulate_rows = partitions.tabulate_rows
+    monkeypatch.setattr(fused, "_ready", set())
+    monkeypatch.setattr(partitions, "tabulate_rows", lambda *given: warmed.append(1) or tabulate_rows(*given))
+    with dask.config.set(scheduler="threads", num_workers=4):
+        assert adapter.tabulate(collection(8), "y", "p_*", engine="fused") == expected
+    assert len(warmed) == 1
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_a_task_that_fails_is_tried_again(client: Any, tmp_path: Path, retries: int) -> None:
+    place = str(tmp_path / "tried")
+
+    def once(part: Any) -> Any:
+        try:
+            open(place, "x").close()
+        except FileExistsError:
+            return part
+        raise RuntimeError("a disk that was busy")
+
+    data = collection().map_partitions(once, meta=collection()._meta)
+    if retries:
+        assert tabulate(data, client=client, retries=retries) == one_process()
+        return
+    with pytest.raises(RuntimeError, match="busy"):
+        tabulate(data, client=client)
+
+
+def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
+    from distributed import Client, LocalCluster
+
+    measure = deadly(tmp_path)
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit="2GB",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        Killing(tmp_path, lambda command: "multiprocessing" in command) as killing,
+    ):
+        workers = set(client.run(lambda: __import__("os").getpid()).values())
+        table = tabulate(collection(6), variation=measure, client=client)
+    assert killing.pid in workers
+    assert killing.was_alive
+    assert killing.is_gone
+    assert killing.pid not in killing.survivors
+    assert table == one_process(variation=measure)
+
+
+# The command
+
+
+def test_the_command_takes_the_same_road(
+    client: Any, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = client.scheduler.address
+    files = [str(path) for path in sorted(shards.iterdir())]
+    common = ["tabulate", *files, "--label", "y", "--probs", "p_*", "--engine", "portable"]
+    for name, more in (("plain", []), ("by", ["--by", "g"]), ("mass", ["--equal-mass", "5", "--exact"])):
+        alone, together = tmp_path / f"{name}-alone.json", tmp_path / f"{name}-together.json"
+        assert main([*common, *more, "-o", str(alone)]) == 0
+        assert main([*common, *more, "-o", str(together), "--dask", address]) == 0
+        assert json.loads(together.read_text()) == json.loads(alone.read_text()), name
+    assert "3000 rows" in capsys.readouterr().out
+
+
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "SECONDS_TO_ANSWER", 1)
+
+
+@pytest.mark.usefixtures("_impatient")
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+        (["--dask", "nowhere://x"], "no Dask scheduler answers at 'nowhere://x'"),
+        (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is for runs in one process"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
+) -> None:
+    assert main(["tabulate", str(shards / "b.csv"), "-o", str(tmp_path / "t.json"), *more]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "t.json").exists()
+
+
+def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:
+    names = {
+        "frame": collection().rename(columns={"g": "hospital"}),
+        "paths": [str(path) for path in shards.iterdir()],
+        "client": client,
+    }
+    exec(example("Dask"), names)
+    table: Any = names["table"]
+    assert table.n_rows == names["answer"].table.n_rows == N_ROWS
+    assert sum(names["tables"].values()) == table

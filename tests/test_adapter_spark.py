@@ -1,0 +1,297 @@
+"""Spark: the table of one process, whatever the partitions and whoever dies on the way; rows never reach the driver."""
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from partitioned import (
+    GROUP,
+    N_CLASSES,
+    N_ROWS,
+    PROBS,
+    WEIGHT,
+    Y_PROB,
+    Y_TRUE,
+    Killing,
+    deadly,
+    example,
+    frame,
+    of_group,
+    one_process,
+)
+
+import trueness as tn
+from trueness import partitions
+from trueness.adapters import spark as adapter
+from trueness.files import InputError
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+PORTABLE = {"engine": "portable"}
+RESULT_BYTES = 2**23
+"""More than all tables of a test, and much less than its rows: no job can bring the rows to the driver."""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    """local[2,4]: a task may be lost three times, as on a cluster; with local[2] one lost worker fails the job."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": "768m",
+            "spark.driver.maxResultSize": str(RESULT_BYTES),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.log.level": "OFF",
+        }
+        builder = SparkSession.builder.master("local[2,4]").appName("trueness")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=60)
+
+
+@functools.cache
+def whole() -> Any:
+    return frame()
+
+
+@pytest.fixture(scope="module")
+def data(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The rows in three files, read by Spark."""
+    folder = tmp_path_factory.mktemp("rows")
+    for number, some in enumerate((slice(0, 900), slice(900, 2400), slice(2400, None))):
+        whole()[some].assign(scores=list(Y_PROB[some])).to_parquet(folder / f"{number}.parquet", index=False)
+    return session.read.parquet(str(folder))
+
+
+def tabulate(data: Any, **options: Any) -> Any:
+    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
+
+
+# The same table
+
+
+def test_any_partitioning_gives_the_table_of_one_process(data: Any) -> None:
+    assert tabulate(data) == one_process()
+    assert tabulate(data.coalesce(1)) == one_process()
+    shuffled = data.orderBy("p_3").repartition(5)
+    assert tabulate(shuffled) == one_process()
+
+
+def test_many_partitions_are_added_in_a_tree(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "FAN_IN", 3)  # 8 partitions, then 3
+    tables = tabulate(data.repartition(8), by="g")
+    assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
+
+
+def test_equal_mass_by_the_grid(data: Any) -> None:
+    expected = one_process(bins=tn.FineGrid()).coarsen(tn.EqualMass(10))
+    assert tabulate(data, bins=tn.EqualMass(10)) == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bins": 7, "ties": "split"},
+        {"variation": tn.Variation("mine", lambda x: 1 - (x**2).sum(axis=-1), range=(0, 1))},
+    ],
+    ids=["ties", "own measure"],
+)
+def test_the_row_options_mean_the_same(data: Any, options: dict[str, Any]) -> None:
+    assert tabulate(data, **options) == one_process(**options)
+
+
+def test_weights_agree_to_rounding(data: Any) -> None:
+    assert tabulate(data, sample_weight="w").isclose(one_process(sample_weight=WEIGHT))
+
+
+def test_array_and_vector_columns(session: Any, data: Any) -> None:
+    from pyspark.ml.functions import array_to_vector
+
+    assert adapter.tabulate(data, "y", "scores", **PORTABLE) == one_process()
+    vectors = data.select("y", array_to_vector("scores").alias("of a model"))
+    assert adapter.tabulate(vectors, "y", "of a model", **PORTABLE) == one_process()
+    assert (
+        adapter.tabulate(vectors, "y", classes=[str(c) for c in range(N_CLASSES)], **PORTABLE)
+        == one_process()
+    )
+    with pytest.raises(InputError, match="there are no rows"):
+        adapter.tabulate(vectors.limit(0), "y", "of a model", **PORTABLE)
+
+
+def test_names_that_mean_something_to_sql(data: Any) -> None:
+    odd = data.withColumnsRenamed({name: f"p.`{name}` x" for name in PROBS} | {"y": "the.label"})
+    assert adapter.tabulate(odd, "the.label", "p.*", classes="index", **PORTABLE) == one_process()
+
+
+def test_labels_may_be_names(session: Any, data: Any) -> None:
+    from pyspark.sql import functions
+
+    named = data.withColumn("y", functions.concat(functions.lit("c"), functions.col("y").cast("string")))
+    classes = [f"c{c}" for c in range(N_CLASSES)]
+    assert tabulate(named, classes=classes) == one_process()
+
+
+def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
+    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5, **PORTABLE)
+    assert adapter.assess(data, "y", "p_*", by="g", rng=5, **PORTABLE) == expected
+
+
+@pytest.mark.fast
+def test_the_fused_engine(data: Any) -> None:
+    assert adapter.tabulate(data, "y", "p_*") == tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
+
+
+def test_no_row_comes_to_the_driver(session: Any, data: Any) -> None:
+    """Spark itself refuses results of more than `RESULT_BYTES`: the rows are, the tables are not."""
+    from py4j.protocol import Py4JJavaError
+
+    large = data.crossJoin(session.range(80))
+    assert N_ROWS * 80 * N_CLASSES * 8 > 2 * RESULT_BYTES
+    with pytest.raises(Py4JJavaError, match="maxResultSize"):
+        large.select(PROBS).toArrow()
+    assert tabulate(large).n_rows == 80 * N_ROWS
+
+
+# What is refused
+
+
+def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path) -> None:
+    bad = whole().copy()
+    bad.loc[bad.index[1234], "p_3"] = 7.0
+    whole()[:1000].to_parquet(tmp_path / "good.parquet", index=False)
+    bad[1000:].to_parquet(tmp_path / "bad.parquet", index=False)
+    data = session.read.parquet(str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"bad\.parquet, row 235 \(partition .*the prediction is 7\.0"
+    ) as caught:
+        tabulate(data)
+    assert "--" not in str(caught.value)
+    with pytest.raises(InputError, match=r"^partition \d+, row \d+: the prediction is 7\.0 in class 3"):
+        tabulate(data.repartition(3))  # after a shuffle nobody knows the file
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"label": "labls"}, InputError, "no column 'labls'"),
+        ({"probs": "q_*"}, InputError, "no column 'q_*'"),
+        ({"by": 3}, TypeError, "by must be the name of a column, got int"),
+        ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
+        ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact is not there on Spark"),
+    ],
+)
+def test_wrong_arguments(data: Any, how: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        adapter.tabulate(data, **{"label": "y", "probs": "p_*"} | how)
+
+
+def test_data_in_memory_are_not_for_spark() -> None:
+    with pytest.raises(TypeError, match="must be a Spark data frame, got DataFrame"):
+        adapter.tabulate(whole(), "y", "p_*")
+
+
+# What workers do, in this process: Spark's own are not seen by the coverage
+
+
+def work_for(**options: Any) -> partitions.Work:
+    asked: Any = PORTABLE | options
+    request = partitions.request_of("y", "p_*", asked)
+    choice = partitions.choice_of({name: partitions.Field("number") for name in ["y", *PROBS]}, request)
+    plan = partitions.plan_of(asked, with_confidence=False)
+    return partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
+
+
+def columns_of(of: Any, work: partitions.Work) -> list[Any]:
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(of[work.choice.wanted.names], preserve_index=False)
+    return table.to_batches(max_chunksize=700)
+
+
+def test_a_worker_returns_one_row_and_workers_add_them() -> None:
+    work = work_for()
+    (first,) = adapter._tabulated(columns_of(whole()[:1000], work), work)
+    (second,) = adapter._tabulated(columns_of(whole()[1000:], work), work)
+    assert first.num_rows == second.num_rows == 1
+    (both,) = adapter._added([first, second], work)
+    part = partitions.Part.from_json(both.to_pylist()[0]["tables"], work)
+    assert partitions.by_group(work.finish(part)) == one_process()
+
+
+def test_a_worker_refuses_without_a_retry() -> None:
+    work = work_for()
+    bad = whole().assign(y=11)
+    (refused,) = adapter._tabulated(columns_of(bad, work), work)
+    cause, remedy = json.loads(refused.to_pylist()[0]["problem"])
+    assert cause == "partition -1, row 1: the label is 11"
+    assert remedy.startswith("class indices run from 0 to 10")
+    good = next(adapter._tabulated(columns_of(whole(), work), work))
+    passed_on, sums = adapter._added([refused, good], work)
+    assert passed_on.to_pylist() == refused.to_pylist()
+    assert partitions.Part.from_json(sums.to_pylist()[0]["tables"], work).tables.n_rows == N_ROWS
+
+
+def test_the_row_of_a_partition_is_counted_from_its_files_beginning() -> None:
+    import pyarrow as pa
+
+    batches = [
+        pa.RecordBatch.from_pydict({"file": ["a"] * 3 + ["b"], "start": [0] * 4, "part": [0] * 4}),
+        pa.RecordBatch.from_pydict({"file": ["b"] * 3, "start": [0, 0, 64], "part": [0] * 3}),
+    ]
+    found = [next(adapter._origin(batches, row)).to_pylist()[0] for row in (3, 6, 7)]
+    assert [tuple(place.values()) for place in found] == [("a", 0, 3), ("b", 0, 3), ("b", 64, 1)]
+    assert list(adapter._origin(batches, 8)) == []
+
+
+# Faults
+
+
+def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any, tmp_path: Path) -> None:
+    measure = deadly(tmp_path)
+    status = session.sparkContext.statusTracker()
+    session.sparkContext.setJobGroup("under fire", "a worker is killed")
+    with Killing(tmp_path, lambda command: "pyspark" in command) as killing:
+        table = tabulate(data.repartition(4), variation=measure)
+    jobs = [status.getJobInfo(job) for job in status.getJobIdsForGroup("under fire")]
+    stages = [status.getStageInfo(stage) for job in jobs for stage in job.stageIds]
+    session.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert killing.was_alive
+    assert killing.is_gone
+    assert killing.pid not in {os.getpid(), *killing.survivors}
+    assert sum(stage.numFailedTasks for stage in stages if stage) == 1
+    assert table == one_process(variation=measure)
+
+
+def test_the_rows_of_the_tests_are_what_they_should_be() -> None:
+    assert np.array_equal(whole()[PROBS].to_numpy(), Y_PROB)
+    assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
+
+
+def test_the_example_of_the_page_runs(data: Any) -> None:
+    names = {"frame": data.withColumnRenamed("g", "hospital")}
+    exec(example("Spark"), names)
+    table: Any = names["table"]
+    assert table.n_rows == names["answer"].table.n_rows == N_ROWS

@@ -1,0 +1,881 @@
+"""`assess` from rows, tables, files, streams, groups and clusters: the same answer, and what it says."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import inference_oracle as exact
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.assessment import _words
+from trueness.assessment._groups import coded, names_of
+from trueness.inference._estimates import Evidence, variation_error
+from trueness.inference._poisson import ClusterWeights
+from trueness.inference._replicates import replicate
+from trueness.tabulation import tabulate_rows
+
+Y_TRUE, TRUTH = tn.simulate.calibrated(1200, [1.0] * 4, rng=1)
+Y_PROB = tn.simulate.sharpen(TRUTH, 1.3)
+SITE = np.array(["north", "south", "east"])[np.random.default_rng(2).choice(3, 1200, p=[0.5, 0.4, 0.1])]
+RESULT = tn.assess(Y_TRUE, Y_PROB, rng=3)
+EF = tn.EqualMass(10)
+ENGINES = ["portable", pytest.param("fused", marks=pytest.mark.fast)]
+
+
+def codes(result: tn.Assessment) -> set[str]:
+    return {caution.code for caution in result.warnings}
+
+
+class TestTablesLoseNothing:
+    """assess == assess_table for the same rng, however the tables were made."""
+
+    @pytest.mark.parametrize("bins", [10, EF, tn.Edges([0, 0.3, 0.7, 1])])
+    @pytest.mark.parametrize("variation", ["entropy", "confidence", "iqv", "margin"])
+    def test_from_rows(self, bins: Any, variation: str) -> None:
+        by_width = tn.EqualWidth(3) if isinstance(bins, tn.Edges) else bins
+        if variation == "confidence" and isinstance(bins, tn.Edges):
+            bins = by_width
+        table = tn.tabulate(Y_TRUE, Y_PROB, variation=variation, bins=bins)
+        by_confidence = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=by_width)
+        given = {} if variation == "confidence" else {"confidence_table": by_confidence}
+        result = tn.assess_table(table, rng=3, **given)
+        assert result == tn.assess(Y_TRUE, Y_PROB, variation=variation, bins=bins, rng=3)
+        assert result.ece is not None
+
+    def test_from_a_file(self, tmp_path: Path) -> None:
+        tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=v) for v in ("entropy", "confidence")]
+        tn.CalibrationTable.save_all(tables, tmp_path / "tables.json")
+        table, by_confidence = tn.CalibrationTable.load_all(tmp_path / "tables.json")
+        assert tn.assess_table(table, confidence_table=by_confidence, rng=3) == RESULT
+
+    def test_from_summed_tables_of_batches(self) -> None:
+        cuts = [slice(0, 1), slice(1, 700), slice(700, 1200)]
+        table, by_confidence = (
+            sum(tn.tabulate(Y_TRUE[cut], Y_PROB[cut], variation=v) for cut in cuts)
+            for v in ("entropy", "confidence")
+        )
+        assert tn.assess_table(table, confidence_table=by_confidence, rng=3) == RESULT
+
+    def test_from_a_stream_on_a_fine_grid(self) -> None:
+        streams = [tn.Accumulator(4, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")]
+        for start in range(0, 1200, 250):
+            for stream in streams:
+                stream.update(Y_TRUE[start : start + 250], Y_PROB[start : start + 250])
+        fine, fine_confidence = (stream.table for stream in streams)
+        result = tn.assess_table(fine, confidence_table=fine_confidence, bins=10, rng=3)
+        assert result == RESULT
+        merged = tn.assess_table(fine, confidence_table=fine_confidence, bins=EF, rng=3)
+        by_hand = tn.assess_table(fine.coarsen(EF), confidence_table=fine_confidence.coarsen(EF), rng=3)
+        assert merged == by_hand
+        assert merged.table.n_bins == 10
+
+    def test_edges_are_for_the_measure_alone(self) -> None:
+        fine, fine_confidence = (
+            tn.tabulate(Y_TRUE, Y_PROB, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")
+        )
+        bins = tn.Edges([0, 0.5, 1])
+        result = tn.assess_table(fine, confidence_table=fine_confidence, bins=bins, rng=3)
+        assert result.table.edges.tolist() == [0, 0.5, 1]
+        assert result.confidence_table is not None
+        assert result.confidence_table.edges.tolist() == [0.25, 0.625, 1]
+        assert tn.assess_table(fine, bins=bins, rng=3).ece is None
+        alone = tn.assess_table(fine_confidence, bins=2, rng=3)
+        assert alone.ece == alone.vce
+
+    def test_without_a_confidence_table_only_ece_is_missing(self) -> None:
+        result = tn.assess_table(tn.tabulate(Y_TRUE, Y_PROB), rng=3)
+        assert result.ece is None
+        for name in ("vce", "net", "rce", "rce_w1"):
+            assert getattr(result, name).interval == getattr(RESULT, name).interval
+        assert "needs a table binned by confidence" in str(result)
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_values_are_those_of_the_readers(self, engine: str) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, rng=0, engine=engine)
+        assert result.vce.value == pytest.approx(tn.vce(Y_TRUE, Y_PROB), abs=1e-12)
+        assert result.ece is not None
+        assert result.ece.value == pytest.approx(tn.ece(Y_TRUE, Y_PROB), abs=1e-12)
+        assert result.uce is not None
+        assert result.uce.value == pytest.approx(tn.uce(Y_TRUE, Y_PROB), abs=1e-12)
+        assert result.rce.value == pytest.approx(tn.rce(Y_TRUE, Y_PROB), abs=1e-12)
+        assert result.rce_w1.value == pytest.approx(tn.rce(Y_TRUE, Y_PROB, distance="w1"), abs=1e-12)
+        assert result.net.value == pytest.approx(tn.signed_parts(result.table).net, abs=1e-12)
+
+    def test_row_options_reach_the_table(self) -> None:
+        logits = np.log(Y_PROB) + 3
+        np.testing.assert_allclose(
+            tn.assess(Y_TRUE, logits, from_logits=True, rng=3).vce.value, RESULT.vce.value, atol=1e-9
+        )
+        doubled = tn.assess(Y_TRUE, Y_PROB * 2, normalize=True, rng=3)
+        np.testing.assert_allclose(doubled.vce.value, RESULT.vce.value, atol=1e-12)
+        names = ["a", "b", "c", "d"]
+        assert tn.assess([names[y] for y in Y_TRUE], Y_PROB, classes=names, rng=3) == RESULT
+        assert tn.assess(Y_TRUE, Y_PROB, ties="split", rng=3).table.spec.ties == "split"
+
+    def test_a_generator_moves_on(self) -> None:
+        rng = np.random.default_rng(1)
+        first, second = (tn.assess(Y_TRUE, Y_PROB, rng=rng) for _ in range(2))
+        assert first != second
+        assert first != "an assessment"
+        assert tn.assess(Y_TRUE, Y_PROB, rng=second.seed) == second
+
+
+class TestGroups:
+    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize("bins", [10, EF], ids=["EW", "EF"])
+    def test_each_group_has_the_table_of_its_rows(self, engine: str, bins: Any) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3, engine=engine, min_group_size=1)
+        assert [group.name for group in result.groups] == ["east", "north", "south"]
+        assert result.confidence_table is not None
+        for group in result.groups:
+            mine = group.name == SITE
+            assert group.n_rows == mine.sum()
+            assert group.assessment is not None
+            for table, of in (
+                (group.assessment.table, result.table),
+                (group.assessment.confidence_table, result.confidence_table),
+            ):
+                alone = tn.tabulate(
+                    Y_TRUE[mine], Y_PROB[mine], variation=of.spec.variation, bins=of.bins, engine=engine
+                )
+                assert table is not None
+                assert table.same_counts(alone)
+                assert table.isclose(alone)
+
+    def test_the_whole_is_as_without_groups(self) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+        assert result.vce.interval == RESULT.vce.interval
+        assert result.p_value == RESULT.p_value
+        assert result.table == RESULT.table
+
+    @pytest.mark.parametrize("bins", [10, EF], ids=["EW", "EF"])
+    def test_from_tables(self, bins: Any) -> None:
+        want = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3)
+        assert want.confidence_table is not None
+        pairs = {
+            name: tuple(
+                tn.tabulate(
+                    Y_TRUE[name == SITE], Y_PROB[name == SITE], variation=of.spec.variation, bins=of.bins
+                )
+                for of in (want.table, want.confidence_table)
+            )
+            for name in ("east", "north", "south")
+        }
+        got = tn.assess_table(want.table, confidence_table=want.confidence_table, groups=pairs, rng=3)
+        assert got == want
+        swapped = dict(reversed(pairs.items()))
+        other = tn.assess_table(want.table, confidence_table=want.confidence_table, groups=swapped, rng=3)
+        mine = {group.name: group.adjusted_p_value for group in got.groups}
+        assert {group.name: group.adjusted_p_value for group in other.groups} == mine
+
+    def test_from_fine_tables_in_the_bins_of_all_rows(self) -> None:
+        fine = {
+            name: tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], bins=tn.FineGrid())
+            for name in ("north", "south")
+        }
+        result = tn.assess_table(sum(fine.values()), groups=fine, bins=EF, rng=3)
+        for group in result.groups:
+            assert group.assessment is not None
+            assert group.assessment.ece is None
+            assert group.assessment.table.bins == result.table.bins
+
+    def test_by_confidence(self) -> None:
+        """One table serves as both, in groups as in the whole."""
+        result = tn.assess(Y_TRUE, Y_PROB, variation="confidence", groups=SITE, rng=3)
+        assert result.ece is result.vce
+        for group in result.groups:
+            assert group.assessment is not None
+            assert group.assessment.ece is group.assessment.vce
+
+    def test_a_groups_numbers_do_not_depend_on_the_other_groups(self) -> None:
+        few = tn.assess(Y_TRUE, Y_PROB, groups=np.where(SITE == "north", "north", "rest"), rng=3)
+        many = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+        north = [next(g for g in result.groups if g.name == "north") for result in (few, many)]
+        assert north[0].assessment == north[1].assessment
+
+    def test_correction_across_groups(self) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+        p = [group.p_value for group in result.groups]
+        assert [group.adjusted_p_value for group in result.groups] == pytest.approx(
+            exact.benjamini_hochberg(p)
+        )
+        for group in result.groups:
+            assert group.assessment is not None
+            both = [group.assessment.vce.centred_p_value, group.assessment.net.centred_p_value]
+            assert group.p_value == pytest.approx(min(exact.holm(both)))
+
+    def test_small_groups_are_named_not_assessed(self) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, min_group_size=300)
+        east, north, south = result.groups
+        assert east.assessment is None
+        assert east.reason == "fewer than 300 rows"
+        assert math.isnan(east.adjusted_p_value)
+        p = [north.p_value, south.p_value]
+        assert [north.adjusted_p_value, south.adjusted_p_value] == pytest.approx(exact.benjamini_hochberg(p))
+        assert "fewer than 300 rows" in str(result)
+        assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["groups"][0]["p_value"] is None
+        none = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, min_group_size=10_000)
+        assert [group.assessment for group in none.groups] == [None] * 3
+
+    def test_a_group_without_weight(self) -> None:
+        weight = np.where(SITE == "east", 0.0, 1.0)
+        result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, sample_weight=weight, rng=3, min_group_size=1)
+        assert result.groups[0].n_rows == 0
+        assert result.groups[0].assessment is None
+
+    def test_many_groups_are_cut_short_in_print_only(self) -> None:
+        names = np.arange(1200) // 20
+        result = tn.assess(Y_TRUE, Y_PROB, groups=names, rng=3, min_group_size=1, resamples=39)
+        assert len(result.groups) == 60
+        assert "and 20 more groups" in str(result)
+
+    def test_names_of_groups(self) -> None:
+        assert coded(np.array([2.0, 1.5, 2.0]))[0] == ["1.5", "2"]
+        assert coded(np.array([3, 1, 3]))[0] == ["1", "3"]
+        assert coded(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
+        assert coded(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
+
+
+class TestContainers:
+    """Rows, groups and clusters in any container give the answer of the NumPy rows."""
+
+    CLUSTERS = np.arange(1200) // 6
+    WANT = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=CLUSTERS, rng=3, resamples=99)
+
+    def same(self, y_true: Any, y_prob: Any, groups: Any, clusters: Any, **options: Any) -> bool:
+        return (
+            tn.assess(y_true, y_prob, groups=groups, clusters=clusters, rng=3, resamples=99, **options)
+            == self.WANT
+        )
+
+    def test_lists(self) -> None:
+        assert self.same(Y_TRUE.tolist(), Y_PROB.tolist(), SITE.tolist(), self.CLUSTERS.tolist())
+        assert self.same(tuple(Y_TRUE), list(Y_PROB), tuple(SITE), self.CLUSTERS.astype(float))
+
+    def test_one_hot_labels_and_names(self) -> None:
+        assert self.same(np.eye(4)[Y_TRUE], Y_PROB, SITE.astype(object), self.CLUSTERS.astype(object))
+        names = np.array(list("wxyz"))
+        assert self.same(names[Y_TRUE], Y_PROB, SITE, self.CLUSTERS.astype(str), classes=list("wxyz"))
+
+    @pytest.mark.frames
+    def test_frames(self) -> None:
+        import pandas as pd
+        import polars as pl
+
+        odd = np.random.default_rng(0).permutation(1200)  # an index out of order must not reorder anything
+        frame = pd.DataFrame({"y": Y_TRUE, "site": SITE, "patient": self.CLUSTERS}, index=odd)
+        probabilities = pd.DataFrame(Y_PROB, columns=list("abcd"), index=odd)
+        assert self.same(frame["y"], probabilities, frame["site"], frame["patient"])
+        assert self.same(frame["y"], probabilities, frame["site"].astype("category"), frame["patient"])
+        rows = pl.DataFrame({"y": Y_TRUE, "site": SITE, "patient": self.CLUSTERS})
+        assert self.same(rows["y"], pl.DataFrame(Y_PROB), rows["site"], rows["patient"])
+
+    @pytest.mark.frames
+    def test_missing_names_in_frames(self) -> None:
+        import pandas as pd
+        import polars as pl
+
+        for series in (
+            pd.Series(["a", None, "b"]),
+            pd.Series(["a", pd.NA, "b"]),
+            pl.Series(["a", None, "b"]),
+        ):
+            with pytest.raises(ValueError, match=r"groups has a missing value in row 1"):
+                names_of("groups", series, 3)
+
+    @pytest.mark.torch
+    def test_tensors(self) -> None:
+        import torch
+
+        assert self.same(torch.tensor(Y_TRUE), torch.tensor(Y_PROB), SITE, torch.tensor(self.CLUSTERS))
+
+    @pytest.mark.fast
+    def test_engines_agree(self) -> None:
+        portable, fused = (
+            tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, engine=engine) for engine in ("portable", "fused")
+        )
+        assert fused.vce.p_value == portable.vce.p_value
+        assert fused.vce.debiased == pytest.approx(portable.vce.debiased, abs=1e-12)
+        assert [group.p_value for group in fused.groups] == [group.p_value for group in portable.groups]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("level", [0.49, 1, 1.0, -1, "0.95", True, math.nan, None])
+    def test_level(self, level: Any) -> None:
+        with pytest.raises(ValueError, match=r"level must be a number from 0.5 to below 1"):
+            tn.assess(Y_TRUE, Y_PROB, level=level)
+
+    @pytest.mark.parametrize(
+        ("level", "least"), [(0.95, 39), (0.99, 199), (0.5, 3), (0.9, 19), (0.999, 1999)]
+    )
+    def test_too_few_resamples_for_the_level(self, level: float, least: int) -> None:
+        """The corrected p-value is at least 2/(R + 1), which must reach 1 - level."""
+        with pytest.raises(ValueError, match=rf"raise resamples to {least} or more"):
+            tn.assess(Y_TRUE[:50], Y_PROB[:50], level=level, resamples=least - 1)
+        wrong = np.eye(4)[(Y_TRUE[:50] + 1) % 4] * 0.99 + 0.0025
+        worst = tn.assess(Y_TRUE[:50], wrong, level=level, resamples=least, rng=0)
+        assert worst.p_value <= 1 - level + 1e-12
+        assert worst.verdict.startswith("over-confident")
+
+    @pytest.mark.parametrize("resamples", [0, -1, 99.5, "99", None, True])
+    def test_resamples(self, resamples: Any) -> None:
+        with pytest.raises((TypeError, ValueError), match="resamples"):
+            tn.assess(Y_TRUE, Y_PROB, resamples=resamples)
+
+    @pytest.mark.parametrize("rng", ["0", -1, 1.5, True])
+    def test_rng(self, rng: Any) -> None:
+        with pytest.raises(TypeError, match="rng must be None, a seed"):
+            tn.assess(Y_TRUE, Y_PROB, rng=rng)
+
+    @pytest.mark.parametrize("argument", ["groups", "clusters"])
+    def test_names(self, argument: str) -> None:
+        for values, message in (
+            (SITE[:-1], r"has shape \(1199,\); one name for each of 1200 rows"),
+            (np.stack([SITE, SITE]), r"has shape \(2, 1200\)"),
+            ([*SITE[:-1].tolist(), None], r"has a missing value in row 1199"),
+            (np.where(np.arange(1200) == 7, np.nan, 1.0), r"is nan in row 7"),
+            (np.where(np.arange(1200) == 7, np.inf, 1.0), r"is inf in row 7"),
+            (np.array([*SITE[:-1], math.nan], dtype=object), r"has a missing value in row 1199"),
+            (np.full(1200, "NaT", dtype="M8[D]"), r"has a missing value in row 0"),
+        ):
+            with pytest.raises(ValueError, match=f"{argument} {message}"):
+                tn.assess(Y_TRUE, Y_PROB, **{argument: values})
+        with pytest.raises(TypeError, match=argument):
+            tn.assess(Y_TRUE, Y_PROB, **{argument: 7})
+
+    def test_few_clusters(self) -> None:
+        with pytest.raises(ValueError, match="clusters names 4; fewer than 5"):
+            tn.assess(Y_TRUE, Y_PROB, clusters=np.arange(1200) % 4)
+        result = tn.assess(
+            Y_TRUE, Y_PROB, clusters=np.arange(1200) % 9, groups=np.arange(1200) % 3, resamples=39
+        )
+        assert [group.reason for group in result.groups] == ["fewer than 5 clusters"] * 3
+
+    def test_min_group_size(self) -> None:
+        with pytest.raises(ValueError, match="min_group_size"):
+            tn.assess(Y_TRUE, Y_PROB, groups=SITE, min_group_size=0)
+
+    def test_choices(self) -> None:
+        with pytest.raises(ValueError, match="ties"):
+            tn.assess(Y_TRUE, Y_PROB, ties="both")
+        with pytest.raises(ValueError, match="variation"):
+            tn.assess(Y_TRUE, Y_PROB, variation="entropie")
+        with pytest.raises(ValueError, match="engine"):
+            tn.assess(Y_TRUE, Y_PROB, engine="quick")
+
+    def test_tables(self) -> None:
+        table = tn.tabulate(Y_TRUE, Y_PROB)
+        by_confidence = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence")
+        with pytest.raises(TypeError, match=r"table must be a CalibrationTable.*got ndarray"):
+            tn.assess_table(Y_PROB)
+        with pytest.raises(TypeError, match="confidence_table must be a CalibrationTable"):
+            tn.assess_table(table, confidence_table=0.3)
+        with pytest.raises(ValueError, match="confidence_table is binned by entropy"):
+            tn.assess_table(table, confidence_table=table)
+        with pytest.raises(ValueError, match="they must be of the same rows"):
+            tn.assess_table(table + table, confidence_table=by_confidence)
+        with pytest.raises(TypeError, match=r"groups\['a'\] must be a CalibrationTable"):
+            tn.assess_table(table, groups={"a": 3})
+        with pytest.raises(ValueError, match="a table without rows cannot be assessed"):
+            tn.assess_table(tn.CalibrationTable.empty(table.spec))
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_a_bad_row_is_named_by_its_own_number_among_groups(self, engine: str) -> None:
+        spoiled = Y_PROB.copy()
+        spoiled[777] = [0.5, 0.5, 0.5, -0.5]
+        with pytest.raises(ValueError, match="row 777"):
+            tn.assess(Y_TRUE, spoiled, groups=SITE, engine=engine)
+
+
+def in_clusters(k: int, rows: int, kind: str, seeds: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Calibrated rows of K clusters that share p and all or half of their labels."""
+    y_true, y_prob = tn.simulate.calibrated(k, [1.0] * 3, rng=seeds)
+    names = np.repeat(np.arange(k), rows)
+    y_true, y_prob = y_true[names], y_prob[names]
+    if kind == "correlated":
+        anew = tn.simulate.draw_labels(y_prob, seeds)
+        y_true = np.where(seeds.random(len(names)) < 0.5, anew, y_true)
+    return y_true, y_prob, names
+
+
+class TestClusters:
+    @pytest.mark.parametrize("kind", ["copies", "correlated"])
+    def test_size(self, kind: str) -> None:
+        """150 clusters of 8 rows: without clusters= nearly every calibrated run is called, with it few are.
+
+        The bootstrap's own size is .05 only for many clusters; .10 is allowed, and four errors of 60 runs, .155.
+        """
+        runs, seeds = 60, np.random.default_rng(44)
+        naive, aware, covered = [], [], []
+        for _ in range(runs):
+            y_true, y_prob, names = in_clusters(150, 8, kind, seeds)
+            naive.append(tn.assess(y_true, y_prob, bins=tn.EqualMass(5), resamples=99, rng=seeds).p_value)
+            result = tn.assess(y_true, y_prob, bins=tn.EqualMass(5), resamples=99, rng=seeds, clusters=names)
+            aware.append([result.p_value, result.log_score_z.p_value])
+            covered.append(result.net.interval.low <= 0 <= result.net.interval.high)
+            assert result.n_clusters == 150
+        assert np.mean(np.array(naive) <= 0.05) > (0.5 if kind == "copies" else 0.15)
+        allowed = 0.10 + 4 * math.sqrt(0.1 * 0.9 / runs)
+        assert (np.mean(np.array(aware) <= 0.05, axis=0) <= allowed).all()
+        assert np.mean(covered) >= 0.88 - 4 * math.sqrt(0.88 * 0.12 / runs)
+
+    def test_single_rows_as_clusters_give_about_the_same(self) -> None:
+        """The noise of a bootstrap over single rows is that of the multinomial null, to its own error, about 10 %."""
+        y_true, y_prob = tn.simulate.calibrated(2000, [1.0] * 3, rng=5)
+        plain = tn.assess(y_true, y_prob, bins=tn.EqualMass(5), rng=1)
+        single = tn.assess(y_true, y_prob, bins=tn.EqualMass(5), rng=1, clusters=np.arange(2000))
+        widths = [r.net.interval.high - r.net.interval.low for r in (plain, single)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.25)
+        assert single.vce.noise_floor == pytest.approx(plain.vce.noise_floor, rel=0.15)
+        assert single.log_score_z.value == pytest.approx(plain.log_score_z.value, rel=0.1)
+
+    def test_weights_belong_to_the_name_not_to_the_place(self) -> None:
+        names = np.array(["b", "a", "c", "a", "b", "a"])
+        weights = ClusterWeights(7, 50, names)
+        lines = weights.block(0, 6)
+        assert (lines[1] == lines[3]).all()
+        assert (lines[0] == lines[4]).all()
+        assert (lines[0] != lines[1]).any()
+        order = np.array([5, 2, 0, 4, 1, 3])
+        assert (ClusterWeights(7, 50, names[order]).block(0, 6) == lines[order]).all()
+        assert (ClusterWeights(7, 50, names[2:5]).block(0, 3) == lines[2:5]).all()
+        assert (weights.block(3, 5) == lines[3:5]).all()
+        assert (ClusterWeights(8, 50, names).block(0, 6) != lines).any()
+
+    def test_seven_and_seven_point_zero_are_one_patient(self) -> None:
+        whole, point = (ClusterWeights(1, 9, np.array([7, 8], dtype=d)).block(0, 2) for d in (int, float))
+        assert (whole == point).all()
+
+    def test_order_of_rows_does_not_matter(self) -> None:
+        names = np.arange(1200) // 6
+        order = np.random.default_rng(9).permutation(1200)
+        straight, mixed = (
+            tn.assess(Y_TRUE[o], Y_PROB[o], clusters=names[o], rng=3, resamples=99)
+            for o in (np.arange(1200), order)
+        )
+        assert mixed.table == straight.table
+        assert mixed.vce.p_value == straight.vce.p_value
+        assert mixed.net.interval.low == pytest.approx(straight.net.interval.low, abs=1e-9)
+        assert mixed.log_score_z.value == pytest.approx(straight.log_score_z.value, abs=1e-9)
+
+    def test_replicates_of_batches_add_up(self) -> None:
+        from trueness._border import Rows
+
+        names = np.arange(1200) % 40
+        table = tn.tabulate(Y_TRUE, Y_PROB)
+
+        def made(cut: slice) -> Any:
+            rows = Rows.of(Y_TRUE[cut], Y_PROB[cut], None, from_logits=False, normalize=False, classes=None)
+            return replicate([(rows, [table.spec])], ClusterWeights(3, 20, names[cut]), 20)[0][0][0]
+
+        whole, parts = made(slice(None)), made(slice(0, 333)) + made(slice(333, None))
+        np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-12, atol=1e-12)
+        # A replicate is the table of the rows repeated as often as their weights say.
+        weights = ClusterWeights(3, 20, names).block(0, 1200)
+        for k in (0, 7, 19):
+            again = tn.tabulate(
+                np.repeat(Y_TRUE, weights[:, k]), np.repeat(Y_PROB, weights[:, k], axis=0), bins=table.bins
+            )
+            np.testing.assert_allclose(whole.ordered[:, k], again.ordered_sum, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(whole.rank[:, k], again.rank_count, rtol=1e-12, atol=1e-12)
+
+    def test_split_ties_and_weights_in_replicates(self) -> None:
+        from trueness._border import Rows
+
+        rounded = np.round(Y_PROB, 1)
+        rounded /= rounded.sum(axis=1, keepdims=True)
+        weight = np.arange(1200) % 3  # zeros among them
+        table = tn.tabulate(Y_TRUE, rounded, ties="split", sample_weight=weight)
+        rows = Rows.of(Y_TRUE, rounded, weight, from_logits=False, normalize=False, classes=None)
+        names = np.arange(1200) // 10
+        made = replicate([(rows, [table.spec])], ClusterWeights(3, 5, names), 5)[0][0][0]
+        drawn = ClusterWeights(3, 5, names).block(0, 1200)
+        again = tn.tabulate(
+            Y_TRUE, rounded, ties="split", sample_weight=weight * drawn[:, 2], bins=table.bins
+        )
+        np.testing.assert_allclose(made.rank[:, 2], again.rank_count, atol=1e-9)
+        np.testing.assert_allclose(made.ordered[:, 2], again.ordered_sum, atol=1e-9)
+
+    def test_groups_of_clusters(self) -> None:
+        """A group's clusters have the weights they have among all rows, so that it is as if assessed alone."""
+        names = np.arange(1200) // 4
+        whole = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=names, rng=3, resamples=99)
+        plain = tn.assess(Y_TRUE, Y_PROB, clusters=names, rng=3, resamples=99)
+        assert whole.vce.p_value == plain.vce.p_value
+        assert whole.net.interval.low == pytest.approx(plain.net.interval.low, abs=1e-9)
+        assert whole.n_clusters == plain.n_clusters == 300
+        north = next(group for group in whole.groups if group.name == "north")
+        assert north.assessment is not None
+        assert north.assessment.n_clusters == len(set(names[SITE == "north"]))
+
+    def test_progress_goes_up_to_one(self) -> None:
+        told: list[float] = []
+        y_true, y_prob = tn.simulate.calibrated(5000, [1.0] * 3, rng=0)
+        tn.assess(
+            y_true,
+            y_prob,
+            clusters=np.arange(5000) // 10,
+            groups=np.arange(5000) % 2,
+            progress=told.append,
+            resamples=39,
+            rng=0,
+        )
+        assert told == sorted(told)
+        assert len(told) > 2
+        assert told[-1] == 1.0
+
+    def test_few_clusters_are_named(self) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, clusters=np.arange(1200) % 20, rng=0, resamples=99)
+        assert "few-clusters" in codes(result)
+        assert "20 clusters" in str(result)
+        assert "few-clusters" not in codes(
+            tn.assess(Y_TRUE, Y_PROB, clusters=np.arange(1200) % 40, rng=0, resamples=99)
+        )
+
+
+class TestSweep:
+    FINE = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(4000))
+
+    @pytest.mark.parametrize("kind", ["mass", "width"])
+    def test_against_assess_table_on_the_coarsened_table(self, kind: str) -> None:
+        numbers = [2, 5, 10, 40]
+        sweep = tn.sweep_bins(self.FINE, numbers, kind=kind, resamples=9999, rng=4)
+        for k, number in enumerate(numbers):
+            coarse = self.FINE.coarsen(tn.EqualMass(number) if kind == "mass" else tn.EqualWidth(number))
+            result = tn.assess_table(coarse, resamples=9999, rng=4)
+            assert sweep.n_bins[k] == np.count_nonzero(coarse.row_count)
+            assert sweep.value[k] == pytest.approx(tn.variation_calibration_error(coarse), abs=1e-12)
+            # Draws of another stream: within their error.
+            assert sweep.noise_floor[k] == pytest.approx(result.vce.noise_floor, rel=0.03)
+            assert sweep.p_value[k] == pytest.approx(
+                result.vce.centred_p_value, abs=5 * math.sqrt(2 * 0.25 / 9999)
+            )
+            assert sweep.debiased[k] == pytest.approx(result.vce.debiased, abs=2e-3)
+            assert sweep.net[k] == pytest.approx(result.net.debiased, abs=1e-9)
+            assert sweep.low[k] == pytest.approx(result.vce.interval.low, abs=3e-3)
+            assert sweep.high[k] == pytest.approx(result.vce.interval.high, abs=3e-3)
+            share = coarse.count[coarse.row_count > 0] / 1200
+            assert sweep.smallest_share[k] == pytest.approx(share.min())
+            assert sweep.largest_share[k] == pytest.approx(share.max())
+            # And of the same stream exactly.
+            evidence = Evidence.of(coarse, 9999, [4, 7])
+            assert sweep.high[k] == variation_error(evidence, 0.95, [4, 7]).interval.high
+
+    def test_calibrated_noise_grows_with_the_bins(self) -> None:
+        table = tn.tabulate(*tn.simulate.calibrated(3000, [1.0] * 3, rng=1), bins=tn.FineGrid())
+        sweep = tn.sweep_bins(table, rng=0)
+        assert sweep.n_bins.tolist() == [5, 10, 20, 40, 80]
+        assert (np.diff(sweep.noise_floor) > 0).all()
+
+    def test_words_and_dict(self) -> None:
+        sweep = tn.sweep_bins(self.FINE, [5, 10], rng=4)
+        assert len(str(sweep).splitlines()) == 4
+        assert "bins of equal mass" in repr(sweep)
+        content = json.loads(json.dumps(sweep.to_dict(), allow_nan=False))
+        assert (content["schema"], content["kind"]) == (1, "bin-sweep")
+        assert content["n_bins"] == [5, 10]
+        assert content["value"] == sweep.value.tolist()
+
+    def test_refusals(self) -> None:
+        with pytest.raises(TypeError, match="table must be a CalibrationTable on a FineGrid"):
+            tn.sweep_bins(Y_PROB)
+        with pytest.raises(ValueError, match="kind"):
+            tn.sweep_bins(self.FINE, kind="area")
+        with pytest.raises(ValueError, match="at least one number of bins"):
+            tn.sweep_bins(self.FINE, [])
+        with pytest.raises(ValueError, match="n_bins"):
+            tn.sweep_bins(self.FINE, [0])
+        with pytest.raises(ValueError, match="7"):
+            tn.sweep_bins(self.FINE, [7], kind="width")
+
+
+class TestAnswer:
+    def test_to_dict_survives_json(self) -> None:
+        certain = tn.assess([0, 1] * 30, np.eye(2)[[0, 0] * 30], rng=0)
+        for result in (RESULT, certain, tn.assess(Y_TRUE, Y_PROB, groups=SITE, variation="iqv", rng=3)):
+            content = result.to_dict()
+            assert json.loads(json.dumps(content, allow_nan=False)) == content
+            assert (content["schema"], content["kind"]) == (1, "assessment")
+            assert content["trueness"] == tn.__version__
+            assert content["verdict"] == result.verdict
+            assert content["vce"]["interval"]["low"] == result.vce.interval.low
+            back = [tn.CalibrationTable.from_dict(table) for table in content["tables"]]
+            assert back == [result.table, result.confidence_table]
+        assert certain.to_dict()["log_score_z"]["value"] is None
+        assert "probability 0 in 30 rows" in certain.to_dict()["log_score_z"]["reason"]
+
+    def test_what_is_missing_says_why(self) -> None:
+        content = tn.assess_table(tn.tabulate(Y_TRUE, Y_PROB, variation="iqv"), rng=0).to_dict()
+        assert content["ece"] is None
+        assert content["ece_reason"] == _words.NO_ECE
+        assert content["uce"] is None
+        assert content["uce_reason"] == _words.NO_UCE
+        json.dumps(content, allow_nan=False)
+        assert _words.NO_UCE in str(tn.assess(Y_TRUE, Y_PROB, variation="iqv", rng=0, resamples=39))
+
+    def test_the_page_names_every_number(self) -> None:
+        page = str(tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3))
+        for word in (
+            "VCE",
+            "net gap",
+            "ECE",
+            "RCE",
+            "RCE W1",
+            "UCE",
+            "log-score Z",
+            "95 % interval",
+            "north",
+            "1200 rows",
+        ):
+            assert word in page
+        assert repr(RESULT) == str(RESULT)
+        assert RESULT.verdict in page
+        assert "not 0" in page
+
+    def test_it_is_frozen_and_not_hashable(self) -> None:
+        with pytest.raises(AttributeError):
+            RESULT.level = 0.9  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            hash(RESULT)
+
+    def test_bins_that_are_empty_have_no_numbers(self) -> None:
+        result = tn.assess([0] * 40, [[0.9, 0.1]] * 40, rng=0)
+        assert np.isfinite(result.vce.centred_gap).sum() == 1
+        assert np.isnan(result.vce.bins.low).sum() == 9
+        assert result.to_dict()["vce"]["centred_gap"].count(None) == 9
+
+
+def halves(extra: int = 0) -> tuple[list[int], list[list[float]]]:
+    """400 rows at (.9, .1) of which 80 % are right, 632 at (.6, .4) of which 75 % are: +.253 and -.160, in sum 0.
+
+    `extra` more of the first kind tip the balance towards over-confidence.
+    """
+    first = 400 + extra
+    right = round(0.8 * first)
+    y_true = [0] * right + [1] * (first - right) + [0] * 474 + [1] * 158
+    return y_true, [[0.9, 0.1]] * first + [[0.6, 0.4]] * 632
+
+
+class TestVerdict:
+    Y, P = tn.simulate.calibrated(3000, [1.0] * 3, rng=6)
+
+    def test_calibrated(self) -> None:
+        result = tn.assess(self.Y, self.P, rng=0)
+        assert result.verdict.startswith("no evidence of miscalibration at this sample size")
+        assert f"3000 rows would reveal with 80 % power: {result.detectable_net_gap:.3g}" in result.verdict
+
+    @pytest.mark.parametrize(("exponent", "word", "sign"), [(1.4, "over", 1), (0.7, "under", -1)])
+    def test_one_direction(self, exponent: float, word: str, sign: int) -> None:
+        result = tn.assess(self.Y, tn.simulate.sharpen(self.P, exponent), rng=0)
+        assert result.verdict.startswith(f"{word}-confident: observed outcomes are")
+        assert sign * result.net.debiased > 0
+        assert f"{result.net.debiased:+.3f}" in result.verdict
+        assert f"[{result.net.interval.low:+.3f}, {result.net.interval.high:+.3f}]" in result.verdict
+        assert sign * result.log_score_z.value < 0
+        assert "p = 0.002" in result.verdict  # 2/(999 + 1)
+
+    def test_both_directions(self) -> None:
+        result = tn.assess(*halves(), rng=0)
+        assert result.verdict.startswith("miscalibrated in both directions: over-confident in some bins")
+        assert result.net.interval.low < 0 < result.net.interval.high
+        assert result.vce.debiased == pytest.approx(0.196, abs=0.002)
+        tipped = tn.assess(*halves(200), rng=0)
+        assert tipped.verdict.startswith("over-confident")
+        assert "some bins err the other way (VCE" in tipped.verdict
+
+    def test_ranks_reversed(self) -> None:
+        """A2: nine of ten at (.9, .1) wrong. VCE is 0; the companions see it."""
+        for times in (1, 100):
+            result = tn.assess(([0] + [1] * 9) * times, [[0.9, 0.1]] * 10 * times, rng=0)
+            assert result.vce.value == pytest.approx(0, abs=1e-12)
+            assert result.verdict.startswith("the variation of the outcomes is as predicted, but which rank")
+            assert "RCE 0.800" in result.verdict
+            assert "rank-order" in codes(result)
+
+    def test_the_level_decides(self) -> None:
+        y_prob = tn.simulate.sharpen(self.P, 1.12)
+        strict, loose = (tn.assess(self.Y, y_prob, level=level, rng=0) for level in (0.99, 0.9))
+        assert strict.p_value == loose.p_value
+        assert (loose.verdict.startswith("over")) == (loose.p_value <= 0.1)
+        assert (strict.verdict.startswith("over")) == (strict.p_value <= 0.01)
+        wide, narrow = (r.net.interval.high - r.net.interval.low for r in (strict, loose))
+        assert wide > narrow
+
+    def test_p_value_is_the_corrected_smaller_one(self) -> None:
+        for result in (RESULT, tn.assess(self.Y, self.P, rng=1)):
+            both = [result.vce.centred_p_value, result.net.centred_p_value]
+            assert result.p_value == pytest.approx(min(exact.holm(both)))
+
+    def test_only_the_log_score(self) -> None:
+        """A thousand rows, one of them an outcome that was held for nearly impossible."""
+        y_true = np.array([0] * 999 + [1])
+        y_prob = np.tile([1 - 1e-9, 1e-9], (1000, 1))
+        result = tn.assess(y_true, y_prob, rng=0)
+        assert result.log_score_z.p_value < 1e-6
+        assert "over-confident" in result.verdict
+
+
+class TestWarnings:
+    """Each is raised by data that deserve it, and not by data that do not."""
+
+    GOOD = tn.assess(*tn.simulate.calibrated(5000, [1.0] * 3, rng=3), bins=EF, rng=0)
+
+    def test_good_data_have_none(self) -> None:
+        assert self.GOOD.warnings == ()
+        assert "warnings" not in str(self.GOOD)
+
+    def test_few_rows_names_the_bins_that_are_supported(self) -> None:
+        result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 100, rng=3), bins=EF, rng=0)
+        (few,) = [c for c in result.warnings if c.code == "few-rows"]
+        assert "use at most 3 bins" in few.remedy
+        assert "300 rows for 100 classes" in few.message
+        fine = tn.assess(*tn.simulate.calibrated(300, [1.0] * 100, rng=3), bins=tn.EqualMass(3), rng=0)
+        assert "few-rows" not in codes(fine)
+        none = tn.assess([0, 1, 0], [[0.6, 0.4]] * 3, rng=0)
+        assert "not even one bin is supported" in str(none)
+
+    def test_small_bins(self) -> None:
+        y_true, y_prob = tn.simulate.calibrated(400, [1.0] * 3, rng=3)
+        assert "small-bins" in codes(tn.assess(y_true, y_prob, rng=0))
+        assert "small-bins" not in codes(tn.assess(y_true, y_prob, bins=EF, rng=0))
+
+    def test_empty_bins(self) -> None:
+        assert "empty-bins" in codes(tn.assess([0, 1] * 50, [[0.6, 0.4]] * 100, rng=0))
+
+    def test_rank_order(self) -> None:
+        y_true, y_prob = [0] * 30 + [1] * 60 + [2] * 10, [[0.4, 0.35, 0.25]] * 100
+        result = tn.assess(y_true, y_prob, rng=0)
+        (caution,) = [c for c in result.warnings if c.code == "rank-order"]
+        assert "look at RCE" in caution.remedy
+        assert "rank-order" not in codes(tn.assess([0] * 40 + [1] * 35 + [2] * 25, y_prob, rng=0))
+
+    def test_ties(self) -> None:
+        y_prob = [[0.4, 0.4, 0.2]] * 100
+        first, split = (tn.assess([0, 1] * 50, y_prob, ties=ties, rng=0) for ties in ("first", "split"))
+        said = {r.table.spec.ties: next(c for c in r.warnings if c.code == "ties") for r in (first, split)}
+        assert "ties='split'" in said["first"].remedy
+        assert "share" in said["split"].remedy
+        assert "100 rows of 100" in str(said["first"])
+
+    def test_impossible(self) -> None:
+        result = tn.assess([0] * 50 + [2], [[0.7, 0.3, 0.0]] * 51, rng=0)
+        assert "impossible" in codes(result)
+        assert result.log_score_z.value == -math.inf
+        assert result.log_score_z.p_value == 0.0
+        assert "probability 0 in 1 row" in str(result.log_score_z.reason)
+
+    def test_uneven_weights(self) -> None:
+        y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=3)
+        heavy = np.where(np.arange(1000) < 20, 100.0, 1.0)
+        assert "uneven-weights" in codes(tn.assess(y_true, y_prob, sample_weight=heavy, rng=0))
+        assert "uneven-weights" not in codes(tn.assess(y_true, y_prob, sample_weight=heavy * 0 + 2, rng=0))
+
+    def test_plug_in_misleads(self) -> None:
+        """C = 100 and 30 rows a bin: entropy of 30 ranks is at most .74, the plug-in says little else."""
+        y_true, truth = tn.simulate.calibrated(300, [1.0] * 100, rng=3)
+        for exponent, word in ((0.7, "above"), (1.0, "above"), (2.5, "below")):
+            result = tn.assess(y_true, tn.simulate.sharpen(truth, exponent), bins=EF, rng=0)
+            (said,) = [c.message for c in result.warnings if c.code == "plug-in-misleads"]
+            assert word in said
+        between = tn.assess(y_true, tn.simulate.sharpen(truth, 1.7), bins=EF, rng=0)  # right, by chance
+        assert "plug-in-misleads" not in codes(between)
+
+    def test_certain_predictions_are_not_misled_by_rounding(self) -> None:
+        result = tn.assess([0, 1] * 50, np.eye(2)[[0, 1] * 50], rng=0)
+        assert "plug-in-misleads" not in codes(result)
+        assert math.isnan(result.log_score_z.value)
+        assert "cannot vary" in str(result.log_score_z.reason)
+
+
+GINI = tn.Variation(
+    "half_gini", lambda x: 0.5 * (1 - (x**2).sum(axis=-1)), range=lambda c: (0, 0.5 * (1 - 1 / c))
+)
+MEASURES = ["iqv", "confidence", "max_probability", "wilcox_variation_ratio", "margin", tn.renyi(2), GINI]
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m if isinstance(m, str) else m.name)
+class TestAnyMeasure:
+    Y, P = tn.simulate.calibrated(2000, [1.0] * 4, rng=7)
+
+    def test_net_above_0_is_over_confident(self, measure: Any) -> None:
+        for exponent, word, sign in ((1.5, "over", 1), (0.6, "under", -1)):
+            result = tn.assess(
+                self.Y, tn.simulate.sharpen(self.P, exponent), variation=measure, bins=EF, rng=0
+            )
+            assert sign * result.net.debiased > 0
+            assert sign * result.net.interval.low > 0 or sign * result.net.interval.high > 0
+            assert result.verdict.startswith(f"{word}-confident")
+            assert result.net.value == pytest.approx(tn.signed_parts(result.table).net, abs=1e-12)
+            assert result.vce.value == pytest.approx(tn.variation_calibration_error(result.table), abs=1e-12)
+            assert result.uce is None
+
+    def test_calibrated(self, measure: Any) -> None:
+        result = tn.assess(self.Y, self.P, variation=measure, bins=EF, rng=0)
+        assert result.verdict.startswith("no evidence")
+        assert result.net.interval.low <= 0 <= result.net.interval.high
+        assert result.vce.interval.low <= 1e-12
+
+    def test_noise_floor_by_all_outcomes(self, measure: Any) -> None:
+        """Nine rows at (.5, .3, .2): the mean of |V(r̄) - V(q̄)| over 55 outcomes, to the error of 9999 draws."""
+        v = tn.variations[measure] if isinstance(measure, str) else measure
+        q = [0.5, 0.3, 0.2]
+        result = tn.assess([0] * 4 + [1] * 3 + [2] * 2, [q] * 9, variation=measure, resamples=9999, rng=2)
+        law = exact.null_law(9, q, lambda r: abs(v(r) - v(q)))
+        error = 5 * exact.sd(law) / math.sqrt(9999) + 1e-12
+        assert result.vce.noise_floor == pytest.approx(exact.mean(law), abs=error)
+        p = exact.at_least(law, result.vce.value)
+        assert result.vce.p_value == pytest.approx(p, abs=5 * math.sqrt(max(p * (1 - p), 0) / 9999) + 1e-4)
+
+
+class TestWeights:
+    def test_whole_numbers_are_near_repetition(self) -> None:
+        """The value is the same; noise is that of fewer rows: repeated rows are not new ones."""
+        weight = np.random.default_rng(1).integers(1, 4, 1200)
+        weighted = tn.assess(Y_TRUE, Y_PROB, sample_weight=weight, rng=3)
+        repeated = tn.assess(np.repeat(Y_TRUE, weight), np.repeat(Y_PROB, weight, axis=0), rng=3)
+        assert weighted.vce.value == pytest.approx(repeated.vce.value, abs=1e-12)
+        assert weighted.rce.value == pytest.approx(repeated.rce.value, abs=1e-12)
+        widths = [r.net.interval.high - r.net.interval.low for r in (weighted, repeated)]
+        # Effective rows are (Σw)²/Σw² ≈ 1200·4/4.67, repeated ones 1200·2: noise larger by √2.33.
+        assert widths[0] / widths[1] == pytest.approx(math.sqrt(2 * 4.667 / 4), rel=0.1)
+
+    def test_equal_weights_are_no_weights(self) -> None:
+        """But for the scale; draws are those of the same seed."""
+        weighted = tn.assess(Y_TRUE, Y_PROB, sample_weight=np.full(1200, 3.0), rng=3)
+        assert weighted.vce.p_value == RESULT.vce.p_value
+        assert weighted.net.interval.low == pytest.approx(RESULT.net.interval.low, abs=1e-9)
+        assert weighted.log_score_z.value == pytest.approx(RESULT.log_score_z.value, rel=1e-9)
+
+    def test_size_with_random_weights(self) -> None:
+        """Weights that do not look at the labels: size at 5 % up to 7.5 % and four errors of 100 runs, .105."""
+        runs, seeds = 100, np.random.default_rng(3)
+        seen = []
+        for _ in range(runs):
+            y_true, y_prob = tn.simulate.calibrated(800, [1.0] * 3, rng=seeds)
+            result = tn.assess(
+                y_true, y_prob, sample_weight=seeds.exponential(size=800), bins=EF, resamples=99, rng=seeds
+            )
+            seen.append([result.p_value, result.vce.p_value, result.rce.p_value, result.log_score_z.p_value])
+        rejected = np.mean(np.array(seen) <= 0.05, axis=0)
+        assert (rejected <= 0.075 + 4 * math.sqrt(0.075 * 0.925 / runs)).all()
+
+
+def test_group_tables_of_more_rows_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.tabulation.passes.CHUNK_ROWS", 100)
+    cut = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+    for group in cut.groups:
+        assert group.assessment is not None
+        mine = group.name == SITE
+        assert group.assessment.table == tn.tabulate(Y_TRUE[mine], Y_PROB[mine])
+
+
+def test_specs_are_tabulated_together() -> None:
+    from trueness._border import Rows
+
+    rows = Rows.of(Y_TRUE, Y_PROB, None, from_logits=False, normalize=False, classes=None)
+    specs = [tn.tabulate(Y_TRUE, Y_PROB, variation=v).spec for v in ("entropy", "confidence")]
+    tables = tabulate_rows(rows, specs)
+    assert tables == [RESULT.table, RESULT.confidence_table]

@@ -1,0 +1,402 @@
+"""Bad rows and bad files: refused with file, row and value, or left out and counted; never silently."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trueness as tn
+from trueness.cli import main
+from trueness.files import InputError, Plan, Request, RowOptions, Source, Summed, find_inputs, sum_source
+from trueness.files._batches import Batch
+from trueness.files._screen import bad_rows
+
+pytestmark = pytest.mark.cli
+
+GOOD = "0,0.25,0.75\n"
+
+
+def csv(path: Path, *rows: str, head: str = "y,p_0,p_1") -> str:
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def summed(*paths: Any, skip: bool = False, plan: Plan = Plan(), **request: Any) -> Summed:  # noqa: B008
+    options = RowOptions(
+        request.pop("scale", "probabilities"), request.pop("normalize", False), "skip" if skip else "refuse"
+    )
+    return sum_source(Source(find_inputs([str(p) for p in paths]).files, Request(**request), options), plan)
+
+
+def refused(*paths: Any, **options: Any) -> InputError:
+    with pytest.raises(InputError) as caught:
+        summed(*paths, **options)
+    return caught.value
+
+
+ROWS = ["0,0.25,0.75"] * 9
+
+BAD_CSV = {
+    "sum": ("1,0.25,0.7", r"the prediction sums to 0.95", "probabilities that do not sum to 1"),
+    "range": ("1,-0.5,1.5", "-0.5 in class 0", "probabilities outside 0 to 1"),
+    "infinite": ("1,inf,0.5", "inf in class 0", "probabilities that are not finite"),
+    "missing": ("1,,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
+    "nan": ("1,nan,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
+    "label out of range": ("2,0.5,0.5", "the label is 2", "label out of range"),
+    "label with a fraction": ("0.5,0.5,0.5", "label is no class index, got '0.5'", "label is no class index"),
+    "label in words": ("cat,0.5,0.5", "label is no class index, got 'cat'", "label is no class index"),
+    "label missing": (",0.5,0.5", "label is no class index, got ''", "label is no class index"),
+    "words": ("1,abc,0.5", "no number: 'abc'", "column 'p_0' has a missing value"),
+    "too few fields": ("1,0.5", "Expected 3 columns, got 2", "wrong number of fields"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CSV)
+def test_bad_rows_of_csv(tmp_path: Path, name: str) -> None:
+    row, told, reason = BAD_CSV[name]
+    path = csv(tmp_path / "x.csv", *ROWS, row, *ROWS)
+    request = {"classes": "index"} if name == "label in words" else {}
+    error = refused(path, **request)
+    assert error.cause.startswith(f"{path}, row 10: "), error.cause
+    assert told in error.cause
+    assert "--on-bad-rows skip" in error.remedy or "class ind" in error.remedy
+    left = summed(path, skip=True, **request)
+    assert left.skipped == Counter({reason: 1})
+    assert left.tables.whole[0] == tn.tabulate([0] * 18, [[0.25, 0.75]] * 18)
+
+
+def test_rows_are_counted_across_batches_and_conditions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 2 * 100)
+    y_prob = np.full((1000, 2), 0.5)
+    y_prob[777] = [0.9, 0.9]
+    np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=y_prob, number=np.arange(1000))
+    from trueness.files import parse_condition
+
+    for where in ((), (parse_condition("number >= 770"),)):
+        assert refused(tmp_path / "x.npz", where=where).cause.startswith(f"{tmp_path / 'x.npz'}, row 778: ")
+    assert summed(tmp_path / "x.npz", where=(parse_condition("number != 777"),)).tables.n_rows == 999
+
+
+def test_a_row_counts_once_and_for_its_first_reason(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", *ROWS, "9,,0.5", "9,0.1,0.1", "cat,,0.5")
+    assert summed(path, skip=True, classes="index").skipped == Counter(
+        {"column 'p_0' has a missing value": 2, "probabilities that do not sum to 1": 1}
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "column", "fixed"),
+    [
+        ([[0.5, 0.5], None, [0.5, 0.5]], "missing", False),
+        ([[0.5, 0.5], None, [0.5, 0.5]], "missing", True),
+        ([[0.5, 0.5], [0.5, None]], "missing", False),
+        ([[0.5, 0.5], [0.5, None]], "missing", True),
+        ([[0.5, 0.5], [1.0]], "another number", False),
+    ],
+)
+def test_bad_lists(tmp_path: Path, rows: Any, column: str, fixed: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    type = pa.list_(pa.float64(), 2) if fixed else pa.list_(pa.float64())
+    pq.write_table(pa.table({"y": [0] * len(rows), "p": pa.array(rows, type)}), tmp_path / "x.parquet")
+    error = refused(tmp_path / "x.parquet")
+    assert "row 2:" in error.cause
+    assert column in error.cause
+    left = summed(tmp_path / "x.parquet", skip=True)
+    assert sum(left.skipped.values()) == 1
+    assert left.tables.n_rows == len(rows) - 1
+
+
+def test_nulls_of_labels_weights_and_groups(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    holes = {"y": [0, None, 1, 0], "w": [1.0, 1.0, None, 1.0], "g": ["a", "b", "c", None]}
+    pq.write_table(pa.table(holes | {"p_0": [0.5] * 4, "p_1": [0.5] * 4}), tmp_path / "x.parquet")
+    path = tmp_path / "x.parquet"
+    assert "row 2: column 'y' has a missing value" in refused(path).cause
+    left = summed(path, skip=True, weight="w", by="g")
+    assert left.tables.n_rows == 1
+    assert sum(left.skipped.values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b'{"y": 0, "p": [0.5, 0.', "no JSON"),
+        (b"[1, 2]", "no object"),
+        (b'{"y": "cat", "p": [0.5, 0.5]}', "'y' is not of type int64"),
+        (b'{"y": 0, "p": "none"}', "'p' is not of type list"),
+        (b"[" * 100_000, "no JSON"),
+    ],
+    ids=["cut off", "array", "other type", "text", "deep"],
+)
+@pytest.mark.parametrize("first_block", [False, True])
+def test_bad_lines_of_json(
+    tmp_path: Path, line: bytes, told: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not first_block:
+        monkeypatch.setattr("trueness.files._text.BLOCK_BYTES", 64)
+    good = b'{"y": 1, "p": [0.25, 0.75]}\n'
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(good * 20 + b"\n" + line + b"\n" + good * 5)
+    error = refused(path)
+    assert f"row 21: {told}" in error.cause
+    assert len(error.cause) < 500
+    left = summed(path, skip=True)
+    assert left.skipped == Counter({"not readable": 1})
+    assert left.tables.whole[0] == tn.tabulate([1] * 25, [[0.25, 0.75]] * 25)
+
+
+values = st.sampled_from(
+    [0.0, 0.25, 0.5, 0.75, 1.0, 1.5, -0.25, np.nan, np.inf, -np.inf, 1 + 1e-12, 1e-300, 5e-6, 3e38]
+)
+classes = st.sampled_from([0, 1, 2, 3, -1, 0.5, np.nan])
+
+
+@given(
+    rows=st.lists(st.tuples(values, values, values, classes), min_size=1, max_size=30),
+    scale=st.sampled_from(["probabilities", "logits"]),
+    normalize=st.booleans(),
+    dtype=st.sampled_from(["float64", "float32", "float16"]),
+)
+def test_rows_are_left_out_that_the_border_refuses_and_no_others(
+    rows: Any, scale: str, normalize: bool, dtype: str
+) -> None:
+    """The border judges a row at a time: the oracle of the look at all rows at once."""
+    data = np.array(rows, dtype=np.float64)
+    normalize = normalize and scale == "probabilities"
+    options = RowOptions(scale, normalize, "skip")
+    with np.errstate(over="ignore"):
+        y_prob = data[:, :3].astype(dtype)
+    batch = Batch("x", np.arange(1, len(data) + 1), data[:, 3], y_prob, options=options)
+    masks = bad_rows(batch)
+    bad = np.logical_or.reduce([np.zeros(len(data), bool), *masks.values()])
+    for row in range(len(data)):
+        one = slice(row, row + 1)
+        try:
+            tn.tabulate(data[one, 3], y_prob[one], from_logits=scale == "logits", normalize=normalize)
+            refused = False
+        except ValueError:
+            refused = True
+        assert bad[row] == refused, (y_prob[row], data[row, 3], list(masks))
+
+
+class TestFiles:
+    @pytest.mark.parametrize("ending", ["parquet", "arrow", "npz", "npy", "csv.gz", "csv.zst"])
+    @pytest.mark.parametrize("how", ["cut off", "a byte changed", "something else"])
+    def test_damaged_files(self, tmp_path: Path, ending: str, how: str) -> None:
+        from trueness.files import write_predictions
+
+        path = tmp_path / f"x.{ending}"
+        y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
+        if ending == "npy":
+            np.save(path, y_prob)
+            np.save(tmp_path / "labels.npy", y_true)
+        else:
+            write_predictions(str(path), [(y_true, y_prob)], 5000, 3)
+        data = bytearray(path.read_bytes())
+        if how == "cut off":
+            data = data[: len(data) // 2]
+        elif how == "something else":
+            data = bytearray(b"Dear reader, this is a letter.\n" * 100)
+        else:
+            data[len(data) // 2 :] = bytes(byte ^ 0x55 for byte in data[len(data) // 2 :])
+        path.write_bytes(data)
+        out = tmp_path / "t.json"
+        labels = ["--label-file", str(tmp_path / "labels.npy")] if ending == "npy" else []
+        assert main(["tabulate", str(path), *labels, "-o", str(out)]) == 2
+        assert not out.exists()
+
+    def test_the_cause_names_the_file(self, tmp_path: Path, capsys: Any) -> None:
+        path = tmp_path / "x.parquet"
+        path.write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
+        assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
+        cause, remedy = capsys.readouterr().err.splitlines()
+        assert str(path) in cause
+        assert "write it again" in remedy
+
+    def test_empty_files(self, tmp_path: Path) -> None:
+        (tmp_path / "x.csv").touch()
+        assert "0 bytes" in refused(tmp_path / "x.csv").cause
+        (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b""))
+        assert "is empty" in refused(tmp_path / "x.csv.gz").cause
+        assert "hold no rows" in refused(csv(tmp_path / "y.csv")).cause
+        np.savez(tmp_path / "x.npz", y_true=np.zeros(0), y_prob=np.zeros((0, 3)))
+        assert "hold no rows" in refused(tmp_path / "x.npz").cause
+
+    def test_an_empty_file_among_others_is_told(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.table({"y": [0], "p": [[0.5, 0.5]]})
+        pq.write_table(table.slice(0, 0), tmp_path / "a.parquet")
+        pq.write_table(table, tmp_path / "b.parquet")
+        told: list[str] = []
+        source = Source(find_inputs([str(tmp_path)]).files, Request(), RowOptions(), remarks=told.append)
+        assert sum_source(source, Plan()).tables.n_rows == 1
+        assert told == [f"{tmp_path / 'a.parquet'} holds no rows"]
+
+    def test_nothing_is_left(self, tmp_path: Path) -> None:
+        from trueness.files import parse_condition
+
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5")
+        assert "no rows are left" in refused(path, where=(parse_condition("y = 1"),)).cause
+        assert "no rows are left" in refused(csv(tmp_path / "z.csv", "0,0.5,0.1"), skip=True).cause
+
+
+class TestColumns:
+    def test_a_missing_column_has_a_nearest_name(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="truth,p_cat,p_dog")
+        for request in ({"label": "thruth"}, {"probs": "p_cut,p_dog"}, {"weight": "p_catt"}, {"by": "truht"}):
+            assert "did you mean" in refused(path, **request).remedy
+
+    @pytest.mark.parametrize(
+        ("head", "request_", "told"),
+        [
+            ("y,label,p_0,p_1", {}, "several columns that may be the labels"),
+            ("a,p_0,p_1", {}, "no column of"),
+            ("y,a,b", {}, "look like probabilities"),
+            ("y,a_0,a_1,b_0,b_1", {}, "can be read in several ways"),
+            ("y,p_0,p_0", {}, "more than one column named 'p_0'"),
+            ("y,p_0,", {}, "column without a name"),
+            ("y,p_0,p_1", {"probs": "p_0,p_0"}, "twice"),
+            ("y,p_0,p_1", {"classes": "a,b,c"}, "lists 3 classes"),
+            ("y,p_0,p_1", {"classes": "a,a"}, "a name twice"),
+            ("y,p_0,p_1", {"probs": "p_1", "classes": "columns"}, "does not name the classes"),
+        ],
+    )
+    def test_nothing_is_guessed(self, tmp_path: Path, head: str, request_: Any, told: str) -> None:
+        row = ",".join(["0"] + ["0.5"] * head.count(","))
+        assert told in refused(csv(tmp_path / "x.csv", row, head=head), **request_).cause
+
+    def test_labels_that_are_names_need_classes_of_a_list(self, tmp_path: Path) -> None:
+        (tmp_path / "x.jsonl").write_text('{"y": "cat", "p": [0.5, 0.5]}\n')
+        assert "--classes" in refused(tmp_path / "x.jsonl").remedy
+        assert summed(tmp_path / "x.jsonl", classes="cat,dog").tables.n_rows == 1
+        assert "did you mean 'cap'" in refused(tmp_path / "x.jsonl", classes="cap,dog").remedy
+
+    def test_text_where_numbers_belong(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,a,b")
+        assert "holds text" in refused(path, probs="p_*").cause
+        np.savez(tmp_path / "x.npz", y_true=[0], y_prob=[[0.5, 0.5]], w=["heavy"])
+        assert "holds no numbers" in refused(tmp_path / "x.npz", weight="w").cause
+
+    def test_files_with_other_columns(self, tmp_path: Path) -> None:
+        first = csv(tmp_path / "a.csv", "0,0.5,0.5")
+        other = csv(tmp_path / "b.csv", "0,0.5,0.5", head="y,p_0,q_1")
+        assert "has no column 'p_1', which" in refused(first, other).cause
+        more = csv(tmp_path / "c.csv", "0,0.5,0.5,0", head="y,p_0,p_1,p_2")
+        assert "'p_2', which" in refused(first, more, probs="p_*").cause
+        (tmp_path / "d.jsonl").write_text('{"y": 0, "p_0": [0.5, 0.5], "p_1": 1}\n')
+        assert "holds lists" in refused(first, tmp_path / "d.jsonl", probs="p_1,p_0").cause
+        (tmp_path / "e.jsonl").write_text('{"y": 0, "p": [0.5, 0.5]}\n')
+        (tmp_path / "f.jsonl").write_text('{"y": 0, "p": 0.5}\n')
+        assert "is a list in only one" in refused(tmp_path / "e.jsonl", tmp_path / "f.jsonl").cause
+
+    def test_arrays_of_other_lengths(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=np.zeros(3), y_prob=np.full((4, 2), 0.5))
+        assert "'y_true' has 3 rows, but 'y_prob' has 4" in refused(tmp_path / "x.npz").cause
+
+    def test_one_hot_labels(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=[[1, 0], [1, 1]], y_prob=np.full((2, 2), 0.5), w=[[1, 0, 0]] * 2)
+        assert (
+            "row 2: label is not one-hot" in refused(tmp_path / "x.npz", label="y_true", probs="y_prob").cause
+        )
+        assert "3 columns" in refused(tmp_path / "x.npz", label="w", probs="y_prob").cause
+
+    @pytest.mark.parametrize("where", ["age", ">= 3", ""])
+    def test_what_is_no_condition(self, where: str) -> None:
+        from trueness.files import parse_condition
+
+        with pytest.raises(InputError, match="no condition"):
+            parse_condition(where)
+
+    def test_conditions_of_the_wrong_kind(self, tmp_path: Path) -> None:
+        from trueness.files import parse_condition
+
+        np.savez(
+            tmp_path / "x.npz", y_true=[0, 1], y_prob=[[0.5, 0.5]] * 2, ok=[True, False], name=["a", "b"]
+        )
+        path = tmp_path / "x.npz"
+        assert "holds numbers" in refused(path, where=(parse_condition("y_true = cat"),)).cause
+        assert "is neither" in refused(path, where=(parse_condition("ok = 1"),)).cause
+        for text in ("ok = true", "name = 'a'", "name < b", "y_true in 0,7"):
+            assert summed(path, where=(parse_condition(text),)).tables.n_rows == 1
+
+    def test_bins_too_narrow_for_the_dtype(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=[0], y_prob=np.array([[0.5, 0.5]], np.float16))
+        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan(bins=tn.FineGrid())).cause
+
+
+class TestPaths:
+    def test_names_that_mean_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        csv(tmp_path / "preds.csv", "0,0.5,0.5")
+        for names, told in (
+            (["pred.csv"], "did you mean 'preds.csv'"),
+            (["*.parquet"], "no file matches"),
+            (["none/x.csv"], "no folder 'none'"),
+            (["preds.csv", "./preds.csv"], "named twice"),
+        ):
+            with pytest.raises(InputError, match=told):
+                find_inputs(names)
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(InputError, match="holds no file"):
+            find_inputs(["empty"])
+        (tmp_path / "data.bin").write_bytes(b"x")
+        with pytest.raises(InputError, match="--format"):
+            find_inputs(["data.bin"])
+        with pytest.raises(InputError, match="standard input cannot be npz"):
+            find_inputs(["-"], "npz")
+
+    def test_a_name_with_brackets_is_a_name(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x[1].csv", "0,0.5,0.5")
+        assert summed(path).tables.n_rows == 1
+
+    def test_label_file_goes_with_npy(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5")
+        with pytest.raises(InputError, match="single NPY"):
+            Source(find_inputs([path]).files, Request(), RowOptions(), label_file="y.npy")
+        np.save(tmp_path / "x.npy", np.full((2, 2), 0.5))
+        assert "--label-file" in refused(tmp_path / "x.npy").remedy
+
+
+def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.files._summing.GROUP_BYTES", 2**18)
+    np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=np.full((1000, 2), 0.5), id=np.arange(1000))
+    assert "'id' (--by) has more than 102 values" in refused(tmp_path / "x.npz", by="id").cause
+
+
+def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
+    """Whole numbers, nulls in other fields, blank lines and a last line without an end are all fine."""
+    lines = [
+        json.dumps({"y": 1, "p": [0, 1], "note": None}),
+        "",
+        json.dumps({"y": 0, "p": [0.5, 0.5], "note": "x"}),
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    assert summed(tmp_path / "x.jsonl").tables.whole[0] == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
+
+
+def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(
+        b"y,p_0,p_1\n" + b"0,0.25,0.75\n" * 9 + b"0,0.\xff5,0.5\n1,\xff\xfe\n" + b"0,0.25,0.75\n" * 9
+    )
+    assert (
+        f"{path}, row 11: Expected 3 columns, got 2" in refused(path).cause
+    )  # found before numbers are read
+    left = summed(path, skip=True)
+    assert left.skipped == Counter({"column 'p_0' has a missing value": 1, "wrong number of fields": 1})
+    assert left.tables.n_rows == 18
+    assert capfd.readouterr().err == ""

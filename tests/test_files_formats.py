@@ -1,0 +1,347 @@
+"""The same rows give the identical table, whatever file they come from."""
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import predictions as same
+import pytest
+
+import trueness as tn
+from trueness.cli import main
+from trueness.files import InputError, Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
+
+pytestmark = pytest.mark.cli
+
+EXPECTED = [tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name) for name in ("entropy", "confidence")]
+
+
+def run(
+    *arguments: Any, folder: Path, stdin: bytes | None = None, code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """The real command in a process of its own."""
+    command = [sys.executable, "-m", "trueness", *map(str, arguments)]
+    ended = subprocess.run(command, cwd=folder, input=stdin, capture_output=True, check=False)
+    text = subprocess.CompletedProcess(
+        command, ended.returncode, ended.stdout.decode(), ended.stderr.decode()
+    )
+    assert ended.returncode == code, text.stderr
+    return text
+
+
+def tables(folder: Path, *arguments: Any) -> list[tn.CalibrationTable]:
+    """The tables that the command makes, in this process."""
+    out = folder / "out.json"
+    assert main(["tabulate", *map(str, arguments), "-o", str(out)]) == 0
+    return list(load_tables(str(out)).whole)
+
+
+@pytest.mark.parametrize("name", same.FORMATS)
+def test_every_format_gives_the_identical_table(tmp_path: Path, name: str) -> None:
+    file, write, options = same.FORMATS[name]
+    write(tmp_path / file)
+    run("tabulate", file, *options, "-o", "t.json", folder=tmp_path)
+    assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl"])
+def test_standard_input(tmp_path: Path, name: str) -> None:
+    file, write, options = same.FORMATS[name]
+    write(tmp_path / file)
+    data = (tmp_path / file).read_bytes()
+    run("tabulate", "-", *options, "-o", "t.json", folder=tmp_path, stdin=data)
+    assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy_with_labels_beside_it(tmp_path: Path, order: Any) -> None:
+    np.save(tmp_path / "p.npy", np.array(same.Y_PROB, order=order))
+    np.save(tmp_path / "y.npy", same.Y_TRUE)
+    assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy") == EXPECTED
+
+
+def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+    for name, (file, write, options) in same.FORMATS.items():
+        path = tmp_path / name.replace(", ", "-").replace(".", "-")
+        path.mkdir()
+        write(path / file)
+        assert tables(path, path / file, *options) == EXPECTED, name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_narrow_numbers_stay_narrow(tmp_path: Path, dtype: str) -> None:
+    """The rule for values on an edge depends on the dtype; a file must not widen it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    narrow = same.Y_PROB.astype(dtype)
+    narrow /= narrow.sum(axis=1, keepdims=True)
+    pq.write_table(
+        pa.table({"label": same.Y_TRUE, **{f"p_{c}": narrow[:, c] for c in range(3)}}), tmp_path / "x.parquet"
+    )
+    expected = [tn.tabulate(same.Y_TRUE, narrow, variation=name) for name in ("entropy", "confidence")]
+    assert tables(tmp_path, tmp_path / "x.parquet") == expected
+
+
+def test_decimals_whole_numbers_and_dictionaries(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {
+        "label": pa.array(["b", "a", "b"]).dictionary_encode(),
+        "p_a": pa.array([0, 1, 0], pa.int8()),
+        "p_b": pa.array([Decimal(1), Decimal(0), Decimal(1)], pa.decimal128(5, 2)),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    assert tables(tmp_path, tmp_path / "x.parquet")[0] == tn.tabulate([1, 0, 1], [[0, 1], [1, 0], [0, 1.0]])
+
+
+class TestSeveralFiles:
+    def test_globs_folders_and_lists_of_files_merge(self, tmp_path: Path) -> None:
+        parts = np.array_split(np.arange(same.N_ROWS), 3)
+        for number, part in enumerate(parts):
+            np.savez(tmp_path / f"part-{number}.npz", y_true=same.Y_TRUE[part], y_prob=same.Y_PROB[part])
+        files = sorted(tmp_path.glob("*.npz"))
+        (tmp_path / "notes.txt").write_text("not data")
+        assert tables(tmp_path, *files) == EXPECTED
+        assert tables(tmp_path, tmp_path / "part-*.npz") == EXPECTED
+        folder = tmp_path / "folder"
+        (folder / "deep").mkdir(parents=True)
+        (folder / "_temporary").mkdir()
+        for file, place in zip(files, ("a.npz", "deep/b.npz", "deep/c.npz"), strict=True):
+            file.rename(folder / place)
+        (folder / "_temporary" / "x.npz").write_bytes(b"not finished")
+        (folder / "_SUCCESS").touch()
+        assert tables(tmp_path, folder) == EXPECTED
+
+    def test_hive_partitions_are_columns(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = pa.table({"y": same.Y_TRUE, "probs": list(same.Y_PROB), "site": same.HOSPITAL})
+        pq.write_to_dataset(columns, tmp_path / "data", partition_cols=["site"])
+        out = tmp_path / "by.json"
+        assert main(["tabulate", str(tmp_path / "data"), "--by", "site", "-o", str(out)]) == 0
+        grouped = load_tables(str(out))
+        assert set(grouped.groups) == set(same.HOSPITAL.tolist())
+        for name, (by_entropy, _) in grouped.groups.items():
+            mine = name == same.HOSPITAL
+            assert by_entropy == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        north = same.HOSPITAL == "north"
+        expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
+        assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected
+        files = find_inputs([str(tmp_path / "data")]).files
+        source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())
+        with pytest.raises(InputError, match="names of folders"):
+            sum_source(source, Plan())
+
+    def test_shards_merge_to_the_whole(self, tmp_path: Path) -> None:
+        for number, part in enumerate(np.array_split(np.arange(same.N_ROWS), 3)):
+            np.savez(tmp_path / f"{number}.npz", y_true=same.Y_TRUE[part], y_prob=same.Y_PROB[part])
+            tables(tmp_path, tmp_path / f"{number}.npz")
+            (tmp_path / "out.json").rename(tmp_path / f"{number}.json")
+        assert main(["merge", str(tmp_path / "[0-9].json"), "-o", str(tmp_path / "all.json")]) == 0
+        assert tn.CalibrationTable.load_all(tmp_path / "all.json") == EXPECTED
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Path:
+    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
+    return tmp_path / "x.parquet"
+
+
+class TestColumns:
+    def test_explicit_order(self, parquet: Path) -> None:
+        got = tables(parquet.parent, parquet, "--probs", "p_10,p_1,p_2", "--classes", "index")[0]
+        assert got == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
+
+    def test_numbers_that_do_not_begin_at_0_are_not_guessed(self, parquet: Path, capsys: Any) -> None:
+        assert main(["tabulate", str(parquet), "-o", str(parquet.with_name("t.json"))]) == 2
+        assert "--classes columns" in capsys.readouterr().err
+
+    def test_labels_that_are_the_columns_numbers(self, tmp_path: Path) -> None:
+        numbers = np.array([1, 2, 10])[same.Y_TRUE]
+        import pyarrow.parquet as pq
+
+        pq.write_table(same.table(same.wide(numbers)), tmp_path / "x.parquet")
+        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "columns") == EXPECTED
+        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "1,2,10") == EXPECTED
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    def test_labels_that_are_names(self, tmp_path: Path, ending: str, capsys: Any) -> None:
+        import pyarrow.parquet as pq
+        from pyarrow import csv
+
+        names = np.array(same.NAMES)[same.Y_TRUE]
+        columns = {"label": names, **{f"p_{name}": same.Y_PROB[:, c] for c, name in enumerate(same.NAMES)}}
+        path = tmp_path / f"x.{ending}"
+        if ending == "npz":
+            np.savez(path, **columns)
+        elif ending == "jsonl":
+            path.write_text(
+                "\n".join(__import__("json").dumps(row) for row in same.table(columns).to_pylist())
+            )
+        else:
+            (csv.write_csv if ending == "csv" else pq.write_table)(same.table(columns), path)
+        assert tables(tmp_path, path) == EXPECTED
+        assert "classes 'bird', 'cat', 'dog'" in capsys.readouterr().err
+        assert (
+            tables(tmp_path, path, "--probs", "p_*", "--label", "label", "--classes", "bird,cat,dog")
+            == EXPECTED
+        )
+
+    def test_probability_of_class_1(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE % 2, y_prob=same.Y_PROB[:, 0])
+        assert tables(tmp_path, tmp_path / "x.npz")[0] == tn.tabulate(same.Y_TRUE % 2, same.Y_PROB[:, 0])
+
+    def test_conditions(self, parquet: Path) -> None:
+        chosen = (same.AGE >= 40) & np.isin(same.HOSPITAL, ["north", "größe"])
+        got = tables(
+            parquet.parent, parquet, *same.WIDE, "--where", "age >= 40", "--where", "hospital in north, größe"
+        )
+        assert got[0] == tn.tabulate(same.Y_TRUE[chosen], same.Y_PROB[chosen])
+
+    def test_weights(self, parquet: Path) -> None:
+        got = tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+
+    def test_weights_that_are_0_in_a_whole_batch(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 100)
+        weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
+        got = tables(tmp_path, tmp_path / "x.npz", "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
+
+    def test_groups_have_any_name(self, parquet: Path) -> None:
+        before = set(parquet.parent.parent.rglob("*"))
+        out = parquet.with_name("by.json")
+        assert main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "-o", str(out)]) == 0
+        assert set(parquet.parent.parent.rglob("*")) - before == {out}
+        grouped = load_tables(str(out))
+        for name in np.unique(same.HOSPITAL).tolist():
+            mine = name == same.HOSPITAL
+            assert grouped.groups[name][0] == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert grouped.whole == EXPECTED
+
+
+class TestScales:
+    def test_logits(self, tmp_path: Path) -> None:
+        logits = np.log(same.Y_PROB + 0.01)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logits=logits)
+        got = tables(tmp_path, tmp_path / "x.npz", "--logits")
+        assert got[0] == tn.tabulate(same.Y_TRUE, logits, from_logits=True)
+
+    @pytest.mark.parametrize("columns", [False, True])
+    def test_logarithms_are_not_normalised(self, tmp_path: Path, columns: bool, capsys: Any) -> None:
+        with np.errstate(divide="ignore"):
+            logs = np.log(same.Y_PROB)
+        arrays = {f"p_{c}": logs[:, c] for c in range(3)} if columns else {"logprobs": logs}
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, **arrays)
+        got = tables(tmp_path, tmp_path / "x.npz", "--logprobs")
+        assert got[0] == tn.tabulate(same.Y_TRUE, np.exp(logs))
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logprobs=logs + 0.1)
+        assert main(["tabulate", str(tmp_path / "x.npz"), "--logprobs", "-o", str(tmp_path / "t.json")]) == 2
+        assert "row 1:" in capsys.readouterr().err
+
+    def test_normalize(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB * 7)
+        got = tables(tmp_path, tmp_path / "x.npz", "--normalize")
+        assert got[0] == tn.tabulate(same.Y_TRUE, same.Y_PROB * 7, normalize=True)
+
+
+class TestBins:
+    def test_exact_bins_of_equal_mass_are_those_of_all_rows_at_once(
+        self, parquet: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    ) -> None:
+        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+        got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7, "--exact")
+        expected = [
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
+            for name in ("entropy", "confidence")
+        ]
+        assert got == expected
+        assert "exact, in two passes" in capsys.readouterr().err
+
+    def test_many_equal_values(self, tmp_path: Path) -> None:
+        rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)
+        np.savez(tmp_path / "x.npz", y_true=np.zeros(1000, int), y_prob=rows)
+        got = tables(tmp_path, tmp_path / "x.npz", "--equal-mass", 4, "--exact")[0]
+        assert got == tn.tabulate(np.zeros(1000, int), rows, bins=tn.EqualMass(4))
+
+    def test_one_pass_through_a_grid(self, parquet: Path, capsys: Any) -> None:
+        got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7)
+        fine = tn.tabulate(same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid())
+        assert got[0] == fine.coarsen(tn.EqualMass(7))
+        assert "from a grid of 4000 cells, in one pass: 14." in capsys.readouterr().err
+
+    def test_grids_merge_and_groups_share_bins(self, parquet: Path) -> None:
+        assert tables(parquet.parent, parquet, *same.WIDE, "--grid", 500)[0] == tn.tabulate(
+            same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid(500)
+        )
+        out = str(parquet.with_name("by.json"))
+        assert (
+            main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "--equal-mass", "5", "-o", out])
+            == 0
+        )
+        assert len({str(of[0].bins) for of in load_tables(out).groups.values()}) == 1
+
+    def test_edges_and_other_measures(self, parquet: Path) -> None:
+        got = tables(
+            parquet.parent, parquet, *same.WIDE, "--edges", "0,0.3,1", "--variation", "iqv", "--ties", "split"
+        )
+        assert got[0] == tn.tabulate(
+            same.Y_TRUE, same.Y_PROB, bins=tn.Edges([0, 0.3, 1]), variation="iqv", ties="split"
+        )
+        assert got[1].n_bins == 2
+        (only,) = tables(parquet.parent, parquet, *same.WIDE, "--variation", "confidence")
+        assert only == EXPECTED[1]
+
+    def test_exact_needs_files_and_no_weights(self, parquet: Path, tmp_path: Path) -> None:
+        data = "y,p_0,p_1\n" + "0,0.5,0.5\n" * 20
+        ended = run(
+            "tabulate",
+            "-",
+            "--equal-mass",
+            2,
+            "--exact",
+            "-o",
+            "t",
+            folder=tmp_path,
+            stdin=data.encode(),
+            code=2,
+        )
+        assert "standard input can be read once" in ended.stderr
+        source = Source(
+            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", weight="w"), RowOptions()
+        )
+        with pytest.raises(InputError, match="weights"):
+            sum_source(source, Plan(bins=tn.EqualMass(3), exact=True))
+
+
+@pytest.mark.fast
+def test_the_engine_is_chosen_once_by_the_number_of_rows(
+    parquet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the last digits of V do not depend on how a format cuts rows into batches."""
+
+    def summed(**options: Any) -> Any:
+        source = Source(
+            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", **options), RowOptions()
+        )
+        return sum_source(source, Plan())
+
+    monkeypatch.setattr("trueness.files._summing.HELD_VALUES", 1000)
+    whole = summed()
+    assert whole.engine == "fused"
+    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+    parts = summed()
+    assert parts.engine == "fused"
+    assert parts.tables.whole == whole.tables.whole
+    assert parts.tables.whole[0].same_counts(EXPECTED[0])
+    assert summed(weight="w").engine == "portable"

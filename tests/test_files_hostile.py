@@ -1,0 +1,249 @@
+"""Files that mean harm: they run no code, exhaust no memory and write nothing outside the output."""
+
+import io
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trueness.cli import main
+from trueness.files import InputError, Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
+
+pytestmark = pytest.mark.cli
+
+MEGABYTE = 2**20
+
+
+def refused(path: Path, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        sum_source(Source(find_inputs([str(path)]).files, Request(), RowOptions(), **options), Plan())
+    return str(caught.value)
+
+
+class Harmful:
+    """Unpickled, it makes a folder."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.target),)
+
+
+def npy(shape: Any, descr: Any = "<f8", data: bytes = b"", order: bool = False) -> bytes:
+    """The bytes of an array whose header may lie."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": descr, "fortran_order": order, "shape": shape})
+    return stream.getvalue() + data
+
+
+def npz(path: Path, compression: int = zipfile.ZIP_DEFLATED, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return path
+
+
+LABELS = npy((2,), "<i8", np.zeros(2, "<i8").tobytes())
+
+
+def test_a_pickle_is_not_read(tmp_path: Path) -> None:
+    target = tmp_path / "made-by-a-pickle"
+    harmful = np.empty(2, object)
+    harmful[:] = [Harmful(target), Harmful(target)]
+    np.save(tmp_path / "x.npy", harmful, allow_pickle=True)
+    np.save(tmp_path / "y.npy", np.zeros(2))
+    assert "pickle" in refused(tmp_path / "x.npy", label_file=str(tmp_path / "y.npy"))
+    np.savez(tmp_path / "x.npz", y_true=harmful, y_prob=np.full((2, 2), 0.5))
+    assert "pickle" in refused(tmp_path / "x.npz")
+    (tmp_path / "z.npz").write_bytes(pickle.dumps(Harmful(target)))
+    assert "no NPZ" in refused(tmp_path / "z.npz")
+    assert not target.exists()
+
+
+def test_a_pickle_that_nobody_asked_for_is_no_obstacle(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=np.full((2, 2), 0.5), extra=np.array([{}], object))
+    source = Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(), RowOptions())
+    assert sum_source(source, Plan()).tables.n_rows == 2
+
+
+@pytest.mark.parametrize(
+    "y_prob",
+    [
+        npy((2**50, 10)),
+        npy((2, 2**40)),
+        npy((2**31, 2), order=True),
+        npy((-1, 2)),
+        npy((2, 2), "<U1000000000"),
+        npy((2, 2, 2)),
+        npy((2, 2), [("a", "<f8")]),
+        npy((2, 2), "<M8[s]", b"\0" * 32),
+        b"\x93NUMPY\x01\x00\xff\xff{'descr'",
+        b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b"(" * 1000,
+        npy((2, 2), data=b"\0" * 8),
+    ],
+    ids=[
+        "rows",
+        "classes",
+        "by columns",
+        "negative",
+        "text",
+        "cube",
+        "records",
+        "times",
+        "cut",
+        "deep",
+        "short",
+    ],
+)
+def test_headers_that_lie(tmp_path: Path, y_prob: bytes) -> None:
+    refused(npz(tmp_path / "x.npz", y_true=LABELS, y_prob=y_prob))
+    (tmp_path / "x.npy").write_bytes(y_prob)
+    (tmp_path / "y.npy").write_bytes(LABELS)
+    refused(tmp_path / "x.npy", label_file=str(tmp_path / "y.npy"))
+
+
+def peak_of(*arguments: str) -> tuple[int, str, float]:
+    """Exit code, stderr and the most memory of a process that runs the command, in MB."""
+    script = (
+        "import resource, sys\nfrom trueness.cli import main\ncode = main(sys.argv[1:])\n"
+        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\nsys.exit(code)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
+    )
+    unit = 1 if sys.platform == "darwin" else 1024
+    peak = int(ended.stdout.rsplit("peak ", 1)[1]) * unit / MEGABYTE
+    return ended.returncode, ended.stderr, peak
+
+
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """800 MB of logits that are 0, in less than a megabyte."""
+    n_rows, path = 10**7, tmp_path_factory.mktemp("bomb") / "x.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, shape in (("y_true", (n_rows,)), ("logits", (n_rows, 9))):
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                member.write(npy(shape))
+                for _ in range(int(np.prod(shape)) * 8 // 8_000_000):
+                    member.write(bytes(8_000_000))
+    assert path.stat().st_size < MEGABYTE
+    return path
+
+
+def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
+    """As probabilities its first row is refused; as logits it is good, and takes time but no memory."""
+    code, told, peak = peak_of("tabulate", str(bomb), "-o", str(tmp_path / "t.json"))
+    assert (code, "row 1:" in told) == (2, True), told
+    assert peak < 300
+    code, told, peak = peak_of(
+        "tabulate", str(bomb), "--logits", "--engine", "portable", "-o", str(tmp_path / "t.json")
+    )
+    assert code == 0, told
+    assert load_tables(str(tmp_path / "t.json")).n_rows == 10**7
+    assert peak < 300
+
+
+def test_a_bomb_by_columns_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("y_true.npy", npy((2**22,), "|i1", bytes(2**22)))
+        with archive.open("y_prob.npy", "w") as member:
+            member.write(npy((2**22, 9), order=True))
+            for _ in range(9 * 4):
+                member.write(bytes(8 * 2**20))
+    assert "column by column" in refused(tmp_path / "x.npz")
+
+
+def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5," + b"5" * 4 * MEGABYTE)
+    assert "x.csv" in refused(tmp_path / "x.csv")
+    monkeypatch.setattr("trueness.files._text.MAX_LINE_BYTES", 2 * MEGABYTE)
+    (tmp_path / "x.jsonl").write_bytes(b'{"y": 0, "p": [' + b"0," * 4 * MEGABYTE)
+    assert "a line of more than" in refused(tmp_path / "x.jsonl")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "arrows", "npz", "csv", "jsonl"])
+def test_bytes_changed_at_random_end_in_an_answer_or_a_refusal(
+    tmp_path: Path, ending: str, seed: int
+) -> None:
+    """In a process of its own, which a crash of a library would end with a signal."""
+    from trueness.files import write_predictions
+
+    rng = np.random.default_rng(seed)
+    y_prob = rng.dirichlet([1, 1, 1], 500)
+    path = tmp_path / f"x.{ending}"
+    if ending == "arrows":
+        import pyarrow as pa
+
+        table = pa.table({"y": np.zeros(500, int), "g": ["a"] * 500, "p": list(y_prob)})
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as file:
+            file.write_table(table)
+    else:
+        write_predictions(str(path), [(np.zeros(500, int), y_prob)], 500, 3)
+    data = np.frombuffer(path.read_bytes(), np.uint8).copy()
+    script = (
+        "import sys\nfrom trueness.cli import main\n"
+        "codes = {main(['tabulate', name, '-o', sys.argv[1] + '/t.json']) for name in sys.argv[2:]}\n"
+        "sys.exit(0 if codes <= {0, 2} else 9)"
+    )
+    names = []
+    for copy in range(20):
+        changed = data.copy()
+        # Where the structure is, more often than where the numbers are.
+        places = np.concatenate([rng.integers(0, len(data), 3), rng.integers(0, min(400, len(data)), 2)])
+        places = np.concatenate([places, len(data) - 1 - rng.integers(0, min(400, len(data)), 2)])
+        changed[places] = rng.integers(0, 256, len(places))
+        names.append(str(tmp_path / f"{copy}.{ending}"))
+        Path(names[-1]).write_bytes(changed.tobytes())
+    ended = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path), *names], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert "Traceback" not in ended.stderr
+
+
+def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n\x1b[2J\x1b]0;owned\x07,0.5,0.5\n")
+    assert (
+        main(["tabulate", str(tmp_path / "x.csv"), "--classes", "index", "-o", str(tmp_path / "t.json")]) == 2
+    )
+    assert "\x1b" not in capsys.readouterr().err
+    (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5,0.5\n0,0.5,0.5\n0,\x1b[2J,0.5\n")
+    assert main(["tabulate", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.json")]) == 2
+    told = capsys.readouterr().err
+    assert "row 3: no number: '\\x1b[2J'" in told
+    assert "\x1b" not in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}",
+        '{"format": "trueness tables by group", "schema": 2, "by": "x", "groups": []}',
+        '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": []}',
+        '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": {}}',
+        '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": [1]}',
+        '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": [{"group": 1, "tables": []}]}',
+        '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": [{"group": "a", "tables": [{}]}]}',
+        "[" * 100_000,
+        "not JSON",
+    ],
+)
+def test_saved_groups_are_looked_at(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(InputError):
+        load_tables(str(tmp_path / "t.json"))
+
+
+def test_the_unit_of_memory_is_known() -> None:
+    """On Linux kilobytes; the tests above would pass for any peak otherwise."""
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > 20 * MEGABYTE
