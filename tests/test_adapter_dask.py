@@ -156,7 +156,9 @@ def test_objects_that_are_no_lists() -> None:
         with pytest.raises(InputError, match="'scores' of the data frame holds text, not probabilities"):
             adapter.tabulate(collection(1, of=listed), "y", "scores", **PORTABLE)
         mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
-        with pytest.raises(InputError, match="partition 0 cannot be read: .*give its columns one type each"):
+        with pytest.raises(
+            InputError, match=r"partition \d cannot be read: .*give its columns one type each"
+        ):
             tabulate(collection(of=mixed))
         empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
         with pytest.raises(InputError, match="there are no rows"):
