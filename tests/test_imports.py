@@ -7,7 +7,7 @@ import sys
 import pytest
 
 OPTIONAL = (
-    "dask jax matplotlib narwhals numba pandas polars pyarrow pyspark scipy sklearn torch torchmetrics".split()  # noqa: SIM905
+    "dask distributed fsspec jax matplotlib narwhals numba pandas polars pyarrow pyspark scipy sklearn torch torchmetrics".split()  # noqa: SIM905
 )
 
 
@@ -31,8 +31,9 @@ SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([
         SMALL + "tn.vce(y.tolist(), p.tolist(), bins=tn.EqualMass(2))",
         SMALL
         + "a = tn.Accumulator(2); a.update(y, p); repr(a.table.to_dict()); tn.simulate.calibrated(9, [1, 1], 0)",
+        "from trueness.adapters import dask, spark",
     ],
-    ids=["import", "metrics", "lists", "stream"],
+    ids=["import", "metrics", "lists", "stream", "adapters"],
 )
 def test_no_optional_library_is_loaded(code: str) -> None:
     assert loaded_after(code) & set(OPTIONAL) == set()
