@@ -22,7 +22,7 @@ import trueness as tn
 from trueness.demo import load_digits
 from trueness.plots import ConvergenceDisplay, ForestDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay
 
-digits = load_digits()                                       # three classifiers on handwritten digits
+digits = load_digits()  # three classifiers on handwritten digits
 forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
 """
 
