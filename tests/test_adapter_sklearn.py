@@ -249,6 +249,41 @@ def test_recalibrations_against_a_loop(prefit: bool) -> None:
         compare_recalibrations(model, x, y, methods=["platt"])
 
 
+@needs_sklearn
+@pytest.mark.plots
+@pytest.mark.parametrize("out_of_fold", [False, True])
+def test_displays_draw_what_the_predictions_give(out_of_fold: bool) -> None:
+    from matplotlib.figure import Figure
+    from sklearn.model_selection import cross_val_predict
+
+    from trueness.adapters import sklearn as adapter
+
+    x, y = blobs(names=["a", "b", "c"])
+    model = forest().fit(x[:300], y[:300])
+    y_prob = model.predict_proba(x[300:])
+    if out_of_fold:
+        y_prob = cross_val_predict(forest(), x[300:], y[300:], cv=3, method="predict_proba")
+    for name, options in (
+        ("CalibrationDisplay", {"metric": "ece"}),
+        ("CalibrationDisplay", {}),
+        ("CalibrationGapDisplay", {}),
+        ("CalibrationRankDisplay", {"bin": 8}),
+    ):
+        display = getattr(adapter, name)
+        ax = Figure().subplots()
+        cv = {"cv": 3} if out_of_fold else {}
+        drawn = display.from_estimator(model, x[300:], y[300:], rng=0, ax=ax, **cv, **options)
+        again = display.from_predictions(
+            y[300:], y_prob, classes=["a", "b", "c"], rng=0, ax=Figure().subplots(), **options
+        )
+        assert isinstance(drawn, display)
+        assert drawn.ax_ is ax
+        assert ax.get_xlabel()
+        assert repr(drawn.reading) == repr(again.reading)
+    with pytest.raises(ValueError, match="with cv=None nothing is fitted"):
+        adapter.CalibrationDisplay.from_estimator(model, x, y, params={})
+
+
 # The temperature
 
 

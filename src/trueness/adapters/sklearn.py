@@ -39,12 +39,16 @@ from trueness.metrics import (
     ranked_calibration_error,
     variation_calibration_error,
 )
+from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
 from trueness.recalibration import DEFAULT_BINS, tempered, variation_temperature
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
 __all__ = [
+    "CalibrationDisplay",
+    "CalibrationGapDisplay",
+    "CalibrationRankDisplay",
     "CalibrationScorer",
     "VariationTemperature",
     "assess_estimator",
@@ -172,6 +176,45 @@ def assess_estimator(
     return assess(
         y, _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), classes=np.unique(np.asarray(y)), **options
     )
+
+
+class _FromEstimator:
+    """What a Display of `trueness.plots` lacks for scikit-learn."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        cv: Any = None,
+        params: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a model's predictions for X, or those out of fold; `cv` and `params` as in `assess_estimator`.
+
+        `options` are those of `from_predictions`, such as `bins` and `ax`.
+        """
+        predicted, classes = _predicted(model, X, y, cv, params, n_jobs=n_jobs)
+        drawn: Self = cls.from_predictions(y, predicted, classes=classes, **options)  # type: ignore[attr-defined]
+        return drawn
+
+
+class CalibrationDisplay(_FromEstimator, ReliabilityDisplay):
+    """The reliability diagram: predicted against observed, with the band in which a calibrated model would be.
+
+    `metric` is "vce", "ece" or "uce". Like scikit-learn's `CalibrationDisplay`, of all classes at once.
+    """
+
+
+class CalibrationGapDisplay(_FromEstimator, GapDisplay):
+    """The signed gap of each bin: above 0 over-confident."""
+
+
+class CalibrationRankDisplay(_FromEstimator, RankDisplay):
+    """Which ranks came true beside those predicted, in one bin or in all."""
 
 
 def compare_recalibrations(
@@ -332,6 +375,17 @@ def _probabilities(model: Any, X: Any) -> NDArray[Any]:
             "sklearn.calibration.CalibratedClassifierCV"
         )
     return np.asarray(model.predict_proba(X))
+
+
+def _predicted(
+    model: Any, X: Any, y: Any, cv: Any, params: Mapping[str, Any] | None, *, n_jobs: int | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Predictions as the model is, or out of fold if there is a `cv`, and the classes of their columns."""
+    if cv is not None:
+        return _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), np.unique(np.asarray(y))
+    if params is not None:
+        raise ValueError("params are for fitting, and with cv=None nothing is fitted")
+    return _probabilities(model, X), model.classes_
 
 
 def _out_of_fold(
