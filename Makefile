@@ -7,7 +7,7 @@
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
 #   make gallery draw the pictures of docs/gallery.md anew
-#   make torch   torch and torchmetrics, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -17,7 +17,7 @@ VENV := .venv
 BARE := .venv-bare
 PIP  := python -m pip --disable-pip-version-check install --quiet
 
-# The version is fixed, and named again beside torchmetrics so that pip cannot replace it.
+# The version is fixed, and named again beside what depends on it so that pip cannot replace it.
 TORCH := torch==2.13.0
 
 # In CI nothing may be left out; elsewhere torch and the cluster engines are too large to be imposed.
@@ -40,7 +40,8 @@ test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) $(BROWSER_FOR_TESTS)
 
 test-bare: $(BARE)/.test
 	@echo "Without extras (NumPy and narwhals alone):"
-	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q --ignore=src/trueness/tabulation/fused --ignore=src/trueness/plots
+	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q -m 'not simulation' \
+	  --ignore=src/trueness/tabulation/fused --ignore=src/trueness/plots
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
@@ -54,6 +55,7 @@ bench: $(VENV)/.bench $(VENV)/.cluster
 	@$(VENV)/bin/python benchmarks/fused.py
 	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py
+	@$(VENV)/bin/python benchmarks/torch_metric.py
 	@$(VENV)/bin/python benchmarks/cluster.py
 
 torch: $(VENV)/.torch
@@ -92,7 +94,7 @@ $(VENV)/.lint: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.package

@@ -22,7 +22,7 @@ import trueness as tn
 from trueness.demo import load_digits
 from trueness.plots import ConvergenceDisplay, ForestDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay
 
-digits = load_digits()                                       # three classifiers on handwritten digits
+digits = load_digits()  # three classifiers on handwritten digits
 forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
 """
 
@@ -130,8 +130,9 @@ ConvergenceDisplay.from_tables(tables, rng=0)""",
 )
 
 ABOUT = (
-    "Every picture on this page was made by the code above it (`make gallery` draws them anew). Pictures need the extra "
-    "`plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal need nothing. All begin with:"
+    "Every picture on this page was made by the code above it (`make gallery` draws them anew). Pictures need the "
+    "extra `plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal need nothing. All "
+    "begin with:"
 )
 ABOUT_REPORT = (
     "One HTML file that needs nothing else: the verdict, the numbers with their meaning, these pictures with details "

@@ -22,6 +22,7 @@ NEEDS = {
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
+    "lightning": ("lightning",),
     "plots": ("matplotlib",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "pandas", "pyarrow"),
@@ -34,6 +35,7 @@ REMEDY = {
     "spark": "make cluster, install Java 17, then make test again",
     "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
     "torch": "make torch, then make test again",
+    "lightning": "make torch, then make test again",
 }
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 

@@ -31,6 +31,7 @@ from trueness import partitions
 from trueness.adapters import dask as adapter
 from trueness.cli import main
 from trueness.files import InputError
+from trueness.files._remote import find_remote, local_source
 
 pytestmark = pytest.mark.dask
 
@@ -128,10 +129,8 @@ def test_logits_and_normalize() -> None:
 
 def test_a_list_column_and_names_for_labels() -> None:
     import pandas as pd
-    import pyarrow as pa
 
-    names = [f"class {c}" for c in range(N_CLASSES)]
-    dtype = pd.ArrowDtype(pa.list_(pa.float64()))
+    names, dtype = [f"class {c}" for c in range(N_CLASSES)], listed_type()
     listed = pd.DataFrame(
         {"y": [names[c] for c in Y_TRUE], "scores": pd.Series(Y_PROB.tolist(), dtype=dtype)}
     )
@@ -146,6 +145,31 @@ def test_lists_of_python_are_found_by_their_first_row() -> None:
     listed = pd.DataFrame({"y": Y_TRUE, "scores": pd.Series(list(Y_PROB), dtype=object)})
     with dask.config.set({"dataframe.convert-string": False}):
         assert adapter.tabulate(collection(of=listed), "y", "scores", **PORTABLE) == one_process()
+
+
+def test_objects_that_are_no_lists() -> None:
+    import dask
+    import pandas as pd
+
+    with dask.config.set({"dataframe.convert-string": False}):
+        listed = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=object)})
+        with pytest.raises(InputError, match="'scores' of the data frame holds text, not probabilities"):
+            adapter.tabulate(collection(1, of=listed), "y", "scores", **PORTABLE)
+        mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
+        with pytest.raises(
+            InputError, match=r"partition \d cannot be read: .*give its columns one type each"
+        ):
+            tabulate(collection(of=mixed))
+        empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
+        with pytest.raises(InputError, match="there are no rows"):
+            adapter.tabulate(collection(1, of=empty), "y", "scores", **PORTABLE)
+
+
+def listed_type() -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    return pd.ArrowDtype(pa.list_(pa.float64()))
 
 
 def test_float32_columns() -> None:
@@ -287,6 +311,37 @@ def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> Non
     whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
     with pytest.raises(InputError, match=r"more\.parquet has other columns than .*a\.parquet"):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
+
+
+@pytest.mark.parametrize(
+    ("paths", "message"),
+    [
+        ("-", "standard input is not there on the workers"),
+        (
+            "nosuch://bucket/a.parquet",
+            "'nosuch://bucket/a.parquet' cannot be opened: Protocol not known: nosuch",
+        ),
+        ("memory://notes/a.txt", "the ending of 'memory:///notes/a.txt' does not say what it holds"),
+        ("memory://gone/a.csv", "'memory:///gone/a.csv' cannot be read"),
+        ("nowhere/*.csv", "no file matches 'nowhere/*.csv'"),
+    ],
+)
+def test_paths_that_cannot_be_read(paths: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        tabulate(paths)
+
+
+def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
+    """As on a machine without the shared disk: the driver sees the file, and then it is gone."""
+    path = tmp_path / "a.parquet"
+    path.write_bytes((shards / "a.parquet").read_bytes())
+    (found,) = find_remote([str(path)])
+    path.unlink()
+    with (
+        pytest.raises(InputError, match=r"there is no file .*a\.parquet on this worker"),
+        local_source(found),
+    ):
+        pass
 
 
 # What is refused

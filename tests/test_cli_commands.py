@@ -58,6 +58,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("shard-1", "shard-2"):
         assert main(["tabulate", str(folder / f"{name}.parquet"), "-o", str(folder / f"{name}.json")]) == 0
     shutil.copy(folder / "shard-1.json", folder / "all.json")
+    assert main(["assess", str(folder / "a.parquet"), "--report", str(folder / "report.html")]) == 0
     assert main(["tabulate", str(folder / "preds.parquet"), "--grid", "-o", str(folder / "grid.json")]) == 0
     return folder
 
@@ -76,6 +77,21 @@ def test_the_examples_of_the_help_run(files: Path, tmp_path: Path, name: str, li
     ended = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_report_is_read_back(files: Path, tmp_path: Path) -> None:
+    page, first, again = tmp_path / "r.html", tmp_path / "1.json", tmp_path / "2.json"
+    run("assess", files / "b.parquet", "--seed", 5, "--report", page, "--json", first)
+    run("assess", page, "--seed", 5, "--json", again)
+    assert json.loads(first.read_text()) == json.loads(again.read_text())
+    assert "trueness assess" in page.read_text()  # the command that made it
+    refused = run("assess", page, page.with_name("other.html"), code=2)
+    assert "other.html" in refused.stderr
+    twice = tmp_path / "copy.html"
+    shutil.copy(page, twice)
+    assert "by itself" in run("assess", page, twice, code=2).stderr
+    page.write_text("<html></html>")
+    assert "holds no tables" in run("assess", page, code=2).stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -13,6 +13,8 @@ import pytest
 import trueness as tn
 from trueness.inference._poisson import BLOCK_ROWS, SLOTS, RowWeights, identity, stream_key
 
+pytestmark = pytest.mark.simulation
+
 Y_TRUE, GOOD = tn.simulate.calibrated(1500, [1.0] * 3, rng=1)
 SHARP = tn.simulate.sharpen(GOOD, 1.5)
 BLUNT = tn.simulate.sharpen(GOOD, 0.8)

@@ -20,6 +20,8 @@ from trueness.inference._folded import debiased_total, folded_mean, half_normal_
 from trueness.inference._null import FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference._tilt import fitted_bias, most_likely_beta
 
+pytestmark = pytest.mark.simulation
+
 A_ROWS = [[0.9, 0.1]] * 10
 EF = tn.EqualMass(10)
 

@@ -16,7 +16,7 @@ from trueness import report
 from trueness.plots.readings import reliability
 from trueness.report._frame import linear_ticks, log_ticks
 from trueness.report._markup import escaped, json_text, tag
-from trueness.report._numbers import HEADLINES, headline, number, p_text
+from trueness.report._numbers import HEADLINES, headline, number, p_text, sentence_of
 from trueness.report._pictures import MOST_BINS, Drawn
 
 HOSTILE = [
@@ -453,7 +453,8 @@ class TestNotebook:
     def test_it_shows_the_verdict_the_numbers_and_the_diagram(self, result):
         reader = read(result._repr_html_())
         seen = reader.text()
-        assert result.verdict in seen
+        assert "Over-confident" in seen
+        assert sentence_of(result.verdict) in seen
         assert number(result.vce.debiased) in seen
         assert len(reader.named("svg")) == 1
 

@@ -19,6 +19,8 @@ from trueness.reproduction.theory import (
     variation_limit,
 )
 
+pytestmark = pytest.mark.simulation
+
 FLOORS = (0.369643799967, 0.284734772889, 0.130637093862, 0.192316926804)
 """statistics.md §3, in the order of PAPER_SCENARIOS."""
 

@@ -158,7 +158,8 @@ def connected(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
 
-        client = Client(address, timeout=SECONDS_TO_ANSWER)
+        # Not the default: one that found no scheduler would stay so, and all work after it would wait for ever.
+        client = Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except ImportError:
         raise InputError("this needs Dask, which is not installed", "pip install 'trueness[dask]'") from None
     except (OSError, ValueError) as error:

@@ -6,7 +6,6 @@ import glob
 import os
 from collections.abc import Sequence
 
-
 _PAGES = (".html", ".htm")
 
 

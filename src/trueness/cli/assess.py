@@ -21,7 +21,7 @@ examples:
   trueness assess preds.parquet
   trueness assess preds.csv --label y_true --probs 'p_*' --equal-mass 10 --json result.json
   trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above 0.2
-  trueness assess preds.parquet --by hospital --report report.html
+  trueness assess preds.parquet --report report.html
   trueness assess all.json
   trueness assess report.html
 """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  trueness reproduce --out figures --max-rows 1e5 --repeats 5
-  trueness reproduce --out mine --classes 5 --alpha 2,1,1,1,1 --max-rows 1e5
+  trueness reproduce --out figures --max-rows 1e4 --repeats 5
+  trueness reproduce --out mine --classes 5 --alpha 2,1,1,1,1 --max-rows 1e4
 """
 
 

@@ -16,7 +16,6 @@ examples:
   trueness tabulate preds.csv --label y_true --probs 'p_*' --where 'y_true != 2' -o table.json
   trueness tabulate shard-*.parquet --checkpoint run.checkpoint -o table.json
   trueness tabulate preds.parquet --grid -o grid.json
-  trueness tabulate 's3://bucket/day-*.parquet' --dask tcp://scheduler:8786 -o table.json
 """
 
 

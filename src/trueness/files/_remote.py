@@ -72,9 +72,7 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
     name, place = file.input.path, file.place
     if place is None:
         if not os.path.exists(name):
-            raise InputError(
-                f"there is no file {shown(name)} on this worker", "all must reach the same files"
-            )
+            raise InputError(f"there is no file {name} on this worker", "all must reach the same files")
         yield Source([file.input], *arguments, **options)
         return
     with TemporaryDirectory(prefix="trueness-") as folder:

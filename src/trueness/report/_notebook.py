@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trueness.plots.readings import count_text, in_words, reliability
 from trueness.report._figures import reliability_chart
 from trueness.report._markup import Markup, tag
-from trueness.report._numbers import headline, number_table
+from trueness.report._numbers import UCE_NOTE, headline, number_table, sentence_of
 from trueness.report._page import read_part
 from trueness.report._pictures import Drawn
 
@@ -32,6 +32,7 @@ def fragment(result: Assessment) -> str:
         f"{count_text(result.n_rows)} rows, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
         f"{in_words(spec.variation.name)}; seed {result.seed}"
     )
+    note = f". {UCE_NOTE}" if result.uce is not None else None
     cautions = (
         tag("ul", [tag("li", str(caution)) for caution in result.warnings]) if result.warnings else None
     )
@@ -41,8 +42,9 @@ def fragment(result: Assessment) -> str:
         "div",
         tag("style", Markup(style)),
         tag("p", tag("strong", words), class_=f"verdict {kind}"),
-        tag("p", result.verdict),
-        tag("div", tag("div", picture), tag("div", table, tag("p", facts)), class_="side-by-side"),
+        tag("p", sentence_of(result.verdict)),
+        tag("div", tag("div", picture), tag("div", table), class_="side-by-side"),
+        tag("p", facts, note, class_="facts"),
         cautions,
         class_="trueness trueness-notebook",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness.inference._estimates import Estimate
@@ -31,6 +32,16 @@ def headline(verdict: str) -> tuple[str, str]:
     ('under', 'Under-confident')
     """
     return next((kind, words) for start, kind, words in HEADLINES if verdict.startswith(start))
+
+
+def sentence_of(verdict: str) -> str:
+    """What a verdict says beyond its headline, with a capital, a full stop and real minus signs.
+
+    >>> sentence_of("under-confident: observed outcomes are less varied, net gap -0.3")
+    'Observed outcomes are less varied, net gap −0.3.'
+    """
+    rest = verdict.removeprefix(f"{headline(verdict)[1].lower()}: ")
+    return re.sub(r"(?<![\w.])-(?=\d)", "−", f"{rest[0].upper()}{rest[1:]}.")
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
@@ -171,6 +182,9 @@ def _score_card(result: Assessment) -> Markup:
             "Below 0 over-confident, above 0 under-confident.",
         ),
     )
+
+
+UCE_NOTE = "* What a calibrated model would get: UCE does not fall to 0."
 
 
 def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:

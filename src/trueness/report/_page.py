@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,16 @@ from trueness.report._embedded import embedded
 from trueness.report._forest_figure import forest_chart
 from trueness.report._made import again, call_of
 from trueness.report._markup import Markup, name_of, tag
-from trueness.report._numbers import cards, headline, number, number_table, p_is, p_text
+from trueness.report._numbers import (
+    UCE_NOTE,
+    cards,
+    headline,
+    number,
+    number_table,
+    p_is,
+    p_text,
+    sentence_of,
+)
 from trueness.report._pictures import Drawn, figure, pictures, rank_pictures
 from trueness.report._tables import table_of
 
@@ -111,14 +119,10 @@ def _header(result: Assessment, heading: str) -> Markup:
 
 def _verdict(result: Assessment) -> Markup:
     kind, words = headline(result.verdict)
-    # The headline is not said twice, and minus signs are set as such where a number follows.
-    start = f"{words.lower()}: "
-    sentence = re.sub(r"(?<![\w.])-(?=\d)", "−", result.verdict.removeprefix(start))
-    sentence = sentence[0].upper() + sentence[1:]
     return tag(
         "section",
         tag("h2", words),
-        tag("p", sentence, "."),
+        tag("p", sentence_of(result.verdict)),
         class_=f"verdict {kind}",
         aria_label="Verdict",
     )
@@ -244,7 +248,7 @@ def _group(group: Any) -> list[Any]:
 
 
 def _all_numbers(result: Assessment) -> Markup:
-    star = "* What a calibrated model would get: UCE does not fall to 0." if result.uce is not None else ""
+    star = UCE_NOTE if result.uce is not None else ""
     words = (
         "Plug-in is the value as defined, noise alone its mean if the model were calibrated. p compares the two; "
         "centred p does so bin by bin and sees over-confidence with many classes too. The verdict takes the centred "

@@ -1,0 +1,193 @@
+"""Rows to sums in torch operations, on the device where the rows are, without asking the device for anything.
+
+No step depends on a value that the host would have to see: shapes are those of the input, and bad rows are counted
+where they are found and count for nothing else. The formulas are those of `trueness.tabulation.portable`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from trueness._border import SUM_TOLERANCE
+from trueness._content import TableSpec
+from trueness._sums import LEAST_LOG, PROBABILITY_BITS
+from trueness.adapters._words import HALF, LOG_HALF
+
+KINDS = ("not finite", "outside [0, 1]", "sum is not 1", "label out of range")
+GOOD, IGNORED = len(KINDS), len(KINDS) + 1
+
+FEW_BINS = 64
+"""Up to so many bins a product of matrices sums them all; beyond, each row is added at its place."""
+
+CHUNK_VALUES = 2**22
+"""What is made of rows is some ten times their size, so many of them are taken in parts."""
+
+_TINY = torch.finfo(torch.float64).tiny
+
+Measure = Callable[[Tensor], Tensor]
+
+
+class Reading(NamedTuple):
+    """How rows are to be read."""
+
+    spec: TableSpec
+    from_logits: bool
+    ignore_index: int | None
+
+
+def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float) -> Tensor:
+    """For each row the number of what is wrong with it, GOOD or IGNORED, (n,)."""
+    wide = rows.double()
+    if reading.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
+        finite = ~wide.softmax(dim=1).isnan().any(dim=1)
+        inside = summed = torch.ones_like(finite)
+    else:
+        finite = wide.isfinite().all(dim=1)
+        inside = ((wide >= 0) & (wide <= 1)).all(dim=1)
+        summed = (wide.sum(dim=1) - 1).abs() <= max(SUM_TOLERANCE, eps)
+    known = (labels >= 0) & (labels < reading.spec.n_classes)
+    kind = torch.full_like(labels, GOOD, dtype=torch.int64)
+    for number, passed in reversed(list(enumerate((finite, inside, summed, known)))):
+        kind = torch.where(passed, kind, number)
+    if reading.ignore_index is not None:
+        kind = torch.where(labels == reading.ignore_index, IGNORED, kind)
+    return kind
+
+
+def refused(kind: Tensor) -> Tensor:
+    """How many rows there are of each bad kind, (4,)."""
+    kinds = torch.arange(len(KINDS), device=kind.device)
+    return (kind == kinds[:, None]).sum(dim=1)
+
+
+def device_sums(
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The words of all bins, (M, K), and the totals, (12,), of rows (n, C) with labels (n,)."""
+    step = max(1, CHUNK_VALUES // rows.shape[1])
+    parts = zip(rows.split(step), labels.split(step), strict=True)
+    words, totals = zip(*(_part_sums(*part, reading, eps, thresholds) for part in parts), strict=True)
+    return sum(words[1:], words[0]), sum(totals[1:], totals[0])
+
+
+def _part_sums(
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+) -> tuple[Tensor, Tensor]:
+    spec = reading.spec
+    kind = kinds_of(rows, labels, reading, eps)
+    good = kind == GOOD
+    scores = rows.double()
+    p = scores.softmax(dim=1) if reading.from_logits else scores
+    p = torch.where(
+        good[:, None], p, 1 / spec.n_classes
+    )  # whatever is finite, since it will count for nothing
+    ordered = p.sort(dim=1, descending=True).values
+    logs = ordered.clamp(min=_TINY).log()
+    entropy = -(ordered * logs).sum(dim=1)
+    varentropy = (ordered * logs * logs).sum(dim=1) + entropy * entropy * (ordered.sum(dim=1) - 2)
+    variation = MEASURES[spec.variation.name](ordered)
+    variation = variation.clamp(*spec.variation.range_for(spec.n_classes))
+
+    label = labels.clamp(0, spec.n_classes - 1).long()[:, None]
+    of_true = scores.gather(1, label)
+    equal = scores == of_true
+    tied = equal.sum(dim=1)
+    first = (scores > of_true).sum(dim=1)
+    log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if reading.from_logits else of_true.log()
+    impossible = (log_p[:, 0] == -math.inf) & good
+    log_score = log_p[:, 0].clamp(min=LEAST_LOG) + entropy
+
+    classes = torch.arange(spec.n_classes, device=rows.device)
+    if spec.ties == "first":
+        rank = first + (equal & (classes < label)).sum(dim=1)
+        ranks = [(classes == rank[:, None]).double()]
+    else:
+        ranks = _shares(classes, first[:, None], tied.clamp(min=1)[:, None])
+    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks, _words(variation, HALF)]
+    words = _binned(torch.cat(columns, dim=1), variation, good, thresholds)
+
+    scored = torch.stack([torch.where(good & ~impossible, log_score, 0.0), varentropy.clamp(min=0) * good])
+    log_words = _words(scored, LOG_HALF).sum(dim=1).long()
+    counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
+    return words, torch.cat([counts, log_words.flatten(), refused(kind)])
+
+
+def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
+    """x in [0, 1] as high·2⁻²⁶ + low·2⁻⁵², rounded to that grid (half to even) as the core does."""
+    scaled = x * 2.0**HALF
+    high = scaled.floor()
+    return high, ((scaled - high) * 2.0**HALF).round()
+
+
+def _words(x: Tensor, half: int) -> Tensor:
+    """x as whole + high·2⁻ʰ + low·2⁻²ʰ, on a new last axis."""
+    whole = x.floor()
+    scaled = (x - whole) * 2.0**half
+    high = scaled.floor()
+    return torch.stack([whole, high, ((scaled - high) * 2.0**half).round()], dim=-1)
+
+
+def _shares(classes: Tensor, first: Tensor, tied: Tensor) -> list[Tensor]:
+    """One row over k tied ranks: ⌊2⁵²/k⌋ to each from the first on, the remainder to the first; in two halves."""
+    share, remainder = (1 << PROBABILITY_BITS) // tied, (1 << PROBABILITY_BITS) % tied
+    units = torch.where((classes >= first) & (classes < first + tied), share, 0)
+    units = units + torch.where(classes == first, remainder, 0)
+    return [(units >> HALF).double(), (units & ((1 << HALF) - 1)).double()]
+
+
+def _binned(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:
+    """The sums of the columns (n, K) over the good rows of each bin, as integers, (M, K)."""
+    if len(thresholds) < FEW_BINS:
+        # Sums of all rows above each edge: what two neighbours have in common cancels, exactly.
+        above = torch.cat([good[None], (variation > thresholds[:, None]) & good]).double()
+        upwards = (above @ columns).long()
+        return torch.cat([upwards[:-1] - upwards[1:], upwards[-1:]])
+    index = torch.bucketize(variation, thresholds)
+    zeros = torch.zeros((len(thresholds) + 1, columns.shape[1]), dtype=torch.int64, device=columns.device)
+    return zeros.index_add(0, index, torch.where(good[:, None], columns, 0.0).long())
+
+
+def _entropy(x: Tensor) -> Tensor:
+    return -(x * x.clamp(min=_TINY).log()).sum(dim=1) / math.log(x.shape[1])
+
+
+def _mean_difference(x: Tensor) -> Tensor:
+    c = x.shape[1]
+    times = (c - 1) - 2.0 * torch.arange(c, device=x.device, dtype=x.dtype)  # x falls along the row
+    return 1 - (x * times).sum(dim=1) / (c - 1)
+
+
+def _deviation(x: Tensor) -> Tensor:
+    c = x.shape[1]
+    return 1 - (c / (c - 1) * ((x - 1 / c) ** 2).sum(dim=1)).sqrt()
+
+
+def _mode_deviation(x: Tensor) -> Tensor:
+    return 1 - (((x[:, :1] - x) ** 2).sum(dim=1) / (x.shape[1] - 1)).sqrt()
+
+
+def _ratio(x: Tensor) -> float:
+    return float(x.shape[1] / (x.shape[1] - 1))
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "entropy": _entropy,
+        "confidence": lambda x: x[:, 0],
+        "max_probability": lambda x: x[:, 0],
+        "wilcox_variation_ratio": lambda x: _ratio(x) * (1 - x[:, 0]),
+        "iqv": lambda x: _ratio(x) * (1 - (x * x).sum(dim=1)),
+        "average_deviation": lambda x: 1 - _ratio(x) / 2 * (x - 1 / x.shape[1]).abs().sum(dim=1),
+        "mean_difference": _mean_difference,
+        "standard_deviation": _deviation,
+        "mode_deviation": _mode_deviation,
+        "margin": lambda x: 1 - (x[:, 0] - x[:, 1]),
+    }
+)
+"""The formulas of `trueness.variation`, on rows in falling order."""

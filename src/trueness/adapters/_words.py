@@ -1,0 +1,90 @@
+"""A table as one matrix of integers that any sum keeps exact, and back.
+
+An `ExactSum` carries from its fraction to its whole part, which a plain sum of states (over processes, over steps) does
+not. So each number is kept in words far narrower than 64 bits, which are added without carrying: 2³⁶ rows fit.
+
+| column of a bin | words |
+|---|---|
+| rows | 1 |
+| ordered sums, for each rank | high and low half, 26 bits each: C and C |
+| rank counts | C, or in halves if ties are split: C and C |
+| sum of V | whole, high half, low half |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueness._content import Sums, TableSpec
+from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, IntArray
+
+HALF = PROBABILITY_BITS // 2
+LOG_HALF = LOG_SCORE_BITS // 2
+LOG_WORDS = slice(2, 8)
+"""Where the totals hold the two log-scores, after the tied and the impossible rows."""
+
+
+def width(spec: TableSpec) -> int:
+    """The number K of words in a bin."""
+    return 1 + (3 if spec.ties == "first" else 4) * spec.n_classes + 3
+
+
+def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntArray]:
+    """The words of all bins, (M, K), and the totals, with no refused rows of each kind."""
+    c, rank = spec.n_classes, _exact(sums.rank)
+    words = np.empty((spec.bins.n_bins, width(spec)), np.int64)
+    words[:, 0] = sums.rows
+    words[:, 1 : 1 + c], words[:, 1 + c : 1 + 2 * c] = _halves(_exact(sums.ordered))
+    if spec.ties == "first":
+        words[:, 1 + 2 * c : -3] = rank.whole
+    else:
+        words[:, 1 + 2 * c : 1 + 3 * c], words[:, 1 + 3 * c : -3] = _halves(rank)
+    words[:, -3], words[:, -2], words[:, -1] = _three_words(_exact(sums.variation))
+    totals = np.zeros(LOG_WORDS.stop + n_kinds, np.int64)
+    totals[:2] = sums.tied_rows, sums.impossible_rows
+    totals[2:5] = _three_words(_exact(sums.log_score))
+    totals[5:8] = _three_words(_exact(sums.log_score_variance))
+    return words, totals
+
+
+def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
+    """The sums that the words stand for."""
+    c, zeros = spec.n_classes, np.zeros((spec.bins.n_bins, spec.n_classes), np.int64)
+    rows, high, low, *ranks, variation = np.split(bins, [1, *range(1 + c, bins.shape[1] - 2, c)], axis=1)
+    rank = (ranks[0], zeros) if spec.ties == "first" else _carried_halves(*ranks)
+    score, variance = totals[LOG_WORDS].reshape(2, 3)
+    return Sums(
+        rows=rows[:, 0].copy(),
+        tied_rows=np.array(totals[0]),
+        impossible_rows=np.array(totals[1]),
+        ordered=ExactSum(*_carried_halves(high, low), PROBABILITY_BITS),
+        rank=ExactSum(rank[0].copy(), rank[1], PROBABILITY_BITS),
+        variation=_carried_words(variation, HALF),
+        log_score=_carried_words(score, LOG_HALF),
+        log_score_variance=_carried_words(variance, LOG_HALF),
+    )
+
+
+def _exact(total: object) -> ExactSum:
+    assert isinstance(total, ExactSum)  # rows are not weighted here
+    return total
+
+
+def _halves(total: ExactSum) -> tuple[IntArray, IntArray]:
+    return (total.whole << HALF) + (total.fraction >> HALF), total.fraction & ((1 << HALF) - 1)
+
+
+def _carried_halves(high: IntArray, low: IntArray) -> tuple[IntArray, IntArray]:
+    units = ((high & ((1 << HALF) - 1)) << HALF) + low
+    return (high >> HALF) + (units >> PROBABILITY_BITS), units & ((1 << PROBABILITY_BITS) - 1)
+
+
+def _three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
+    half = total.bits // 2
+    return total.whole, total.fraction >> half, total.fraction & ((1 << half) - 1)
+
+
+def _carried_words(words: IntArray, half: int) -> ExactSum:
+    whole, high, low = np.moveaxis(words, -1, 0)
+    units = ((high & ((1 << half) - 1)) << half) + low
+    return ExactSum.carried(whole + (high >> half), units, 2 * half)

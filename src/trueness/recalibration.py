@@ -1,0 +1,176 @@
+"""One temperature that makes predictions as varied as their outcomes.
+
+At temperature T a row becomes p^(1/T), divided by its sum. That changes how spread out it is but not the order of its
+classes, so the observed ranks stay what they are. As T rises the expected variation of the ranks rises in every bin,
+and there is one T at which it is what was observed, all bins taken together: the centred net gap is zero. (Scaling by
+likelihood asks instead for the T at which the labels were most probable.)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._border import Rows, whole_number
+from trueness._content import TableSpec
+from trueness._scratch import Scratch
+from trueness._sums import FloatArray
+from trueness.binning import Bins, EqualMass, as_bins
+from trueness.inference._null import FilledBins, mean_variation, multinomial_frequencies
+from trueness.ranking import ordered_rows
+from trueness.table import CalibrationTable
+from trueness.tabulation import edges_for, tabulate_rows
+from trueness.variation import Variation, as_variation, log_or_finite
+
+DEFAULT_BINS = EqualMass(10)
+
+LOWEST, HIGHEST = 2.0**-7, 2.0**7
+"""Temperatures beyond which predictions are one-hot or uniform, whatever they were."""
+
+_STEP = 2.0**-6
+"""Of ln T, over which the slope of the net gap is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Temperature:
+    """By what logits, or logarithms of probabilities, are to be divided."""
+
+    value: float
+    """Above 1: predictions were over-confident and are spread out."""
+    standard_error: float
+    """From the noise of the outcomes alone, if the predictions at this temperature are calibrated.
+
+    Infinite if no temperature from `LOWEST` to `HIGHEST` closes the gap, and `value` is the end that is nearer to it:
+    the outcomes were all certain (every first rank came true), or more varied than uniform predictions would have them.
+    """
+
+
+def variation_temperature(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    variation: str | Variation = "entropy",
+    bins: int | Bins = DEFAULT_BINS,
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    resamples: int = 999,
+) -> Temperature:
+    """The temperature at which the centred net gap is zero: Σ_m w_m (𝒱(r̄_m) - E₀[𝒱(r̄*_m)]) = 0.
+
+    Rows, measure and bins are as in `tabulate`; bins are made of the predictions as given. `resamples` is how often the
+    ranks of a calibrated model are drawn where their mean variation is not known exactly, always from the same seed.
+
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
+    >>> found = variation_temperature(y_true, tn.simulate.sharpen(y_prob, 1.5))
+    >>> round(found.value, 2), round(found.standard_error, 2)
+    (1.53, 0.04)
+    """
+    resamples = whole_number("resamples", resamples, 1)
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    measure = as_variation(variation)
+    edges = edges_for(rows, measure, as_bins(bins), "portable", None)
+    spec = TableSpec(rows.n_classes, measure, edges, weighted=sample_weight is not None)
+    (table,) = tabulate_rows(rows, [spec], "portable")
+    return _solved(_Tempered(rows, table, resamples))
+
+
+class _Tempered:
+    """The rows in the bins of a table, at any temperature."""
+
+    def __init__(self, rows: Rows, table: CalibrationTable, resamples: int) -> None:
+        self.bins, self.resamples = FilledBins.of(table), resamples
+        spec, scratch = table.spec, Scratch()
+        low, high = spec.variation.range_for(spec.n_classes)
+        thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
+        logs, places = np.empty((rows.n_rows, spec.n_classes)), np.empty(rows.n_rows, np.int64)
+        for start, stop in rows.spans():
+            ordered = ordered_rows(rows.block(start, stop), scratch)
+            values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
+            places[start:stop] = spec.bins.index(values, thresholds)[: stop - start]
+            logs[start:stop] = np.where(ordered > 0, log_or_finite(ordered), -np.inf).T[: stop - start]
+        weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
+        kept = np.flatnonzero(weight > 0)
+        order = kept[np.argsort(places[kept], kind="stable")]
+        self.logs, self.weight = logs[order], weight[order]
+        self.starts = np.searchsorted(places[order], self.bins.index)
+
+    def at(self, temperature: float) -> FilledBins:
+        """The bins as they are at a temperature: other predictions, the same ranks."""
+        p = np.exp((self.logs - self.logs[:, :1]) / temperature)
+        p *= (self.weight / p.sum(axis=1))[:, None]
+        totals = np.add.reduceat(p, self.starts, axis=0)
+        return replace(self.bins, predicted=totals / totals.sum(axis=1, keepdims=True))
+
+    def net(self, temperature: float) -> float:
+        """The centred net gap: falls with the temperature, above zero if over-confident."""
+        bins = self.at(temperature)
+        observed = bins.variation.of(bins.observed)
+        return bins.sign * float(bins.weight @ (observed - mean_variation(bins, self.resamples, [0])))
+
+    def net_sd(self, temperature: float) -> float:
+        """Its standard deviation if the predictions at this temperature are calibrated."""
+        bins = self.at(temperature)
+        frequencies = multinomial_frequencies(bins, self.resamples, [1])
+        spread = [
+            np.concatenate([bins.variation.of(r) for r in frequencies(m)]).var()
+            for m in range(len(bins.count))
+        ]
+        return math.sqrt(float(bins.weight**2 @ np.array(spread)))
+
+
+def _solved(rows: _Tempered) -> Temperature:
+    """Outwards from T = 1 until the gap changes its sign, then inwards by straight lines in ln T."""
+    at = _Point(0.0, rows.net(1.0))
+    step = math.log(2.0) if at.net > 0 else -math.log(2.0)
+    while True:
+        beyond = _Point(at.log, 0.0) if at.net == 0 else _point(rows, at.log + step)
+        if beyond.net * at.net <= 0:
+            break
+        if abs(beyond.log) > math.log(HIGHEST) - 1e-9:
+            return Temperature(HIGHEST if step > 0 else LOWEST, math.inf)
+        at = beyond
+    value = math.exp(_root(rows, at, beyond))
+    slope = (rows.net(value * math.exp(-_STEP)) - rows.net(value * math.exp(_STEP))) / (2 * _STEP)
+    return Temperature(value, value * rows.net_sd(value) / slope if slope > 0 else math.inf)
+
+
+class _Point(NamedTuple):
+    log: float
+    net: float
+
+
+def _point(rows: _Tempered, log: float) -> _Point:
+    return _Point(log, rows.net(math.exp(log)))
+
+
+def _root(rows: _Tempered, one: _Point, other: _Point) -> float:
+    """Regula falsi; the end that stays has its gap halved, or the other would creep (the "Illinois" rule)."""
+    while abs(one.log - other.log) > 1e-9 and other.net != 0:
+        between = one.log + (other.log - one.log) * one.net / (one.net - other.net)
+        found = _point(rows, between)
+        one = other if found.net * other.net < 0 else _Point(one.log, one.net / 2)
+        # The newest point is `other`; where two steps hardly differ, it is as good as exact.
+        if abs(found.log - other.log) < 1e-10:
+            return found.log
+        other = found
+    return other.log
+
+
+def tempered(y_prob: NDArray[Any], temperature: float) -> FloatArray:
+    """Rows p^(1/T), divided by their sums.
+
+    >>> tempered(np.array([[0.8, 0.2]]), 2.0).round(4)
+    array([[0.6667, 0.3333]])
+    """
+    wide = y_prob.astype(np.float64)
+    powers = (wide / wide.max(axis=1, keepdims=True)) ** (1 / temperature)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -1,0 +1,125 @@
+"""What every adapter must do: the same rows give the table that the core gives.
+
+On a device the sums that pass through a logarithm are torch's, so they are compared to rounding; counts, ordered sums
+and rank counts to the bit.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+
+Maker = Callable[..., tn.CalibrationTable]
+
+
+def by_sklearn(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
+    """A fitted model that predicts the rows it is given."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    from trueness.adapters.sklearn import assess_estimator
+
+    class Given(ClassifierMixin, BaseEstimator):
+        classes_ = np.arange(y_prob.shape[1])
+
+        def predict_proba(self, X: np.ndarray) -> np.ndarray:
+            return X
+
+    return assess_estimator(Given(), y_prob, y_true, resamples=39, rng=0, **options).table
+
+
+def by_torch(engine: str) -> Maker:
+    def make(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
+        import torch
+
+        from trueness.adapters.torch import VariationCalibrationError
+
+        bins = options.pop("bins", 10)
+        metric = VariationCalibrationError(y_prob.shape[1], bins, engine=engine, **options)
+        rows, labels = torch.tensor(y_prob), torch.tensor(y_true)
+        for start in range(0, len(rows), 173):
+            metric.update(rows[start : start + 173], labels[start : start + 173])
+        return metric.table
+
+    return make
+
+
+ADAPTERS = [
+    pytest.param(by_sklearn, marks=pytest.mark.sklearn, id="sklearn"),
+    pytest.param(by_torch("host"), marks=pytest.mark.torch, id="torch-host"),
+    pytest.param(by_torch("device"), marks=pytest.mark.torch, id="torch-device"),
+]
+
+
+def simulated(n_classes: int, dtype: str = "float64", decimals: int | None = None) -> Any:
+    """Over-confident rows; rounded to decimals (which sum to 1 again) they have ties, zeros and values on edges."""
+    y_true, y_prob = tn.simulate.calibrated(1200, np.ones(n_classes), rng=n_classes)
+    y_prob = tn.simulate.sharpen(y_prob, 1.5)
+    if decimals is not None:
+        y_prob = np.floor(y_prob * 10**decimals)
+        y_prob[:, 0] += 10**decimals - y_prob.sum(axis=1)
+        y_prob /= 10**decimals
+    return y_true, y_prob.astype(dtype)
+
+
+def agree(made: tn.CalibrationTable, core: tn.CalibrationTable) -> None:
+    assert made.same_counts(core)
+    assert made.isclose(core)
+    assert (made.tied_rows, made.impossible_rows) == (core.tied_rows, core.impossible_rows)
+    readers = (tn.variation_calibration_error, tn.ranked_calibration_error, tn.top_label_error)
+    for read in readers:
+        assert read(made) == pytest.approx(read(core), abs=1e-12)
+
+
+@pytest.mark.parametrize("make", ADAPTERS)
+@pytest.mark.parametrize("ties", ["first", "split"])
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 40])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+def test_the_same_table(make: Maker, n_classes: int, ties: str, dtype: str) -> None:
+    y_true, y_prob = simulated(n_classes, dtype)
+    agree(make(y_true, y_prob, ties=ties), tn.tabulate(y_true, y_prob, ties=ties))
+
+
+@pytest.mark.parametrize("make", ADAPTERS)
+@pytest.mark.parametrize("ties", ["first", "split"])
+@pytest.mark.parametrize("variation", tn.variations)
+def test_ties_zeros_and_edges(make: Maker, variation: str, ties: str) -> None:
+    """One decimal: most rows are tied, true classes have probability 0, and confidences lie on edges."""
+    y_true, y_prob = simulated(5, decimals=1)
+    core = tn.tabulate(y_true, y_prob, variation=variation, ties=ties)
+    assert core.tied_rows > 300
+    assert core.impossible_rows > 50
+    agree(make(y_true, y_prob, variation=variation, ties=ties), core)
+
+
+@pytest.mark.parametrize("make", ADAPTERS)
+@pytest.mark.parametrize(
+    "bins", [1, 7, tn.Edges([0, 0, 0.3, 1]), tn.FineGrid(500)], ids=["one", "seven", "lowest", "fine"]
+)
+def test_any_bins(make: Maker, bins: Any) -> None:
+    y_true, y_prob = simulated(4, decimals=1)
+    agree(make(y_true, y_prob, bins=bins), tn.tabulate(y_true, y_prob, bins=bins))
+
+
+@pytest.mark.parametrize("make", ADAPTERS[1:])
+@pytest.mark.parametrize("ties", ["first", "split"])
+def test_logits(make: Maker, ties: str) -> None:
+    """Also a class that is ruled out, two that are equal, and one whose probability underflows: ranked by logit.
+
+    The softmax is torch's on a device, so ordered sums too agree to rounding.
+    """
+    logits = np.random.default_rng(0).normal(0, 3, (500, 6))
+    logits[:50, 2] = -np.inf
+    logits[50:100, 3] = logits[50:100, 4]
+    logits[100:150, 5] = -2000.0
+    y_true = np.random.default_rng(1).integers(0, 6, 500)
+    y_true[100:120] = 5
+    core = tn.tabulate(y_true, logits, ties=ties, from_logits=True)
+    made = make(y_true, logits, ties=ties, from_logits=True)
+    np.testing.assert_array_equal(made.count, core.count)
+    np.testing.assert_array_equal(made.rank_count, core.rank_count)
+    assert core.impossible_rows > 0
+    assert made.isclose(core)
+    assert (made.tied_rows, made.impossible_rows) == (core.tied_rows, core.impossible_rows)

@@ -1,0 +1,456 @@
+"""The scikit-learn adapter beyond conformance: scorers, folds, routing, names, recalibration."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.recalibration import HIGHEST, LOWEST, tempered, variation_temperature
+
+needs_sklearn = pytest.mark.sklearn
+
+
+def blobs(n_rows: int = 600, names: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.datasets import make_classification
+
+    x, y = make_classification(
+        n_rows, n_classes=3, n_informative=5, class_sep=0.7, flip_y=0.1, random_state=0
+    )
+    return x, y if names is None else np.array(names)[y]
+
+
+def forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(20, random_state=0)
+
+
+# Scorers
+
+
+@needs_sklearn
+@pytest.mark.parametrize(
+    "names", [None, ["cat", "dog", "axolotl"], [10, 30, 20]], ids=["index", "names", "numbers"]
+)
+def test_scorers_are_minus_the_errors_of_the_core(names: Any) -> None:
+    from trueness.adapters.sklearn import ece_scorer, rce_scorer, vce_scorer
+
+    x, y = blobs(names=names)
+    model = forest().fit(x[:300], y[:300])
+    y_prob = model.predict_proba(x[300:])
+    index = np.searchsorted(model.classes_, y[300:])
+    for scorer, error in ((vce_scorer, tn.vce), (ece_scorer, tn.ece), (rce_scorer, tn.rce)):
+        assert scorer(model, x[300:], y[300:]) == pytest.approx(-error(index, y_prob), abs=1e-12)
+
+
+@needs_sklearn
+def test_options_of_a_scorer() -> None:
+    from trueness.adapters.sklearn import CalibrationScorer
+
+    x, y = blobs()
+    model = forest().fit(x[:300], y[:300])
+    y_prob = model.predict_proba(x[300:])
+    for scorer, expected in [
+        (
+            CalibrationScorer("vce", variation="iqv", ties="split"),
+            tn.vce(y[300:], y_prob, variation="iqv", ties="split"),
+        ),
+        (CalibrationScorer("ece", bins=tn.EqualMass(5)), tn.ece(y[300:], y_prob, bins=tn.EqualMass(5))),
+        (
+            CalibrationScorer("rce", distance="w1", norm="l2"),
+            tn.rce(y[300:], y_prob, distance="w1", norm="l2"),
+        ),
+    ]:
+        assert scorer(model, x[300:], y[300:]) == pytest.approx(-expected, abs=1e-12)
+    with pytest.raises(ValueError, match="number must be one of 'vce', 'ece', 'rce'"):
+        CalibrationScorer("brier")
+
+
+@needs_sklearn
+def test_cross_validation_of_a_pipeline_with_several_scorers() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_validate
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from trueness.adapters.sklearn import ece_scorer, vce_scorer
+
+    x, y = blobs(names=["a", "b", "c"])
+    model, folds = make_pipeline(StandardScaler(), LogisticRegression()), StratifiedKFold(4)
+    scores = cross_validate(model, x, y, cv=folds, scoring={"vce": vce_scorer, "ece": ece_scorer})
+    for fold, (train, test) in enumerate(folds.split(x, y)):
+        fitted = model.fit(x[train], y[train])
+        expected = -tn.vce(y[test], fitted.predict_proba(x[test]), classes=["a", "b", "c"])
+        assert scores["test_vce"][fold] == pytest.approx(expected, abs=1e-9)
+    assert (scores["test_ece"] < 0).all()
+
+
+@needs_sklearn
+def test_weights_are_routed() -> None:
+    """Weight 0 leaves a row out: the score of each fold is that of its heavy rows."""
+    from sklearn import config_context
+    from sklearn.exceptions import UnsetMetadataPassedError
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    from trueness.adapters.sklearn import vce_scorer
+
+    x, y = blobs()
+    weight = (np.arange(len(y)) % 3 > 0).astype(float)
+    folds = StratifiedKFold(3)
+    with config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        weighing = vce_scorer.set_score_request(sample_weight=True)
+        scores = cross_val_score(model, x, y, cv=folds, scoring=weighing, params={"sample_weight": weight})
+        with pytest.raises((UnsetMetadataPassedError, ValueError), match="sample_weight"):
+            cross_val_score(model, x, y, cv=folds, scoring=vce_scorer, params={"sample_weight": weight})
+    for score, (train, test) in zip(scores, folds.split(x, y), strict=True):
+        heavy = test[weight[test] > 0]
+        fitted = LogisticRegression().fit(x[train], y[train])
+        assert score == pytest.approx(-tn.vce(y[heavy], fitted.predict_proba(x[heavy])), abs=1e-9)
+
+
+@needs_sklearn
+def test_a_model_without_probabilities_is_refused_with_a_remedy() -> None:
+    from sklearn.svm import LinearSVC
+
+    from trueness.adapters.sklearn import assess_estimator, vce_scorer
+
+    x, y = blobs()
+    model = LinearSVC().fit(x, y)
+    for call in (lambda: vce_scorer(model, x, y), lambda: assess_estimator(model, x, y)):
+        with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba.*CalibratedClassifierCV"):
+            call()
+
+
+@needs_sklearn
+def test_a_class_that_the_model_never_saw_is_named() -> None:
+    from trueness.adapters.sklearn import vce_scorer
+
+    x, y = blobs(names=["a", "b", "c"])
+    model = forest().fit(x[y != "c"], y[y != "c"])
+    with pytest.raises(ValueError, match=r"y_true is 'c' in row .*, which is not one of classes"):
+        vce_scorer(model, x, y)
+
+
+@needs_sklearn
+def test_grid_search_on_digits_finds_the_calibrated_model() -> None:
+    """k nearest neighbours: with one neighbour every prediction is certain, with many it is not."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from trueness.adapters.sklearn import CalibrationScorer
+
+    x, y = load_digits(return_X_y=True)
+    x = x + np.random.default_rng(0).normal(0, 6, x.shape)  # or they would be too easy to tell apart
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    grid = {"kneighborsclassifier__n_neighbors": [1, 3, 10, 100]}
+    search = GridSearchCV(model, grid, scoring=CalibrationScorer("vce", ties="split"), cv=3).fit(x, y)
+    by_hand = []
+    for neighbours in grid["kneighborsclassifier__n_neighbors"]:
+        from sklearn.model_selection import StratifiedKFold
+
+        model.set_params(kneighborsclassifier__n_neighbors=neighbours)
+        errors = []
+        for train, test in StratifiedKFold(3).split(x, y):
+            y_prob = model.fit(x[train], y[train]).predict_proba(x[test])
+            errors.append(tn.vce(y[test], y_prob, ties="split"))
+        by_hand.append(-np.mean(errors))
+    assert search.cv_results_["mean_test_score"] == pytest.approx(by_hand, abs=1e-12)
+    assert search.best_index_ == int(np.argmax(by_hand))
+    assert search.best_params_["kneighborsclassifier__n_neighbors"] not in (1, 100)
+
+
+# Assessments
+
+
+@needs_sklearn
+def test_out_of_fold_against_a_loop() -> None:
+    from sklearn.model_selection import KFold
+
+    from trueness.adapters.sklearn import assess_estimator
+
+    x, y = blobs(names=["c", "b", "a"])
+    folds = KFold(4, shuffle=True, random_state=1)
+    y_prob = np.empty((len(y), 3))
+    for train, test in folds.split(x):
+        y_prob[test] = forest().fit(x[train], y[train]).predict_proba(x[test])
+    expected = tn.assess(y, y_prob, classes=["a", "b", "c"], rng=0, bins=5)
+    assert assess_estimator(forest(), x, y, cv=folds, rng=0, bins=5) == expected
+
+
+@needs_sklearn
+def test_a_fitted_model_is_assessed_as_it_is() -> None:
+    from trueness.adapters.sklearn import assess_estimator
+
+    x, y = blobs()
+    model = forest().fit(x[:300], y[:300])
+    weight = np.linspace(0, 1, 300)
+    result = assess_estimator(model, x[300:], y[300:], rng=0, sample_weight=weight)
+    assert result == tn.assess(y[300:], model.predict_proba(x[300:]), rng=0, sample_weight=weight)
+    with pytest.raises(ValueError, match="with cv=None nothing is fitted"):
+        assess_estimator(model, x, y, params={"sample_weight": weight})
+
+
+@needs_sklearn
+def test_weights_for_fitting_go_through_params() -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    from trueness.adapters.sklearn import assess_estimator
+
+    x, y = blobs()
+    weight = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    given = {"params": {"sample_weight": weight}, "cv": 3}
+    y_prob = cross_val_predict(LogisticRegression(), x, y, method="predict_proba", **given)
+    assert assess_estimator(LogisticRegression(), x, y, rng=0, **given) == tn.assess(y, y_prob, rng=0)
+
+
+@needs_sklearn
+@pytest.mark.parametrize("prefit", [False, True])
+def test_recalibrations_against_a_loop(prefit: bool) -> None:
+    """Before and after on the same folds; a Gaussian naive Bayes model is over-confident, and all methods help."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.naive_bayes import GaussianNB
+
+    from trueness.adapters.sklearn import VariationTemperature, compare_recalibrations
+
+    x, y = blobs(900)
+    x = np.hstack(
+        [x, x + 0.1 * np.random.default_rng(0).normal(size=x.shape)]
+    )  # everything twice: over-confident
+    model: Any = GaussianNB()
+    if prefit:
+        model, x, y = model.fit(x[:300], y[:300]), x[300:], y[300:]
+    result = compare_recalibrations(model, x, y, cv=3, rng=0, resamples=199, prefit=prefit)
+    base = FrozenEstimator(model) if prefit else model
+    models = {
+        "as it is": base,
+        "sigmoid": CalibratedClassifierCV(base, method="sigmoid", ensemble=False),
+        "isotonic": CalibratedClassifierCV(base, method="isotonic", ensemble=False),
+        "temperature": CalibratedClassifierCV(base, method="temperature", ensemble=False),
+        "variation": VariationTemperature(base),
+    }
+    y_probs = {name: np.empty((len(y), 3)) for name in models}
+    for train, test in StratifiedKFold(3).split(x, y):
+        for name, candidate in models.items():
+            y_probs[name][test] = candidate.fit(x[train], y[train]).predict_proba(x[test])
+    expected = tn.compare(y, y_probs, rng=0, resamples=199)
+    assert str(result) == str(expected)
+    as_it_is = tn.vce(y, y_probs["as it is"])
+    assert all(tn.vce(y, y_probs[name]) < 0.7 * as_it_is for name in list(models)[1:])
+    with pytest.raises(ValueError, match="methods must be one of"):
+        compare_recalibrations(model, x, y, methods=["platt"])
+
+
+@needs_sklearn
+@pytest.mark.plots
+@pytest.mark.parametrize("out_of_fold", [False, True])
+def test_displays_draw_what_the_predictions_give(out_of_fold: bool) -> None:
+    from matplotlib.figure import Figure
+    from sklearn.model_selection import cross_val_predict
+
+    from trueness.adapters import sklearn as adapter
+
+    x, y = blobs(names=["a", "b", "c"])
+    model = forest().fit(x[:300], y[:300])
+    y_prob = model.predict_proba(x[300:])
+    if out_of_fold:
+        y_prob = cross_val_predict(forest(), x[300:], y[300:], cv=3, method="predict_proba")
+    for name, options in (
+        ("CalibrationDisplay", {"metric": "ece"}),
+        ("CalibrationDisplay", {}),
+        ("CalibrationGapDisplay", {}),
+        ("CalibrationRankDisplay", {"bin": 8}),
+    ):
+        display = getattr(adapter, name)
+        ax = Figure().subplots()
+        cv = {"cv": 3} if out_of_fold else {}
+        drawn = display.from_estimator(model, x[300:], y[300:], rng=0, ax=ax, **cv, **options)
+        again = display.from_predictions(
+            y[300:], y_prob, classes=["a", "b", "c"], rng=0, ax=Figure().subplots(), **options
+        )
+        assert isinstance(drawn, display)
+        assert drawn.ax_ is ax
+        assert ax.get_xlabel()
+        assert repr(drawn.reading) == repr(again.reading)
+    with pytest.raises(ValueError, match="with cv=None nothing is fitted"):
+        adapter.CalibrationDisplay.from_estimator(model, x, y, params={})
+
+
+# The temperature
+
+
+SETTINGS = [(3, [1.0, 1.0, 1.0]), (10, [10.0] + [1.0] * 9), (40, [0.1] * 40)]
+
+
+@pytest.mark.parametrize(("n_classes", "alpha"), SETTINGS, ids=["C3", "C10 skew", "C40"])
+@pytest.mark.parametrize("true_temperature", [1.7, 0.6])
+def test_the_true_temperature_is_recovered_within_the_stated_error(
+    n_classes: int, alpha: list[float], true_temperature: float
+) -> None:
+    """60 times 1000 rows, by which z = (T - truth)/error has sd 1 ± .091 and mean 0 ± .13, if the error is right.
+
+    Four of these each way, and for the mean half a tenth more: T has a bias of second order, 1/√1000 of its error's
+    size.
+    """
+    z = []
+    for seed in range(60):
+        y_true, y_prob = tn.simulate.calibrated(1000, alpha, rng=seed)
+        found = variation_temperature(y_true, tn.simulate.sharpen(y_prob, true_temperature))
+        z.append((found.value - true_temperature) / found.standard_error)
+    assert abs(np.mean(z)) < 4 * 0.13 + 0.05
+    assert 1 - 4 * 0.091 < np.std(z) < 1 + 4 * 0.091
+
+
+@needs_sklearn
+def test_beside_the_temperature_of_scikit_learn() -> None:
+    """The same rows, the same truth: by likelihood and by variation, 40 times 1000 rows of ten classes.
+
+    The two have a common noise; variation may lose a little to likelihood, which is efficient where the model is right
+    but for its temperature. An sd of 40 is known to 11 %, their ratio (correlated) to less: at most 1.3.
+    """
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+
+    from trueness.adapters.sklearn import VariationTemperature
+
+    class Given(ClassifierMixin, BaseEstimator):
+        """Predicts what it is given: logarithms of probabilities."""
+
+        classes_ = np.arange(10)
+
+        def fit(self, X: Any, y: Any) -> Any:
+            return self
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def decision_function(self, X: Any) -> Any:
+            return X
+
+        def predict_proba(self, X: Any) -> Any:
+            return np.exp(X)
+
+        def predict(self, X: Any) -> Any:
+            return X.argmax(axis=1)
+
+    by_likelihood, by_variation = [], []
+    for seed in range(40):
+        y_true, y_prob = tn.simulate.calibrated(1000, [10.0] + [1.0] * 9, rng=seed)
+        logs = np.log(tn.simulate.sharpen(y_prob, 1.5))
+        theirs = CalibratedClassifierCV(FrozenEstimator(Given()), method="temperature").fit(logs, y_true)
+        (calibrated,) = theirs.calibrated_classifiers_
+        by_likelihood.append(1 / calibrated.calibrators[0].beta_)
+        by_variation.append(VariationTemperature(FrozenEstimator(Given())).fit(logs, y_true).temperature_)
+    for found in (by_likelihood, by_variation):
+        assert np.mean(found) == pytest.approx(1.5, abs=4 * np.std(found) / np.sqrt(40) + 0.01)
+    assert np.std(by_variation) < 1.3 * np.std(by_likelihood)
+    assert np.corrcoef(by_likelihood, by_variation)[0, 1] > 0.8
+
+
+def test_the_gap_is_closed_and_the_order_kept() -> None:
+    """What the temperature is for, by an independent way: assess draws the null of the table at that temperature."""
+    y_true, y_prob = tn.simulate.calibrated(4000, np.ones(5), rng=1)
+    sharp = tn.simulate.sharpen(y_prob, 2.0)
+    found = variation_temperature(y_true, sharp)
+    after = tempered(sharp, found.value)
+    np.testing.assert_allclose(after, tn.simulate.sharpen(sharp, 1 / found.value), atol=1e-12)
+    np.testing.assert_array_equal(np.argsort(after, axis=1), np.argsort(sharp, axis=1))
+    before_net = tn.assess(y_true, sharp, bins=tn.EqualMass(10), rng=0).net
+    after_net = tn.assess(y_true, after, bins=tn.EqualMass(10), rng=0).net
+    assert before_net.value > 0.1
+    # Other bins, since V has changed: the same rows, so that what remains is well below the noise of all.
+    noise = (after_net.interval.high - after_net.interval.low) / (2 * 1.96)
+    assert abs(after_net.value - after_net.noise_floor) < noise / 2
+
+
+@pytest.mark.parametrize("variation", ["confidence", "iqv", "margin"])
+def test_other_measures_find_it_too(variation: str) -> None:
+    y_true, y_prob = tn.simulate.calibrated(3000, np.ones(4), rng=2)
+    found = variation_temperature(y_true, tn.simulate.sharpen(y_prob, 1.6), variation=variation)
+    assert found.value == pytest.approx(1.6, abs=4 * found.standard_error)
+    assert 0.01 < found.standard_error < 0.15
+
+
+def test_logits_names_and_weights() -> None:
+    y_true, y_prob = tn.simulate.calibrated(1500, np.ones(3), rng=3)
+    plain = variation_temperature(y_true, y_prob)
+    assert variation_temperature(y_true, np.log(y_prob), from_logits=True).value == pytest.approx(
+        plain.value, rel=1e-6
+    )
+    names = np.array(["x", "y", "z"])[y_true]
+    assert variation_temperature(names, y_prob, classes=["x", "y", "z"]) == plain
+    twice = variation_temperature(y_true, y_prob, sample_weight=np.full(1500, 2.0))
+    assert twice.value == pytest.approx(plain.value, rel=1e-6)
+    some = np.arange(1500) % 2
+    half = variation_temperature(y_true[some > 0], y_prob[some > 0])
+    assert variation_temperature(y_true, y_prob, sample_weight=some).value == pytest.approx(
+        half.value, rel=1e-6
+    )
+
+
+def test_where_no_temperature_does_it() -> None:
+    """All first ranks come true: no prediction is certain enough. Ranks too evenly spread: none is spread enough."""
+    _, y_prob = tn.simulate.calibrated(500, np.ones(3), rng=4)
+    certain = variation_temperature(y_prob.argmax(axis=1), y_prob)
+    assert (certain.value, certain.standard_error) == (LOWEST, np.inf)
+    turned = variation_temperature(np.arange(300) % 3, np.tile([0.5, 0.3, 0.2], (300, 1)))
+    assert (turned.value, turned.standard_error) == (HIGHEST, np.inf)
+
+
+@needs_sklearn
+def test_the_estimator_is_one_of_scikit_learns() -> None:
+    """All of its own checks but one: weights are not the same as repeated rows where rows are dealt into folds."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.utils.estimator_checks import check_estimator
+
+    from trueness.adapters.sklearn import VariationTemperature
+
+    folds = "folds are dealt by row, so that repeated rows are not the same as weights"
+    expected = dict.fromkeys(
+        ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
+        folds,
+    )
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tiny data in the checks
+        made = check_estimator(
+            VariationTemperature(LogisticRegression()), expected_failed_checks=expected, on_skip=None
+        )
+    passed = [check for check in made if check["status"] == "passed"]
+    assert len(passed) > 55
+    assert {check["check_name"] for check in made if check["status"] == "xfail"} == set(expected)
+
+
+@needs_sklearn
+def test_the_estimator_in_use() -> None:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.naive_bayes import GaussianNB
+
+    from trueness.adapters.sklearn import VariationTemperature
+
+    x, y = blobs(900, names=["one", "two", "three"])
+    x = np.hstack([x, x])
+    model = VariationTemperature(GaussianNB(), cv=4).fit(x[:600], y[:600])
+    held_out = cross_val_predict(GaussianNB(), x[:600], y[:600], cv=4, method="predict_proba")
+    found = variation_temperature(y[:600], held_out, classes=np.unique(y))
+    assert (model.temperature_, model.temperature_error_) == (found.value, found.standard_error)
+    assert model.temperature_ > 1 + 4 * model.temperature_error_
+    plain = GaussianNB().fit(x[:600], y[:600])
+    np.testing.assert_array_equal(model.predict(x[600:]), plain.predict(x[600:]))
+    before, after = (tn.vce(y[600:], m.predict_proba(x[600:]), classes=m.classes_) for m in (plain, model))
+    assert after < 0.8 * before
+    weighted = VariationTemperature(GaussianNB()).fit(x, y, sample_weight=np.arange(len(y)))
+    assert weighted.temperature_ != model.temperature_
+    with pytest.warns(ConvergenceWarning, match="no temperature makes predictions as varied"):
+        VariationTemperature().fit(np.repeat([[0.0], [1.0]], 50, axis=0), np.repeat([0, 1], 50))

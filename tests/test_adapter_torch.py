@@ -1,0 +1,689 @@
+"""The torch metrics beyond conformance: devices, processes, precision, collections, checkpoints, training."""
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trueness as tn
+from trueness._content import TableSpec
+from trueness._sums import ExactSum
+from trueness.adapters._words import sums_of, width, words_of
+
+torch_only = pytest.mark.torch
+
+
+def tensors(n_classes: int = 4, n_rows: int = 900, dtype: Any = None) -> Any:
+    import torch
+
+    y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(n_classes), rng=n_classes)
+    return torch.tensor(tn.simulate.sharpen(y_prob, 1.4), dtype=dtype or torch.float64), torch.tensor(y_true)
+
+
+def metric_of(name: str = "VariationCalibrationError", *args: Any, **options: Any) -> Any:
+    from trueness.adapters import torch as adapter
+
+    return getattr(adapter, name)(*args, **options)
+
+
+# The words that states are made of
+
+
+@given(
+    st.integers(0, 2**36), st.integers(0, 2**52 - 1), st.integers(1, 50), st.sampled_from(["first", "split"])
+)
+def test_words_added_up_are_the_tables_added_up(whole: int, fraction: int, times: int, ties: str) -> None:
+    """Plain sums of words, without carrying, against sums that carry: also where fractions overflow many times."""
+    spec = TableSpec(2, tn.variations["entropy"], tn.Edges([0, 0.5, 1]), ties)
+
+    def filled(shape: tuple[int, ...], bits: int) -> ExactSum:
+        return ExactSum(np.full(shape, whole), np.full(shape, fraction & ((1 << bits) - 1)), bits)
+
+    zeros = tn.CalibrationTable.empty(spec).sums
+    rank = (
+        filled((2, 2), 52) if ties == "split" else ExactSum(np.full((2, 2), whole), np.zeros((2, 2), int), 52)
+    )
+    sums = type(zeros)(
+        rows=np.full(2, whole),
+        tied_rows=np.array(3),
+        impossible_rows=np.array(5),
+        ordered=filled((2, 2), 52),
+        rank=rank,
+        variation=filled((2,), 52),
+        log_score=ExactSum(np.array(-whole), np.array(fraction & (2**40 - 1)), 40),
+        log_score_variance=filled((), 40),
+    )
+    words, totals = words_of(sums, spec, 4)
+    assert words.shape == (2, width(spec))
+    together = sum([sums] * (times - 1), sums) if times > 1 else sums
+    few = whole < 2**30  # beyond, the repeated sum itself would leave what a table can hold
+    if few:
+        assert sums_of(words * times, totals * times, spec).same(together)
+    assert sums_of(words, totals, spec).same(sums)
+
+
+# On a device
+
+
+@torch_only
+def test_update_on_a_device_never_asks_for_a_value() -> None:
+    """Fake tensors have shapes and no values, so whatever needs one (item, a mask as index, nonzero) raises."""
+    import torch
+    from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+
+    choices: list[dict[str, Any]] = [
+        {},
+        {"ties": "split", "from_logits": True},
+        {"ignore_index": 3, "n_bins": tn.FineGrid(200)},
+    ]
+    metrics = [metric_of(num_classes=5, engine="device", **options) for options in choices]
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        rows, labels = torch.rand(300, 5), torch.randint(0, 5, (300,))
+        for metric in metrics:
+            metric.update(rows, labels)
+            assert mode.is_our_fake(metric.bins)
+            assert mode.is_our_fake(metric.totals)
+            assert metric.bins.shape == (metric.reading.spec.bins.n_bins, width(metric.reading.spec))
+        with pytest.raises(DataDependentOutputException):  # the detector detects
+            bool((rows > 0).all())
+
+
+@torch_only
+def test_update_on_a_device_is_one_graph() -> None:
+    """Traced whole, with no step back to Python in between, it does the same."""
+    import torch
+
+    from trueness.adapters._device_sums import device_sums
+
+    rows, labels = tensors(5)
+    metric = metric_of(num_classes=5, engine="device")
+    eps = float(torch.finfo(rows.dtype).eps)
+    arguments = rows, labels, metric.reading, eps, metric._thresholds_on(rows.device, eps)
+    traced = torch.compile(device_sums, fullgraph=True, backend="eager")
+    for one, other in zip(traced(*arguments), device_sums(*arguments), strict=True):
+        assert torch.equal(one, other)
+
+
+@torch_only
+def test_many_rows_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, labels = tensors(4)
+    whole = metric_of(num_classes=4, engine="device")
+    whole.update(rows, labels)
+    monkeypatch.setattr("trueness.adapters._device_sums.CHUNK_VALUES", 400)
+    parts = metric_of(num_classes=4, engine="device")
+    parts.update(rows, labels)
+    assert parts.table.same_counts(whole.table)
+    assert parts.table.isclose(whole.table)
+
+
+@torch_only
+def test_another_device_is_refused_by_name() -> None:
+    import torch
+
+    metric = metric_of(num_classes=3)
+    with pytest.raises(ValueError, match="preds is on meta, the metric on cpu"):
+        metric.update(torch.empty(5, 3, device="meta"), torch.empty(5, dtype=torch.int64, device="meta"))
+    with pytest.raises(ValueError, match="engine='host' reads host memory, but preds is on meta"):
+        metric_of(num_classes=3, engine="host")._on_host(torch.empty(5, 3, device="meta"))
+
+
+@torch_only
+def test_measures_of_ones_own_are_taken_on_the_host_only() -> None:
+    measure = tn.Variation("my_gini", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4, variation=measure)
+    metric.update(rows, labels)
+    assert metric.table == tn.tabulate(labels.numpy(), rows.numpy(), variation=measure)
+    with pytest.raises(ValueError, match="'my_gini' is not written in torch"):
+        metric_of(num_classes=4, variation=measure, engine="device").update(rows, labels)
+
+
+# Bad rows
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_bad_rows_are_counted_by_kind_and_named_at_the_end(engine: str) -> None:
+    rows, labels = tensors(3, 400)
+    good = metric_of(num_classes=3, engine=engine)
+    good.update(rows[50:], labels[50:])
+    rows[:3, 1] = float("nan")
+    rows[3, 0] = float("inf")
+    rows[4:9] *= 1.5
+    rows[9:20, 0] = -0.2
+    labels[20:45] = 3
+    labels[45:50] = -1
+    metric = metric_of(num_classes=3, engine=engine)
+    metric.update(rows[:200], labels[:200])
+    metric.update(rows[200:], labels[200:])
+    forgiven = metric.clone()
+    forgiven.totals[-4:] = 0
+    assert forgiven.table.same_counts(good.table)
+    assert forgiven.table == good.table if engine == "host" else forgiven.table.isclose(good.table)
+    over = int(((rows[4:9] > 1).any(1)).sum())
+    assert metric.totals[-4:].tolist() == [4, 11 + over, 5 - over, 30]
+    with pytest.raises(
+        ValueError, match=r"50 of 400 rows were refused: not finite in 4; outside .* in .*label out of"
+    ):
+        metric.compute()
+    with pytest.raises(ValueError, match="from_logits=True for logits"):
+        metric.table  # noqa: B018
+    metric.reset()
+    metric.update(rows[50:], labels[50:])
+    assert metric.compute() == good.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_bad_logits(engine: str) -> None:
+    import torch
+
+    inf = float("inf")
+    rows = torch.tensor([[0.0, 1.0], [-inf, 1.0], [inf, 0.0], [-inf, -inf], [0.0, float("nan")]])
+    metric = metric_of(num_classes=2, from_logits=True, engine=engine)
+    metric.update(rows, torch.tensor([1, 1, 0, 0, 0]))
+    assert metric.totals[-4:].tolist() == [3, 0, 0, 0]
+    with pytest.raises(
+        ValueError, match=r"3 of 5 rows were refused: not finite in 3 .-inf is a class that is ruled out"
+    ):
+        metric.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_a_batch_of_bad_rows_or_of_none(engine: str) -> None:
+    import torch
+
+    metric = metric_of(num_classes=2, engine=engine)
+    metric.update(torch.empty(0, 2), torch.empty(0, dtype=torch.int64))
+    metric.update(torch.full((7, 2), 2.0), torch.zeros(7, dtype=torch.int64))
+    assert metric.totals[-4:].tolist() == [0, 7, 0, 0]
+    assert not metric.bins.any()
+
+
+@torch_only
+def test_what_is_not_about_rows_is_raised_at_once() -> None:
+    import torch
+
+    rows, labels = tensors(3, dtype=torch.float16)
+    with pytest.raises(ValueError, match="too narrow to tell apart"):
+        metric_of(num_classes=3, n_bins=500).update(rows, labels)
+
+
+@torch_only
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (metric_of, "num_classes is needed"),
+        (lambda: metric_of(num_classes=1), "num_classes must be a whole number from 2"),
+        (lambda: metric_of(num_classes=3, task="binary"), "two classes"),
+        (lambda: metric_of(num_classes=3, task="multilabel"), "task must be one of"),
+        (lambda: metric_of(num_classes=3, norm="l3"), "norm must be one of"),
+        (lambda: metric_of(num_classes=3, n_bins=tn.EqualMass(5)), "EqualMass.5..fit"),
+        (lambda: metric_of(num_classes=3, ignore_index="x"), "ignore_index must be"),
+        (lambda: metric_of("RankedCalibrationError", 3, distance="l2"), "distance must be one of"),
+        (lambda: metric_of(num_classes=3, variation="entorpy"), "unknown variation"),
+        (lambda: metric_of(num_classes=3).compute(), "without rows"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
+def test_bad_arguments(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@torch_only
+def test_bad_tensors() -> None:
+    import torch
+
+    metric, labels = metric_of(num_classes=3), torch.tensor([0, 1])
+    for preds, target, error, message in [
+        (torch.rand(2, 4), labels, ValueError, r"shape \(2, 4\) and target \(2,\); with num_classes=3"),
+        (torch.rand(2), labels, ValueError, "task='binary'"),
+        (torch.rand(2, 3, 5), labels, ValueError, r"\(N, 3, ...\)"),
+        (labels, torch.rand(2, 3), TypeError, "the order is preds, target"),
+        (torch.rand(2, 3), labels.double(), TypeError, "targets are class indices"),
+        (np.zeros((2, 3)), labels, TypeError, "preds must be a tensor, got ndarray"),
+    ]:
+        with pytest.raises(error, match=message):
+            metric.update(preds, target)
+    with pytest.raises(ValueError, match="probability of class 1"):
+        metric_of(task="binary").update(torch.rand(2, 2), labels)
+
+
+@torch_only
+def test_the_device_without_float64_is_refused() -> None:
+    import torch
+
+    with pytest.raises(TypeError, match=r"no float64: move the metric to the host and pass preds.cpu\(\)"):
+        metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
+
+
+# Batches that wait
+
+
+@torch_only
+def test_short_batches_wait_and_are_seen_by_whoever_reads() -> None:
+    """Also when dtypes change, when a batch is long, and when the caller uses its memory again."""
+    import torch
+
+    rows, labels = tensors(4, 40_000)
+    metric, core = metric_of(num_classes=4), tn.Accumulator(4, engine="portable")
+    for start, stop, dtype in [
+        (0, 7, "float64"),
+        (7, 90, "float64"),
+        (90, 100, "float32"),
+        (100, 35_000, "float32"),
+        (35_000, 35_001, "bfloat16"),
+        (35_001, 39_990, "float64"),
+    ]:
+        batch, batch_labels = rows[start:stop].to(getattr(torch, dtype)), labels[start:stop].clone()
+        metric.update(batch, batch_labels)
+        core.update(batch_labels.clone(), batch.clone())
+        batch.fill_(0.25)
+        batch_labels.fill_(0)
+        assert metric._n_waiting < 2**17
+    assert metric._waiting
+    assert int(metric.bins[:, 0].sum()) == 39_990
+    assert not metric._waiting
+    assert metric.table.same_counts(core.table)
+    assert metric.table.isclose(core.table)
+
+
+@torch_only
+@pytest.mark.parametrize("act", ["reset", "state_dict", "copy", "pickle", "move", "load"])
+def test_nothing_that_waits_is_lost_or_kept_too_long(act: str) -> None:
+    import torch
+
+    rows, labels = tensors(4, 50)
+    metric = metric_of(num_classes=4)
+    metric.update(rows[:20], labels[:20])
+    saved = metric.state_dict()
+    metric.update(rows[20:], labels[20:])
+    assert metric._waiting
+    if act == "reset":
+        metric.reset()
+        metric.update(rows[:1], labels[:1])
+    elif act == "load":
+        metric.load_state_dict(saved)
+    other = {
+        "state_dict": metric.state_dict,
+        "copy": metric.clone,
+        "pickle": lambda: pickle.loads(pickle.dumps(metric)),
+        "move": lambda: metric.to(torch.device("cpu")).to(torch.float16),
+    }.get(act, lambda: metric)()
+    words = other["bins"] if act == "state_dict" else other.bins
+    assert int(words[:, 0].sum()) == {"reset": 1, "load": 20}.get(act, 50)
+
+
+# Shapes and precision
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_segmentation_with_pixels_to_ignore(engine: str) -> None:
+    import torch
+
+    rows, labels = tensors(5, 2 * 6 * 7)
+    labels[::4] = 255
+    rows[0] = float("nan")  # an ignored pixel may hold anything
+    maps = rows.reshape(2, 6, 7, 5).permute(0, 3, 1, 2)
+    metric = metric_of(num_classes=5, ignore_index=255, engine=engine)
+    metric.update(maps, labels.reshape(2, 6, 7))
+    kept = labels != 255
+    core = tn.tabulate(labels[kept].numpy(), rows[kept].numpy())
+    assert metric.table.same_counts(core)
+    assert metric.table.isclose(core)
+    every = torch.full((2, 6, 7), 255)
+    metric.update(maps, every)
+    assert metric.table.n_rows == core.n_rows
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_binary(engine: str, from_logits: bool) -> None:
+    rows, labels = tensors(2)
+    given = rows[:, 1].logit() if from_logits else rows[:, 1]
+    for name, read in (("ExpectedCalibrationError", tn.ece), ("VariationCalibrationError", tn.vce)):
+        metric = metric_of(name, task="binary", from_logits=from_logits, engine=engine)
+        metric.update(given.reshape(-1, 9), labels.reshape(-1, 9).bool())
+        expected = read(labels.numpy(), given.numpy(), from_logits=from_logits)
+        assert metric.compute().item() == pytest.approx(expected, abs=1e-12)
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_half_precision_is_what_the_core_makes_of_it(engine: str, name: str, from_logits: bool) -> None:
+    import torch
+
+    rows, labels = tensors(6, dtype=getattr(torch, name))
+    given = rows.log() if from_logits else rows
+    metric = metric_of(num_classes=6, from_logits=from_logits, engine=engine)
+    metric.update(given, labels)
+    core = tn.tabulate(labels, given, from_logits=from_logits)
+    np.testing.assert_array_equal(metric.table.count, core.count)
+    np.testing.assert_array_equal(metric.table.rank_count, core.rank_count)
+    assert metric.table.isclose(core)
+    assert from_logits or metric.table.same_counts(core)
+
+
+@torch_only
+def test_sums_stay_whole_numbers_whatever_happens_to_the_model() -> None:
+    import torch
+
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4)
+    metric.update(rows, labels)
+    before = metric.table
+    module = torch.nn.ModuleDict({"metric": metric, "layer": torch.nn.Linear(2, 2)})
+    module.half().to(torch.bfloat16)
+    metric.set_dtype(torch.float16)
+    assert {state.dtype for state in metric.metric_state.values()} == {torch.int64}
+    assert metric.table == before
+
+
+@torch_only
+def test_autocast_and_gradients() -> None:
+    """Logits of a mixed-precision step, still part of the graph; the metric takes no part in it."""
+    import torch
+
+    layer, x = torch.nn.Linear(8, 4), torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(64) % 4
+    metric = metric_of(num_classes=4, from_logits=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = layer(x)
+        metric.update(logits, labels)
+    assert logits.dtype == torch.bfloat16
+    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._core_engine)
+    assert not metric.bins.requires_grad
+
+
+# States
+
+
+@torch_only
+def test_memory_does_not_grow() -> None:
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4)
+
+    def held() -> int:
+        return sum(state.numel() * state.element_size() for state in metric.metric_state.values())
+
+    at_first = held()
+    for _ in range(30):
+        metric.update(rows, labels)
+    assert held() == at_first == 10 * (1 + 3 * 4 + 3) * 8 + 12 * 8 + 8 * 8
+
+
+@torch_only
+@pytest.mark.parametrize(
+    "name", ["VariationCalibrationError", "ExpectedCalibrationError", "RankedCalibrationError"]
+)
+@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
+def test_numbers_are_those_of_the_core(name: str, norm: str) -> None:
+    rows, labels = tensors(5)
+    metric = metric_of(name, 5, norm=norm)
+    metric.update(rows, labels)
+    number = {"V": tn.vce, "E": tn.ece, "R": tn.rce}[name[0]]
+    assert metric.compute().item() == pytest.approx(
+        number(labels.numpy(), rows.numpy(), norm=norm), abs=1e-12
+    )
+    if name[0] == "R":
+        other = metric_of(name, 5, distance="w1")
+        other.update(rows, labels)
+        assert other.compute().item() == pytest.approx(
+            tn.rce(labels.numpy(), rows.numpy(), distance="w1"), abs=1e-12
+        )
+
+
+@torch_only
+def test_forward_gives_the_batch_and_keeps_the_whole() -> None:
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4)
+    for part in (slice(0, 300), slice(300, 900)):
+        value = metric(rows[part], labels[part])
+        assert value.item() == pytest.approx(tn.vce(labels[part].numpy(), rows[part].numpy()), abs=1e-12)
+    whole = metric_of(num_classes=4)
+    whole.update(rows, labels)
+    assert metric.table == whole.table
+
+
+@torch_only
+def test_copies_and_merges() -> None:
+    rows, labels = tensors(4)
+    one, other, whole = (metric_of(num_classes=4) for _ in range(3))
+    one.update(rows[:100], labels[:100])
+    other.update(rows[100:], labels[100:])
+    whole.update(rows, labels)
+    travelled = pickle.loads(pickle.dumps(one))
+    assert travelled.table == one.table == one.clone().table
+    one.merge_state(other)
+    assert one.table == whole.table
+    with pytest.raises(ValueError, match="merge only if"):
+        one.merge_state(metric_of(num_classes=4, variation="iqv"))
+
+
+@torch_only
+def test_checkpoint_in_the_middle_of_an_epoch(tmp_path: Path) -> None:
+    import torch
+
+    rows, labels = tensors(4)
+    model = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "vce": metric_of(num_classes=4)})
+    model["vce"].update(rows[:400], labels[:400])
+    torch.save(model.state_dict(), tmp_path / "middle.pt")
+    again = torch.nn.ModuleDict({"layer": torch.nn.Linear(3, 3), "vce": metric_of(num_classes=4)})
+    saved = torch.load(tmp_path / "middle.pt", weights_only=True)
+    again.load_state_dict(saved)
+    again["vce"].update(rows[400:], labels[400:])
+    whole = metric_of(num_classes=4)
+    whole.update(rows, labels)
+    assert again["vce"].table == whole.table
+    # A checkpoint from before the model had a metric still loads.
+    again.load_state_dict({name: value for name, value in saved.items() if "vce" not in name})
+    other = torch.nn.ModuleDict(
+        {"layer": torch.nn.Linear(3, 3), "vce": metric_of(num_classes=4, ties="split")}
+    )
+    with pytest.raises(ValueError, match=r"the state vce\. was saved by a metric with other classes, bins"):
+        other.load_state_dict(saved)
+
+
+@torch_only
+def test_a_collection_shares_sums_where_they_are_the_same_and_only_there() -> None:
+    """torchmetrics joins metrics whose states look alike after the first batch: here all rows are certain, so that
+    entropy and IQV are both 0."""
+    import torch
+    from torchmetrics import MetricCollection
+
+    rows, labels = tensors(4)
+    metrics = MetricCollection(
+        {
+            "vce": metric_of(num_classes=4),
+            "rce": metric_of("RankedCalibrationError", 4),
+            "iqv": metric_of(num_classes=4, variation="iqv"),
+            "ece": metric_of("ExpectedCalibrationError", 4),
+            "ignoring": metric_of(num_classes=4, ignore_index=0),
+        }
+    )
+    certain = torch.eye(4, dtype=torch.float64)[torch.ones(8, dtype=torch.int64)]
+    metrics.update(certain, torch.arange(8) % 3 + 1)
+    metrics.update(rows, labels)
+    values = metrics.compute()
+    assert sorted(map(sorted, metrics.compute_groups.values())) == [
+        ["ece"],
+        ["ignoring"],
+        ["iqv"],
+        ["rce", "vce"],
+    ]
+    rows, labels = torch.cat([certain, rows]).numpy(), torch.cat([torch.arange(8) % 3 + 1, labels]).numpy()
+    kept = labels != 0
+    expected = {
+        "vce": tn.vce(labels, rows),
+        "rce": tn.rce(labels, rows),
+        "iqv": tn.vce(labels, rows, variation="iqv"),
+        "ece": tn.ece(labels, rows),
+        "ignoring": tn.vce(labels[kept], rows[kept]),
+    }
+    assert {name: value.item() for name, value in values.items()} == pytest.approx(expected, abs=1e-12)
+
+
+# Processes
+
+
+def one_of_two(rank: int, folder: str, engine: str) -> None:
+    """A process of a group of two, with its share of the rows in batches of its own sizes."""
+    import torch
+    import torch.distributed as dist
+
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    rows, labels = tensors(7, 3001)
+    metric = metric_of(num_classes=7, engine=engine)
+    share = slice(0, 1234) if rank == 0 else slice(1234, None)
+    step = 100 + 57 * rank
+    for batch in zip(rows[share].split(step), labels[share].split(step), strict=True):
+        metric.update(*batch)
+    alone = metric.table.n_rows
+    value = metric.compute()
+    with metric.sync_context():
+        metric.table.save(f"{folder}/{rank}.json")
+    Path(f"{folder}/{rank}.txt").write_text(f"{alone} {value.item()!r}")
+    dist.destroy_process_group()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_two_processes_are_one(tmp_path: Path, engine: str) -> None:
+    import torch.multiprocessing as mp
+
+    mp.spawn(one_of_two, (str(tmp_path), engine), nprocs=2)
+    rows, labels = tensors(7, 3001)
+    whole = metric_of(num_classes=7, engine=engine)
+    whole.update(rows, labels)
+    for rank, share in ((0, 1234), (1, 3001 - 1234)):
+        table = tn.CalibrationTable.load(tmp_path / f"{rank}.json")
+        assert table.same_counts(whole.table)
+        assert table.isclose(whole.table)
+        if engine == "host":
+            assert table == whole.table
+        alone, value = (tmp_path / f"{rank}.txt").read_text().split()
+        assert int(alone) == share
+        assert float(value) == pytest.approx(whole.compute().item(), abs=0 if engine == "host" else 1e-12)
+
+
+# Real use
+
+
+def digits() -> Any:
+    import torch
+    from sklearn.datasets import load_digits
+
+    x, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    x, y = torch.tensor(x[order] / 16, dtype=torch.float32), torch.tensor(y[order])
+    return (x[:1200], y[:1200]), (x[1200:], y[1200:])
+
+
+@torch_only
+@pytest.mark.sklearn
+def test_a_plain_training_loop() -> None:
+    """A network on few digits, trained far too long: accuracy stays, over-confidence grows, and the metric sees it."""
+    import torch
+
+    torch.manual_seed(0)
+    (x, y), (held_x, held_y) = digits()
+    x, y = x[:200], y[:200]
+    net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+    optimiser = torch.optim.Adam(net.parameters(), 0.01)
+    metric = metric_of(num_classes=10, from_logits=True)
+    history = []
+    for _ in range(60):
+        torch.nn.functional.cross_entropy(net(x), y).backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        metric.reset()
+        for batch in zip(held_x.split(128), held_y.split(128), strict=True):
+            metric.update(net(batch[0]), batch[1])
+        history.append(tn.signed_parts(metric.table).net)
+    with torch.no_grad():
+        logits = net(held_x)
+    assert (logits.argmax(1) == held_y).float().mean() > 0.85
+    assert metric.compute().item() == pytest.approx(tn.vce(held_y, logits, from_logits=True), abs=1e-12)
+    assert history[5] < 0 < history[-1]  # unsure at first, over-confident at last
+
+
+@torch_only
+@pytest.mark.lightning
+@pytest.mark.sklearn
+@pytest.mark.filterwarnings("ignore")  # Lightning has advice on workers, loggers and checkpoints
+def test_lightning_logs_it_each_epoch_and_resumes(tmp_path: Path) -> None:
+    import lightning
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    train, held_out = digits()
+
+    class Net(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(64, 10)
+            self.vce = metric_of(num_classes=10, from_logits=True)
+            self.ece = metric_of("ExpectedCalibrationError", 10, from_logits=True)
+            self.seen: list[float] = []
+
+        def training_step(self, batch: Any, _: int) -> Any:
+            return torch.nn.functional.cross_entropy(self.layer(batch[0]), batch[1])
+
+        def validation_step(self, batch: Any, _: int) -> None:
+            logits = self.layer(batch[0])
+            self.vce.update(logits, batch[1])
+            self.ece.update(logits, batch[1])
+            self.log("vce", self.vce, on_epoch=True)
+            self.log("ece", self.ece, on_epoch=True)
+
+        def on_validation_epoch_end(self) -> None:
+            self.seen.append(self.vce.table.n_rows)
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.Adam(self.parameters(), 0.01)
+
+    def trained(epochs: int, checkpoint: Path | None = None) -> tuple[Any, Any]:
+        lightning.seed_everything(0, verbose=False)
+        model = Net()
+        trainer = lightning.Trainer(
+            max_epochs=epochs,
+            accelerator="cpu",
+            precision="bf16-mixed",
+            logger=False,
+            default_root_dir=tmp_path,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            num_sanity_val_steps=0,
+        )
+        loaders = (DataLoader(TensorDataset(*part), batch_size=64) for part in (train, held_out))
+        trainer.fit(model, *loaders, ckpt_path=checkpoint, weights_only=False)
+        return model, trainer
+
+    model, trainer = trained(2)
+    assert model.seen == [len(held_out[1])] * 2
+    # The last weights, outside of the trainer but in the precision it used.
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.no_grad():
+        logits = torch.cat([model.layer(part) for part in held_out[0].split(64)])
+    assert trainer.callback_metrics["vce"].item() == pytest.approx(
+        tn.vce(held_out[1], logits, from_logits=True), abs=1e-6
+    )
+    assert trainer.callback_metrics["ece"].item() == pytest.approx(
+        tn.ece(held_out[1], logits, from_logits=True), abs=1e-6
+    )
+    trainer.save_checkpoint(tmp_path / "after-two.ckpt")
+    resumed, trainer = trained(3, tmp_path / "after-two.ckpt")
+    assert resumed.seen == [len(held_out[1])]
+    assert 0 < trainer.callback_metrics["vce"].item() < 0.5

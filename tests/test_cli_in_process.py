@@ -1,0 +1,240 @@
+"""Corners of the command that need no process of their own: gates, interruptions, progress, odd outputs."""
+
+import io
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.cli import main
+from trueness.cli._gate import resamples_of
+from trueness.files import InputError, check_output, find_inputs, load_tables, write_text
+from trueness.files._output import written_whole
+from trueness.files._source import read_ahead
+
+pytestmark = pytest.mark.cli
+
+
+@pytest.fixture
+def npz(tmp_path: Path) -> str:
+    """An over-confident model."""
+    y_true, y_prob = tn.simulate.calibrated(3000, [5, 1, 1], rng=0)
+    path = tmp_path / "x.npz"
+    np.savez(path, y_true=y_true, y_prob=tn.simulate.sharpen(y_prob, 1.5), site=np.arange(3000) % 2)
+    return str(path)
+
+
+class TestGate:
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            ("--fail-above 0.05", 1),
+            ("--fail-above 0.9", 0),
+            ("--fail-below-p 0.01", 1),
+            ("--fail-below-p 0.01 --by site", 1),
+            ("--fail-below-p 0.01 --resamples 100", 2),
+            ("--fail-below-p 1e-6", 2),
+            ("--fail-below-p 0", 2),
+        ],
+    )
+    def test_exit_codes(self, npz: str, options: str, code: int, capsys: Any) -> None:
+        assert main(["assess", npz, *options.split()]) == code
+        told = capsys.readouterr().err
+        assert ("gate failed" in told) == (code == 1)
+
+    def test_as_many_draws_as_are_asked_for(self) -> None:
+        given = Namespace(fail_below_p=1e-9, resamples=2_000_000_001)
+        assert resamples_of(given, 1) == 2_000_000_001
+        assert resamples_of(Namespace(fail_below_p=0.01, resamples=None), 50) == 10_000
+        assert resamples_of(Namespace(fail_below_p=None, resamples=None), 50) == 999
+
+    def test_a_gate_at_a_small_limit_can_fail(self, npz: str) -> None:
+        """By default 999 draws: their smallest corrected p-value is 0.002, and a gate at 0.0005 would never fail."""
+        assert main(["assess", npz, "--fail-below-p", "0.0005"]) == 1
+
+
+class TestStopping:
+    def test_what_is_said_depends_on_the_checkpoint(
+        self, npz: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def stop(*_: Any, **__: Any) -> Any:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("trueness.files.sum_source", stop)
+        out, kept = str(tmp_path / "t.json"), str(tmp_path / "c")
+        assert main(["tabulate", npz, "-o", out]) == 130
+        assert "with --checkpoint FILE it could go on" in capsys.readouterr().err
+        assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
+        assert f"the sums so far are in {kept}" in capsys.readouterr().err
+        monkeypatch.setattr("trueness.cli.demo.run", stop)
+        assert main(["demo"]) == 130
+        assert "begin again" in capsys.readouterr().err
+
+    def test_checkpoints_go_when_the_result_is_there(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        kept = tmp_path / "c"
+        options = ["--checkpoint", str(kept), "--checkpoint-every", "0"]
+        for command in (["tabulate", npz, "-o", str(tmp_path / "t")], ["assess", npz], ["bins", npz]):
+            assert main([*command, *options]) == 0
+            assert not kept.exists()
+        kept.write_text("{}")
+        assert main(["tabulate", npz, "-o", str(tmp_path / "t"), *options]) == 2
+        assert "not a checkpoint" in capsys.readouterr().err
+
+    def test_a_thread_that_reads_ahead_ends_with_its_reader(self) -> None:
+        made: list[int] = []
+
+        def items() -> Any:
+            for number in range(1000):
+                made.append(number)
+                yield number
+
+        ahead = read_ahead(items())
+        assert next(ahead) == 0
+        ahead.close()
+        assert len(made) < 10
+
+    def test_its_error_comes_in_its_place(self) -> None:
+        def items() -> Any:
+            yield 1
+            raise InputError("here", "there")
+
+        ahead = read_ahead(items())
+        assert next(ahead) == 1
+        with pytest.raises(InputError, match="here; there"):
+            next(ahead)
+
+
+class TestProgress:
+    def test_a_bar_on_a_terminal(self, npz: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        monkeypatch.setattr("trueness.cli._running.PROGRESS_AFTER", 0.0)
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main(["tabulate", npz, "-o", str(tmp_path / "t.json")]) == 0
+        assert "%|" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main(["tabulate", npz, "-o", str(tmp_path / "t.json")]) == 0
+        assert "%|" not in sys.stderr.getvalue()  # type: ignore[attr-defined]
+
+    def test_rows_left_out_are_told(self, tmp_path: Path, capsys: Any) -> None:
+        np.savez(tmp_path / "x.npz", y_true=[0, 1, 7], y_prob=[[0.5, 0.5], [0.9, 0.9], [0.5, 0.5]])
+        arguments = ["tabulate", str(tmp_path / "x.npz"), "--on-bad-rows", "skip", "-o", str(tmp_path / "t")]
+        assert main(arguments) == 0
+        told = capsys.readouterr().err.splitlines()[-3:]
+        assert told[0] == "left out 2 of 3 rows:"
+        assert sorted(told[1:]) == ["  1 label out of range", "  1 probabilities that do not sum to 1"]
+
+    def test_files_of_unknown_endings_are_told(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        (tmp_path / "notes.txt").write_text("hello")
+        assert main(["assess", str(tmp_path)]) == 0
+        assert "1 files in the folders" in capsys.readouterr().err
+
+
+class TestOutput:
+    def test_what_fails_leaves_nothing(self, tmp_path: Path) -> None:
+        path = tmp_path / "t"
+        path.write_text("before")
+
+        def write() -> None:
+            with written_whole(str(path)) as beside:
+                Path(beside).write_text("half")
+                raise OSError("the disk is full")
+
+        with pytest.raises(OSError, match="full"):
+            write()
+        assert path.read_text() == "before"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_pipe_is_written_to(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        write_text(str(pipe), "hello")
+        assert os.read(end, 10) == b"hello"
+        os.close(end)
+        assert pipe.is_fifo()
+
+    def test_a_folder_that_cannot_be_written_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            os, "access", lambda *_: False
+        )  # whoever runs the tests may be allowed everything
+        with pytest.raises(InputError, match="cannot be written to"):
+            check_output(str(tmp_path / "t"))
+
+    def test_errors_of_the_system_in_two_lines(
+        self, npz: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+    ) -> None:
+        for error, told in (
+            (PermissionError(13, "Permission denied", "x.npz"), "x.npz: Permission denied"),
+            (MemoryError(), "not enough memory"),
+            (ValueError("cause; remedy"), "cause\n  remedy"),
+            (ValueError("cause"), "cause\n  trueness tabulate --help"),
+        ):
+
+            def fail(*_: Any, error: Exception = error, **__: Any) -> Any:
+                raise error
+
+            monkeypatch.setattr("trueness.files.sum_source", fail)
+            assert main(["tabulate", npz, "-o", str(tmp_path / "t")]) == 2
+            assert told in capsys.readouterr().err
+
+    def test_debug(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="there is no file"):
+            main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"])
+
+
+def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    class Standard:
+        def __init__(self, data: bytes) -> None:
+            self.buffer = io.BytesIO(data)
+
+    rows = "y,p_0,p_1\n" + "0,0.25,0.75\n" * 50
+    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
+    out = str(tmp_path / "t.json")
+    assert main(["tabulate", "-", "-o", out]) == 0
+    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    monkeypatch.setattr(sys, "stdin", Standard(b'{"y": 0, "p": [0.25, 0.75]}\n' * 50))
+    assert main(["tabulate", "-", "-o", out]) == 0
+    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    for options, told in (
+        (["--equal-mass", "3", "--exact"], "can be read once"),
+        (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
+    ):
+        monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
+        assert main(["tabulate", "-", "-o", out, *options]) == 2
+        assert told in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
+    np.savez(tmp_path / "x.npz", y_true=[0] * 50, y_prob=[[0.5, 0.5]] * 50)
+    assert main(["compare", "-", str(tmp_path / "x.npz"), "--equal-mass", "3"]) == 2
+    assert "two passes" in capsys.readouterr().err
+
+
+def test_odd_archives(tmp_path: Path) -> None:
+    import zipfile
+
+    from trueness.files import Request, RowOptions, Source
+
+    def refused(name: str) -> str:
+        with pytest.raises(InputError) as caught:
+            Source(find_inputs([str(tmp_path / name)]).files, Request(), RowOptions())
+        return str(caught.value)
+
+    with zipfile.ZipFile(tmp_path / "none.npz", "w") as archive:
+        archive.writestr("read.me", "nothing")
+    assert "holds no arrays" in refused("none.npz")
+    np.savez(tmp_path / "more.npz", y_true=[0], y_prob=[[0.5, 0.5]])
+    with zipfile.ZipFile(tmp_path / "more.npz", "a") as archive:
+        archive.writestr("read.me", "more")
+    assert "something else than arrays" in refused("more.npz")
+    np.savez(tmp_path / "odd.npz", a=np.array([None], object))
+    assert "pickle" in refused("odd.npz")
