@@ -98,7 +98,7 @@ class TestCommand:
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(reproduce, "reproduce", interrupted)
+        monkeypatch.setattr("trueness.reproduction.run.reproduce", interrupted)
         assert reproduced("--out", tmp_path, *SMALL) == 130
         assert "the same command goes on" in capsys.readouterr().err
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
-from trueness.assessment._words import short_p
+from trueness.assessment._words import limit_of, short_p
 from trueness.inference._estimates import Interval
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Comparison:
     def _sentence(self, pair: Pair) -> str:
         vce = pair.vce
         span = f"[{vce.interval.low:+.4f}, {vce.interval.high:+.4f}]"
-        if vce.adjusted_p_value > 1 - self.level:
+        if vce.adjusted_p_value > limit_of(self.level):
             return (
                 f"no evidence that {pair.first} and {pair.second} differ in VCE: {vce.difference:+.4f} {span}, "
                 f"p = {vce.adjusted_p_value:.3f}"

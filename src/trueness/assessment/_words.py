@@ -22,9 +22,14 @@ MOST_GROUPS = 40
 """Groups that a page lists."""
 
 
+def limit_of(level: float) -> float:
+    """The largest p-value that counts; 1 - 0.9 is a hair below 0.1, which p-values can equal."""
+    return 1 - level + 1e-12
+
+
 def verdict(result: Assessment) -> str:
     """One plain sentence: over-confident, under-confident, both, only in the ranks, or nothing to be seen."""
-    limit = 1 - result.level
+    limit = limit_of(result.level)
     centred, net = holm([result.vce.centred_p_value, result.net.centred_p_value])
     if net <= limit:
         return _direction(result, net)
@@ -66,7 +71,7 @@ def _rank_tests(result: Assessment) -> list[str]:
         f"RCE W1 {result.rce_w1.value:.3f}",
         f"log-score Z {result.log_score_z.value:+.1f}",
     ]
-    limit = 1 - result.level
+    limit = limit_of(result.level)
     return [f"{name}, {_p(p)}" for name, p in zip(names, holm(known), strict=True) if p <= limit]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._version import __version__
+from trueness.assessment._words import limit_of
 from trueness.plots.forest import of_groups
 from trueness.plots.readings import count_text, in_words
 from trueness.report._embedded import embedded
@@ -196,7 +197,7 @@ def _groups(result: Assessment) -> Markup | None:
     assessed = [group for group in result.groups if group.assessment is not None]
     parts: list[Any] = [tag("h2", "Groups")]
     if assessed:
-        limit = 1 - result.level
+        limit = limit_of(result.level)
         found = sum(group.adjusted_p_value <= limit for group in assessed)
         forest = of_groups(result, "net", MOST_GROUPS_DRAWN)
         few = f" The {len(forest.lines)} that stand out most of {len(assessed)}." if forest.n_left_out else ""
