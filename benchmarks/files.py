@@ -46,20 +46,24 @@ import json, resource, sys, time
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
 from trueness.binning import EqualMass, EqualWidth
 bins = EqualMass(10) if sys.argv[2] == "grid" else EqualWidth(10)
-begin, marks = time.perf_counter(), []
+begin, marks, rows = time.perf_counter(), [], []
+def mark(_, batch):
+    marks.append(time.perf_counter())
+    rows.append(len(batch))
 source = Source(find_inputs([sys.argv[1]]).files, Request(), RowOptions())
-summed = sum_source(source, Plan(bins=bins, engine="fused"), progress=lambda *_: marks.append(time.perf_counter()))
+summed = sum_source(source, Plan(bins=bins, engine="fused"), progress=mark)
 seconds = time.perf_counter() - begin
-start = marks[0] - begin
+# While numba starts, batches wait that were read meanwhile: the rate is that of those after them.
+rate = sum(rows[6:]) / (marks[-1] - marks[5])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps([summed.tables.n_rows, seconds, peak, start]))
+print(json.dumps([summed.tables.n_rows, seconds, peak, rate]))
 """
 
 START = "import sys; from trueness.cli import main; main(['--help'])"
 
 
 def run(script: str, *arguments: str) -> list[float]:
-    """What a fresh process reports: rows, seconds, MB, seconds to the first batch."""
+    """What a fresh process reports: rows, seconds, MB, rows a second once it runs."""
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
     )
@@ -78,8 +82,7 @@ def compare(path: Path, kind: str, turns: int) -> tuple[str, ...]:
         plain.append(run(SUM, str(path), "width"))
         grid.append(run(SUM, str(path), "grid"))
     alone = min(report[1] for report in read)
-    # Without the time to the first batch, which holds the start of numba, and the share of rows that it stands for.
-    steady = min(report[1] - report[3] for report in plain)
+    steady = read[0][0] / max(report[3] for report in plain)
     whole, of_grid = (min(report[1] for report in reports) for reports in (plain, grid))
     peak = max(report[2] for report in plain + grid)
     size = path.stat().st_size / 2**20

@@ -53,9 +53,9 @@ __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalib
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
-WAITING_VALUES = 2**17
-"""Host rows of short batches wait until there are so many values, half a megabyte in float32: calling the core costs as
-much as some thousand rows do."""
+LONG, WAITING_VALUES = 2**16, 2**17
+"""Host rows of batches with fewer values than `LONG` wait until there are `WAITING_VALUES` in all: to call the core
+costs as much as thousands of rows do."""
 
 
 class _TableMetric(Metric):
@@ -139,7 +139,7 @@ class _TableMetric(Metric):
         eps = float(torch.finfo(preds.dtype).eps)
         if not self._on_host(rows):
             self._add(device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
-        elif rows.numel() >= WAITING_VALUES:
+        elif rows.numel() >= LONG:
             self._add(self._host_sums(rows, labels, eps))
         else:
             self._wait(rows, labels, eps)
