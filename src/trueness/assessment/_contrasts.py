@@ -50,6 +50,8 @@ class Part:
         by_variation, by_confidence = self.replicates[name]
         clusters = None if self.clusters is None else Clusters(by_variation, by_confidence, self.clusters)
         table, confidence_table = self.tables[name]
+        if confidence_table.spec == table.spec:  # binned by confidence itself: one table, one answer
+            confidence_table = table
         return Material(table, confidence_table, clusters)
 
 
