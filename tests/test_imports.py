@@ -7,8 +7,8 @@ import sys
 import pytest
 
 OPTIONAL = {
-    "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "numba", "pandas", "polars", "pyarrow",
-    "pyspark", "scipy", "sklearn", "torch", "torchmetrics",
+    "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "numba", "pandas", "polars",
+    "pyarrow", "pyspark", "scipy", "sklearn", "torch", "torchmetrics",
 }  # fmt: skip
 
 
