@@ -321,6 +321,7 @@ def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> Non
             "nosuch://bucket/a.parquet",
             "'nosuch://bucket/a.parquet' cannot be opened: Protocol not known: nosuch",
         ),
+        ("wandb://x/*.parquet", "Install wandbfs to access wandb; install what it names"),
         ("memory://notes/a.txt", "the ending of 'memory:///notes/a.txt' does not say what it holds"),
         ("memory://gone/a.csv", "'memory:///gone/a.csv' cannot be read"),
         ("nowhere/*.csv", "no file matches 'nowhere/*.csv'"),

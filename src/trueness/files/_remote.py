@@ -50,7 +50,8 @@ def _expanded(url: str, format: str | None, storage_options: Mapping[str, Any]) 
     try:
         places = fsspec.open_files(url, **storage_options)
     except (OSError, ValueError, ImportError) as error:
-        raise InputError(f"{shown(url)} cannot be opened: {error}", "check the address") from error
+        remedy = "install what it names" if isinstance(error, ImportError) else "check the address"
+        raise InputError(f"{shown(url)} cannot be opened: {error}", remedy) from error
     if not places:
         raise InputError(f"no file matches {shown(url)}", "check the address")
     chain = "".join(f"::{link}" for link in url.split("::")[1:])
