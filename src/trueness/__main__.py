@@ -1,8 +1,6 @@
 """``python -m trueness`` is the command ``trueness``."""
 
-import sys
-
-from trueness.cli import main
+from trueness.cli import process
 
 if __name__ == "__main__":
-    sys.exit(main())
+    process()

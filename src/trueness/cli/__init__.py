@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from trueness._version import __version__
 
@@ -56,6 +57,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         return _refuse(error, arguments.command)
+
+
+def process() -> NoReturn:
+    """The whole life of the command's process.
+
+    pyarrow's own threads may still be about to ask a file of Python's for more when all is done; the interpreter's end
+    would then abort the process (exit code 134). So it ends without: what was written is closed, and streams are flushed.
+    """
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "pyarrow" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
 
 
 def command(name: str) -> ModuleType:
