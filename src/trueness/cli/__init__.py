@@ -63,7 +63,7 @@ def process() -> NoReturn:
     """The whole life of the command's process.
 
     pyarrow's own threads may still be about to ask a file of Python's for more when all is done; the interpreter's end
-    would then abort the process (exit code 134). So it ends without: what was written is closed, and streams are flushed.
+    would then abort the process (exit code 134). So it ends without: files are closed by then, and streams flushed.
     """
     code = main()
     sys.stdout.flush()
