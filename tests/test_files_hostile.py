@@ -144,16 +144,18 @@ def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
-    """As probabilities its first row is refused; as logits it is good, and takes time but no memory."""
-    code, told, peak = peak_of("tabulate", str(bomb), "-o", str(tmp_path / "t.json"))
+    """As probabilities its first row is refused; as logits it is good, and takes time but no memory.
+
+    The portable engine, for compiling the fused one takes more memory than reading the file does.
+    """
+    table = str(tmp_path / "t.json")
+    code, told, peak = peak_of("tabulate", str(bomb), "--engine", "portable", "-o", table)
     assert (code, "row 1:" in told) == (2, True), told
-    assert peak < 300
-    code, told, peak = peak_of(
-        "tabulate", str(bomb), "--logits", "--engine", "portable", "-o", str(tmp_path / "t.json")
-    )
+    assert peak < 200
+    code, told, peak = peak_of("tabulate", str(bomb), "--logits", "--engine", "portable", "-o", table)
     assert code == 0, told
-    assert load_tables(str(tmp_path / "t.json")).n_rows == 10**7
-    assert peak < 300
+    assert load_tables(table).n_rows == 10**7
+    assert peak < 200
 
 
 def test_a_bomb_by_columns_is_refused(tmp_path: Path) -> None:
