@@ -441,6 +441,9 @@ def measure_clusters(setting: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1")
+
+
 def compare_settings(repeats: int) -> list[dict[str, Any]]:
     """Pairs of models."""
     pairs = ((1.0, 1.0), (1.3, 1.3), (1.0, 1.3), (0.8, 1.3), (0.9, 1.1))
@@ -459,8 +462,8 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
     calibrated (a half of the rows have two classes merged into their mean), and is then sharpened.
     """
     seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
-    true = {a: merged_population(alpha, a) for a in (setting["a"], setting["b"])}
-    want = [x - y for x, y in zip(true[setting["a"]], true[setting["b"]], strict=True)]
+    first, second = (merged_population(alpha, setting[key]) for key in ("a", "b"))
+    want = {number: first[number] - second[number] for number in DIFFERENCES}
     seen = []
     for _ in range(setting["repeats"]):
         y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
@@ -471,16 +474,15 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
         pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=199, rng=seeds).pairs[0]
         seen.append(
             [
-                (c.interval.low <= t <= c.interval.high, c.p_value <= 0.05, c.difference)
-                for c, t in zip((pair.vce, pair.net), want, strict=True)
+                (c.interval.low <= true <= c.interval.high, c.p_value <= 0.05, c.difference)
+                for c, true in ((getattr(pair, number), true) for number, true in want.items())
             ]
         )
     means = np.mean(np.array(seen, dtype=float), axis=0)
+    columns = dict(zip(("covered", "rejected", "mean"), means.T.tolist(), strict=True))
     return {
         "true": want,
-        "covered": means[:, 0].tolist(),
-        "rejected": means[:, 1].tolist(),
-        "mean": means[:, 2].tolist(),
+        **{key: dict(zip(want, column, strict=True)) for key, column in columns.items()},
     }
 
 
@@ -493,8 +495,8 @@ def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 @lru_cache
-def merged_population(alpha: tuple[float, ...], exponent: float) -> tuple[float, float]:
-    """As `population`, EF, of a model that does not always tell the last two classes apart."""
+def merged_population(alpha: tuple[float, ...], exponent: float) -> dict[str, float]:
+    """All numbers, EF, of a model that does not always tell the last two classes apart."""
     rng = np.random.default_rng(seed_of("merged", alpha))
     n_rows = 400_000
     truth = rng.dirichlet(alpha, n_rows)
@@ -502,13 +504,22 @@ def merged_population(alpha: tuple[float, ...], exponent: float) -> tuple[float,
     p = tn.simulate.sharpen(known, exponent)
     order = np.argsort(-p, axis=1, kind="stable")
     q, t = (np.take_along_axis(x, order, axis=1) for x in (p, known))
-    values = entropy(q)
-    place = np.searchsorted(np.quantile(values, np.arange(1, 10) / 10), values)
-    gap = np.array(
-        [entropy(t[place == m].mean(axis=0)) - entropy(q[place == m].mean(axis=0)) for m in range(10)]
-    )
-    weight = np.bincount(place, minlength=10) / n_rows
-    return float(weight @ np.abs(gap)), float(weight @ gap)
+
+    def of_bins(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        place = np.searchsorted(np.quantile(values, np.arange(1, 10) / 10), values)
+        means = (np.array([x[place == m].mean(axis=0) for m in range(10)]) for x in (q, t))
+        return np.bincount(place, minlength=10) / n_rows, *means
+
+    weight, predicted, observed = of_bins(entropy(q))
+    gap, apart = entropy(observed) - entropy(predicted), observed - predicted
+    confident, stated, correct = of_bins(q[:, 0])
+    return {
+        "vce": float(weight @ np.abs(gap)),
+        "net": float(weight @ gap),
+        "ece": float(confident @ np.abs(correct - stated)[:, 0]),
+        "rce": float(weight @ np.abs(apart).sum(axis=1)) / 2,
+        "rce_w1": float(weight @ np.abs(np.cumsum(apart, axis=1)[:, :-1]).sum(axis=1)) / (len(alpha) - 1),
+    }
 
 
 # Ways to be wrong that are no temperature.
@@ -754,20 +765,20 @@ def cluster_table(rows: list[dict[str, Any]]) -> str:
 
 def compare_table(rows: list[dict[str, Any]]) -> str:
     """Coverage of differences, and how often they are called."""
-    head = ["rows", "N", "a of the two models", "true difference of VCE", "mean", "covers", "called at 5 %"]
-    head += ["true difference of net", "mean", "covers", "called at 5 %"]
+    head = ["rows", "N", "a of the two models"]
+    for name in ("VCE", "net", "ECE", "RCE"):
+        head += [f"true difference of {name}", "covers", "called at 5 %"]
     return markdown(
         head,
         [
             [row["alpha"], str(row["rows"]), f"{row['a']:g}, {row['b']:g}"]
             + [
                 text
-                for k in (0, 1)
+                for number in ("vce", "net", "ece", "rce")
                 for text in (
-                    f"{row['true'][k]:+.3f}",
-                    f"{row['mean'][k]:+.3f}",
-                    share(row["covered"][k]),
-                    share(row["rejected"][k]),
+                    f"{row['true'][number]:+.3f}",
+                    share(row["covered"][number]),
+                    share(row["rejected"][number]),
                 )
             ]
             for row in rows

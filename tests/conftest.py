@@ -7,6 +7,7 @@ run say how many were and what to do; in CI a missing library is an error instea
 """
 
 import os
+import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
 from shutil import which
@@ -73,6 +74,9 @@ MISSING = missing_modules()
 
 
 def pytest_configure() -> None:
+    # What is started in the background ignores an interrupt, and so would the processes that tests interrupt.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if MISSING and IN_CI and not BARE:
         lines = [f"  {marker}: {', '.join(names)} not installed" for marker, names in MISSING.items()]
         raise pytest.UsageError("in CI no test may be left out:\n" + "\n".join(lines))

@@ -422,7 +422,6 @@ class TestClusters:
         assert (np.mean(np.array(aware) <= 0.05, axis=0) <= allowed).all()
         assert np.mean(covered) >= 0.88 - 4 * math.sqrt(0.88 * 0.12 / runs)
 
-    @pytest.mark.xfail(strict=True, reason="ranks that no cluster hit have no noise in the replicates")
     def test_size_with_few_clusters_and_many_classes(self) -> None:
         """30 clusters of 20 copies, ten classes, five bins: six different rows in each. Up to .15 and four errors."""
         runs, seeds, seen = 40, np.random.default_rng(45), []
@@ -434,6 +433,25 @@ class TestClusters:
             )
             seen.append(result.p_value)
         assert np.mean(np.array(seen) <= 0.05) <= 0.15 + 4 * math.sqrt(0.15 * 0.85 / runs)
+
+    def test_size_where_bins_err_together(self) -> None:
+        """Predictions of their own, and labels at the cluster's quantile of the ranks in half of the rows."""
+        runs, seeds, seen = 80, np.random.default_rng(46), []
+        names = np.repeat(np.arange(60), 10)
+        for _ in range(runs):
+            y_prob = -np.sort(-seeds.dirichlet([1.0] * 10, len(names)), axis=1)
+            own, shared = seeds.random(len(names)), seeds.random(60)[names]
+            level = np.where(seeds.random(len(names)) < 0.5, shared, own)
+            y_true = np.argmax(np.cumsum(y_prob, axis=1) > level[:, None] * (1 - 1e-12), axis=1)
+            both = [
+                tn.assess(y_true, y_prob, bins=tn.EqualMass(5), resamples=99, rng=seeds, **how)
+                for how in ({}, {"clusters": names})
+            ]
+            seen.append([p for result in both for p in (result.p_value, result.log_score_z.p_value)])
+        plain, plain_z, aware, aware_z = np.mean(np.array(seen) <= 0.05, axis=0)
+        four = 4 * math.sqrt(0.1 * 0.9 / runs)
+        assert max(aware, aware_z) <= 0.1 + four, (aware, aware_z)
+        assert min(plain, plain_z) > 0.12, (plain, plain_z)
 
     def test_single_rows_as_clusters_give_about_the_same(self) -> None:
         """The noise of a bootstrap over single rows is that of the multinomial null, to its own error, about 10 %."""

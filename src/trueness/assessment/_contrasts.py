@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,11 +17,13 @@ from trueness.assessment._judge import Clusters, Material, Settings, judge
 from trueness.assessment._side_by_side import Comparison, Contrast, GroupComparison, Pair
 from trueness.inference._corrections import benjamini_hochberg, holm
 from trueness.inference._estimates import Estimate, Interval
+from trueness.inference._folded import debiased_total
 from trueness.inference._null import FilledBins, p_value
 from trueness.inference._replicates import Replicates
 from trueness.table import CalibrationTable
 
-NUMBERS = ("vce", "net", "ece", "rce", "rce_w1")
+RANKED = ("rce", "rce_w1")
+NUMBERS = ("vce", "net", "ece", *RANKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +60,24 @@ class Part:
 
 def compared(part: Part, settings: Settings) -> Comparison:
     """All pairs of models on some rows."""
-    assessments, values, repeats = {}, {}, {}
+    assessments, repeats = {}, {}
     for name in part.tables:
         assessments[name] = judge(part.material(name), settings)
-        values[name] = {number: float(getattr(assessments[name], number).debiased) for number in NUMBERS}
         repeats[name] = _repeats(assessments[name], part.replicates[name])
-    pairs = [
-        (
-            a,
-            b,
-            {
-                n: _contrast(values[a][n] - values[b][n], repeats[a][n] - repeats[b][n], settings)
-                for n in NUMBERS
-            },
-        )
-        for a, b in combinations(assessments, 2)
-    ]
+    pairs = []
+    for a, b in combinations(assessments, 2):
+        noises = {number: _noises(repeats[a][number], repeats[b][number]) for number in repeats[a]}
+        noises |= _ranked_noises([(part.tables[name][0], part.replicates[name][0]) for name in (a, b)])
+        contrasts = {
+            number: _contrast(
+                getattr(assessments[a], number).debiased - getattr(assessments[b], number).debiased,
+                noises[number],
+                "triangle" if number in RANKED else "bootstrap",
+                settings,
+            )
+            for number in NUMBERS
+        }
+        pairs.append((a, b, contrasts))
     corrected = {number: holm([contrasts[number].p_value for _, _, contrasts in pairs]) for number in NUMBERS}
     return Comparison(
         assessments=assessments,
@@ -86,59 +91,95 @@ def compared(part: Part, settings: Settings) -> Comparison:
     )
 
 
-def _repeats(answer: Assessment, replicates: Sequence[Replicates]) -> dict[str, FloatArray]:
-    """For each number its values in the replicates, as noise around the debiased gaps, (B,)."""
+def _repeats(answer: Assessment, replicates: Sequence[Replicates]) -> dict[str, list[FloatArray]]:
+    """For each number its values in the replicates, (B,), in one or two ways."""
     assert answer.confidence_table is not None
     assert answer.ece is not None
-    repeats = {}
-    for number, estimate, table, made in (
-        ("vce", answer.vce, answer.table, replicates[0]),
-        ("ece", answer.ece, answer.confidence_table, replicates[1]),
-    ):
-        gaps, noise, share = _variation_noise(estimate, table, made)
-        repeats[number] = (np.abs(gaps + noise) * share).sum(axis=1)
-        if number == "vce":
-            repeats["net"] = ((gaps + noise) * share).sum(axis=1)
-    repeats |= _ranked_repeats(answer, replicates[0])
-    return repeats
+    net, vce = _variation_repeats(answer.vce, answer.table, replicates[0])
+    _, ece = _variation_repeats(answer.ece, answer.confidence_table, replicates[1])
+    return {"vce": vce, "net": [net], "ece": ece}
 
 
-def _variation_noise(
+def _variation_repeats(
     estimate: Estimate, table: CalibrationTable, made: Replicates
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Debiased gaps of the filled bins, (F,), their noise in each replicate and the bins' shares, (B, F)."""
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Net gap in each replicate; and the absolute one in two ways, between which the truth is.
+
+    Where gaps are lost in noise, the sum of their sizes is as if they had any sign: each replicate is freed of noise as
+    the table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
+    """
     bins = FilledBins.of(table)
-    size = float(bins.weight @ np.abs(estimate.centred_gap[bins.index]))
-    gaps = estimate.centred_gap[bins.index] * (estimate.debiased / size if size > 0 else 0.0)
     noise = np.empty((made.size, len(bins.count)))
     for m in range(len(bins.count)):
         ordered, ranks = made.means(bins, m)
         noise[:, m] = bins.sign * (bins.variation.of(ranks) - bins.variation.of(ordered))
-    return gaps, noise - noise.mean(axis=0), made.shares(bins)
+    noise -= noise.mean(axis=0)
+    share, gaps = made.shares(bins), estimate.debiased_gap[bins.index]
+    net = ((gaps + noise) * share).sum(axis=1)
+    # As wide as the assessment has it: ranks that were not observed have no noise in the replicates.
+    sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
+    noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
+    one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
+    return net, [debiased_total(share, gaps + noise, sd), one_way]
 
 
-def _ranked_repeats(answer: Assessment, made: Replicates) -> dict[str, FloatArray]:
-    bins = FilledBins.of(answer.table)
-    apart, share = bins.observed - bins.predicted, made.shares(bins)
-    totals = {name: np.zeros(made.size) for name in ("rce", "rce_w1")}
-    for m in range(len(bins.count)):
-        noise = made.deviations(bins, m)
-        for name, estimate in (("rce", answer.rce), ("rce_w1", answer.rce_w1)):
-            shrunk = noise + apart[m] * (estimate.debiased / estimate.value if estimate.value > 0 else 0.0)
-            if name == "rce":
-                distance = np.abs(shrunk).sum(axis=1) / 2
-            else:
-                distance = np.abs(np.cumsum(shrunk, axis=1)[:, :-1]).sum(axis=1) / (bins.n_classes - 1)
-            totals[name] += share[:, m] * distance
-    return totals
+def _noises(first: list[FloatArray], second: list[FloatArray]) -> list[FloatArray]:
+    """How far a difference is from its mean in each replicate, (B,), in each way."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    return [np.abs(difference - difference.mean()) for difference in differences]
 
 
-def _contrast(difference: float, noise: FloatArray, settings: Settings) -> Contrast:
-    """A difference whose noise is that of its replicates around their mean."""
-    noise = noise - noise.mean()
-    low, high = np.quantile(noise, [(1 - settings.level) / 2, (1 + settings.level) / 2])
-    interval = Interval(difference - float(high), difference - float(low), settings.level, "bootstrap")
-    return Contrast(difference, interval, p_value(np.abs(noise), abs(difference)), math.nan)
+def _ranked_noises(models: Sequence[tuple[CalibrationTable, Replicates]]) -> dict[str, list[FloatArray]]:
+    """By how much a difference in RCE can be wrong at most in each replicate, (B,).
+
+    RCE is a norm of the gaps g of all bins and ranks, times the bins' shares, so that noise n moves it by ‖n‖ at most,
+    and a difference by ‖n_a‖ + ‖n_b‖; but also, as |‖g_a‖ - ‖g_b‖| ≤ ‖g_a - g_b‖, by 2‖g_a - g_b‖ + ‖n_a - n_b‖ with g
+    as observed, which is less where the models hardly differ.
+    """
+    n_bins, size, n_classes = models[0][0].n_bins, models[0][1].size, models[0][0].n_classes
+    apart = dict.fromkeys(RANKED, 0.0)
+    alone, between = ({name: np.zeros(size) for name in RANKED} for _ in range(2))
+    weighted = [_weighted_gaps(table, made) for table, made in models]
+    for m in range(n_bins):
+        (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m) for of_bin in weighted)
+        for name in RANKED:
+            norm = partial(_norm, n_classes=n_classes, cumulated=name == "rce_w1")
+            apart[name] += float(norm(gap_a - gap_b))
+            alone[name] += norm(noise_a) + norm(noise_b)
+            between[name] += norm(noise_a - noise_b)
+    return {name: [np.minimum(alone[name], 2 * apart[name] + between[name])] for name in RANKED}
+
+
+def _weighted_gaps(
+    table: CalibrationTable, made: Replicates
+) -> Callable[[int], tuple[FloatArray, FloatArray]]:
+    """For each bin its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
+    bins = FilledBins.of(table)
+    place = {int(at): m for m, at in enumerate(bins.index)}
+    share = made.shares(bins)
+
+    def of_bin(at: int) -> tuple[FloatArray, FloatArray]:
+        if at not in place:
+            return np.zeros(bins.n_classes), np.zeros((made.size, bins.n_classes))
+        m = place[at]
+        gap = bins.observed[m] - bins.predicted[m]
+        return bins.weight[m] * gap, share[:, [m]] * made.deviations(bins, m)
+
+    return of_bin
+
+
+def _norm(gaps: FloatArray, n_classes: int, *, cumulated: bool) -> FloatArray:
+    """Total variation, or the Wasserstein distance over ranks divided by C - 1."""
+    if cumulated:
+        return np.asarray(np.abs(np.cumsum(gaps, axis=-1)[..., :-1]).sum(axis=-1) / (n_classes - 1))
+    return np.asarray(np.abs(gaps).sum(axis=-1) / 2)
+
+
+def _contrast(difference: float, noises: Sequence[FloatArray], method: str, settings: Settings) -> Contrast:
+    """A difference with the widest of its noises."""
+    reach = max(float(np.quantile(noise, settings.level)) for noise in noises)
+    interval = Interval(difference - reach, difference + reach, settings.level, method)
+    return Contrast(difference, interval, max(p_value(noise, abs(difference)) for noise in noises), math.nan)
 
 
 def adjusted(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Interval:
     high: float
     level: float
     method: str
-    """How it was made: "half-normal", "normal", or "triangle" (see docs/inference.md)."""
+    """How it was made: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,8 @@ class Estimate:
     """Of the debiased value."""
     centred_gap: FloatArray
     """Observed less expected under calibration in each bin, (M,), positive if over-confident; NaN in empty bins."""
+    debiased_gap: FloatArray
+    """Observed less predicted in each bin, (M,), freed of the bias that few rows have; NaN in empty bins."""
     bins: BinNoise
 
 
@@ -85,6 +88,15 @@ class ZTest:
     reason: str | None = None
 
 
+class Null(NamedTuple):
+    """Draws as if the model were calibrated."""
+
+    draws: Draws
+    """Around q̄."""
+    expected: FloatArray
+    """E₀[𝒱(r̄*)], (F,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A table with all that was drawn for it."""
@@ -95,54 +107,84 @@ class Evidence:
     """𝒫_m of the filled bins, (F,)."""
     observed: FloatArray
     """𝒪_m of the filled bins, (F,)."""
-    null: Draws
-    """Draws around q̄."""
+    nulls: tuple[Null, ...]
+    """The noise of each bin by itself; and, if rows come in clusters, that of their replicates, in which bins may err
+    together, but ranks that no cluster hit have no noise at all. Each misses what the other sees."""
     around: Draws
     """Draws around what was observed."""
-    expected: FloatArray
-    """E₀[𝒱(r̄*)], (F,)."""
     bias: Bias
-    sd: FloatArray
-    """σ_m of 𝒱(r̄_m), (F,)."""
-    independent: bool
-    """Whether bins err independently of one another: not if rows come in clusters."""
+    log_score_variance: float
+    """Of Σ(ln p_y + H)."""
 
     @classmethod
     def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
         """For rows that are independent of one another: the table is enough."""
         bins = FilledBins.of(table)
         smoothed = bins.smoothed()
-        null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
-        expected = bins.expected_variation(null.variation)
-        bias = fitted_bias(bins, resamples, [*seed, 2])
-        return cls._made(
-            table, bins, null=null, around=around, expected=expected, bias=bias, independent=True
-        )
+        return cls._made(table, bins, around, resamples, seed)
 
     @classmethod
     def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
         """For rows that come in clusters: how the clusters differ tells the noise."""
         bins = FilledBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
-        null = draw(bins, replicates.null_frequencies(bins), replicates.size)
         around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
-        expected = null.variation.mean(axis=0)
-        bias = fitted_bias(bins, replicates.size, [*seed, 2])
-        return cls._made(
-            table, bins, null=null, around=around, expected=expected, bias=bias, independent=False
+        alone = cls._made(table, bins, around, replicates.size, seed)
+        together = draw(bins, replicates.null_frequencies(bins), replicates.size)
+        return replace(
+            alone,
+            nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
+            log_score_variance=max(alone.log_score_variance, float(replicates.log_score.var())),
         )
 
     @classmethod
-    def _made(cls, table: CalibrationTable, bins: FilledBins, **drawn: Any) -> Evidence:
+    def _made(
+        cls, table: CalibrationTable, bins: FilledBins, around: Draws, resamples: int, seed: list[int]
+    ) -> Evidence:
+        null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
+        variance = table.log_score_variance
+        if table.spec.weighted:  # Σw²·VE is not kept; this is it if weights do not go with the varentropy
+            variance *= float(table.weight_square_sum.sum() / table.count.sum())
         return cls(
             bins=bins,
             n_bins=table.n_bins,
             predicted=table.predicted_variation[bins.index],
             observed=table.observed_variation[bins.index],
-            sd=np.maximum(drawn["null"].variation.std(axis=0), drawn["around"].variation.std(axis=0)),
-            **drawn,
+            nulls=(Null(null, bins.expected_variation(null.variation)),),
+            around=around,
+            bias=fitted_bias(bins, resamples, [*seed, 2]),
+            log_score_variance=variance,
         )
+
+    @property
+    def null(self) -> Draws:
+        """Of each bin by itself."""
+        return self.nulls[0].draws
+
+    @property
+    def expected(self) -> FloatArray:
+        """E₀[𝒱(r̄*)], (F,)."""
+        return self.nulls[0].expected
+
+    @property
+    def independent(self) -> bool:
+        """Whether bins err independently of one another: not if rows come in clusters."""
+        return len(self.nulls) == 1
+
+    @property
+    def all_draws(self) -> list[Draws]:
+        """At the null and as observed."""
+        return [*(null.draws for null in self.nulls), self.around]
+
+    @property
+    def sd(self) -> FloatArray:
+        """σ_m of 𝒱(r̄_m), (F,)."""
+        return np.asarray(np.max([draws.variation.std(axis=0) for draws in self.all_draws], axis=0))
+
+    def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
+        """The larger of those by each null, given the values of a number and the one to compare with them."""
+        return max(p_value(*compared(null)) for null in self.nulls)
 
     def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
         """Values of the filled bins at their places among all, NaN elsewhere."""
@@ -164,20 +206,18 @@ class Evidence:
         if self.independent:
             sd = math.sqrt(float(weight**2 @ self.sd**2))
         else:
-            sd = max(float((draws.variation @ weight).std()) for draws in (self.null, self.around))
+            sd = max(float((draws.variation @ weight).std()) for draws in self.all_draws)
         return sd + self.bias.standard_error
 
     @property
     def null_net_sd(self) -> float:
         """The same if the model were calibrated."""
-        return float((self.null.variation @ self.bins.weight).std())
+        return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
 
 
 def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estimate:
     """VCE, or ECE if the table is binned by confidence."""
     e, w = evidence, evidence.bins.weight
-    null = np.abs(e.null.variation - e.predicted) @ w
-    centred_null = np.abs(e.null.variation - e.expected) @ w
     value = float(w @ np.abs(e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     total = float(w @ np.abs(gap))
@@ -187,18 +227,24 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
         wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
         reach = half_normal_quantile(w * e.sd * wider, level, seed)
     else:
-        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in (e.null, e.around))
+        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_draws)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
     return Estimate(
         value=value,
-        noise_floor=float(null.mean()),
-        p_value=p_value(null, value),
-        centred_p_value=p_value(centred_null, float(w @ np.abs(e.observed - e.expected))),
-        debiased=debiased_total(w, gap, e.sd, total),
+        noise_floor=float((np.abs(e.null.variation - e.predicted) @ w).mean()),
+        p_value=e.p_value(lambda null: (np.abs(null.draws.variation - e.predicted) @ w, value)),
+        centred_p_value=e.p_value(
+            lambda null: (
+                np.abs(null.draws.variation - null.expected) @ w,
+                float(w @ np.abs(e.observed - null.expected)),
+            )
+        ),
+        debiased=float(debiased_total(w, gap, e.sd)),
         interval=Interval(
             max(0.0, total - reach), min(e.bins.largest_gap, total + reach), level, "half-normal"
         ),
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
+        debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
     )
 
@@ -206,19 +252,24 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
 def net_gap(evidence: Evidence, level: float) -> Estimate:
     """Σ w·Δ, positive if over-confident."""
     e, w, sign = evidence, evidence.bins.weight, evidence.bins.sign
-    null = sign * ((e.null.variation - e.predicted) @ w)
     value = sign * float(w @ (e.observed - e.predicted))
-    floor = sign * float(w @ (e.expected - e.predicted))
-    debiased = sign * float(w @ (e.observed + e.bias.by_bin - e.predicted))
+    gap = e.observed + e.bias.by_bin - e.predicted
+    debiased = sign * float(w @ gap)
     reach, most = normal_quantile(level) * e.net_sd, e.bins.largest_gap
     return Estimate(
         value=value,
-        noise_floor=floor,
-        p_value=p_value(np.abs(null), abs(value)),
-        centred_p_value=p_value(np.abs(null - floor), abs(value - floor)),
+        noise_floor=sign * float(w @ (e.expected - e.predicted)),
+        p_value=e.p_value(lambda null: (np.abs((null.draws.variation - e.predicted) @ w), abs(value))),
+        centred_p_value=e.p_value(
+            lambda null: (
+                np.abs((null.draws.variation - null.expected) @ w),
+                abs(float(w @ (e.observed - null.expected))),
+            )
+        ),
         debiased=debiased,
         interval=Interval(max(-most, debiased - reach), min(most, debiased + reach), level, "normal"),
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
+        debiased_gap=e.spread_out(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
     )
 
@@ -233,54 +284,65 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
     apart = e.bins.observed - e.bins.predicted
     if distance == "tv":
         gaps, noise, share = apart, e.null.tv_noise, 0.5
-        null, around = e.null.tv, e.around.tv
     else:
         gaps, noise = np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise
         share = 1 / (e.bins.n_classes - 1)
-        null, around = e.null.w1, e.around.w1
+
+    def distances(draws: Draws) -> FloatArray:
+        return draws.tv if distance == "tv" else draws.w1
+
+    null = distances(e.null)
     observed = np.abs(gaps).sum(axis=1) * share
     expected = null.mean(axis=0)
     value = float(w @ observed)
     # As normal noise that has the same mean size.
     sd = noise * math.sqrt(math.pi / 2)
     weights = np.broadcast_to((w * share)[:, None], gaps.shape)
-    reach = max(float(np.quantile(draws @ w, level)) for draws in (null, around))
+    reach = max(float(np.quantile(distances(draws) @ w, level)) for draws in e.all_draws)
+    debiased = float(debiased_total(weights.ravel(), gaps.ravel(), sd.ravel()))
     return Estimate(
         value=value,
         noise_floor=float((null @ w).mean()),
-        p_value=p_value(null @ w, value),
-        centred_p_value=p_value(np.abs(null - expected) @ w, float(w @ np.abs(observed - expected))),
-        debiased=debiased_total(weights.ravel(), gaps.ravel(), sd.ravel(), value),
+        p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
+        centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
+        debiased=debiased,
         interval=Interval(max(0.0, value - reach), min(1.0, value + reach), level, "triangle"),
         centred_gap=e.spread_out(observed - expected),
+        debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),
     )
+
+
+def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
+    """How far the bins are from their means at the null, in the draws and as observed."""
+    expected = null.mean(axis=0)
+    return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
 def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Reference:
     """UCE beside what a calibrated model with these predictions would get."""
     e, w = evidence, evidence.bins.weight
     uncertainty = table.mean_variation[e.bins.index]
-    null = np.abs(1 - e.null.first - uncertainty) @ w
     value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
-    calibrated = float(null.mean())
-    return Reference(value, calibrated, p_value(np.abs(null - calibrated), abs(value - calibrated)))
+
+    def values(null: Null) -> FloatArray:
+        return np.asarray(np.abs(1 - null.draws.first - uncertainty) @ w)
+
+    def compared(null: Null) -> tuple[FloatArray, float]:
+        there = values(null)
+        return np.abs(there - there.mean()), abs(value - float(there.mean()))
+
+    return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(compared))
 
 
 def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
-    Of clustered rows the variance is larger, by about as much as that of their ranks is.
+    Of clustered rows the variance is that of the replicates, if that is larger.
     """
     if table.impossible_rows:
         return ZTest(-math.inf, 0.0, f"the true class had probability 0 in {table.impossible_rows} rows")
-    variance = table.log_score_variance
-    if table.spec.weighted:  # Σw²·VE is not kept; this is it if weights do not go with the varentropy
-        variance *= float(table.weight_square_sum.sum() / table.count.sum())
-    if not evidence.independent:
-        variance *= float(
-            evidence.bins.weight @ (table.effective_count[evidence.bins.index] / evidence.bins.count)
-        )
+    variance = evidence.log_score_variance
     if variance <= 0:
         return ZTest(
             math.nan, math.nan, "every prediction is certain or uniform, so that its log-score cannot vary"

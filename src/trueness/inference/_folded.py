@@ -11,35 +11,41 @@ from trueness._sums import FloatArray
 _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 _erf = np.frompyfunc(math.erf, 1, 1)
 
+_FAR = 40.0
+"""So many standard deviations are as good as infinitely many."""
+
+_MOST_STEPS = 60
+_SMALL_STEP = 1e-10  # of t; above the rounding of the sums
+
 QUANTILE_DRAWS = 9999
 
 
-def folded_mean(mean: FloatArray, sd: FloatArray) -> FloatArray:
-    """FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ))."""
-    mean = np.abs(mean)
-    scaled = np.divide(mean, sd, out=np.full(mean.shape, np.inf), where=sd > 0)
-    bell = np.exp(-0.5 * np.minimum(scaled, 1e3) ** 2)
-    inside = _erf(np.minimum(scaled, 1e3) / math.sqrt(2)).astype(np.float64)
-    return np.asarray(sd * _ROOT_2_OVER_PI * bell + mean * inside)
+def folded_mean(mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """FN(μ, σ) = E|N(μ, σ²)| = σ√(2/π)·exp(-μ²/2σ²) + μ·(1 - 2Φ(-μ/σ)), and its derivative, 1 - 2Φ(-μ/σ); μ ≥ 0."""
+    scaled = np.minimum(np.divide(mean, sd, out=np.full(mean.shape, _FAR), where=sd > 0), _FAR)
+    within = _erf(scaled / math.sqrt(2)).astype(np.float64)
+    return sd * _ROOT_2_OVER_PI * np.exp(-0.5 * scaled**2) + mean * within, within
 
 
-def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray, total: float) -> float:
-    """t·T with t in [0, 1] such that gaps t·g, seen through noise, would on average add up to the T observed.
+def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> FloatArray:
+    """t·T, T = Σ w|g| over the last axis, with t in [0, 1] such that gaps t·g, seen through noise, would add up to T.
 
-    Solves Σ w·FN(t·g, σ) = T (indirect inference): 0 where noise alone explains T.
+    Solves Σ w·FN(t·g, σ) = T (indirect inference): 0 where noise alone explains T. The left side is convex in t and at
+    t = 1 no smaller than T, so that Newton's steps come down from there and never pass the root.
     """
-    if float(weight @ sd) * _ROOT_2_OVER_PI >= total:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if float(weight @ folded_mean(middle * gap, sd)) < total:
-            low = middle
-        else:
-            high = middle
-        if high - low < 1e-12:
+    size = np.abs(gap)
+    total = (weight * size).sum(axis=-1)
+    above_noise = (weight * sd).sum(axis=-1) * _ROOT_2_OVER_PI < total
+    t = np.where(above_noise, 1.0, 0.0)
+    for _ in range(_MOST_STEPS):
+        seen, within = folded_mean(t[..., None] * size, sd)
+        slope = (weight * size * within).sum(axis=-1)
+        excess = (weight * seen).sum(axis=-1) - total
+        step = np.divide(excess, slope, out=np.zeros(t.shape), where=above_noise & (slope > 0))
+        t = np.maximum(t - step, 0.0)
+        if np.abs(step).max() < _SMALL_STEP:
             break
-    return (low + high) / 2 * total
+    return np.asarray(t * total)
 
 
 def half_normal_quantile(scale: FloatArray, level: float, seed: list[int]) -> float:

@@ -26,11 +26,13 @@ class Replicates:
     spec: TableSpec
     sums: FloatArray
     """Ordered probabilities and then rank counts, (M, B, 2C): a bin is one piece of memory."""
+    log_score: FloatArray
+    """Σw(ln p_y + H), (B,)."""
 
     @classmethod
     def empty(cls, spec: TableSpec, resamples: int) -> Replicates:
         """Of no rows."""
-        return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)))
+        return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)), np.zeros(resamples))
 
     @property
     def size(self) -> int:
@@ -38,7 +40,7 @@ class Replicates:
         return int(self.sums.shape[1])
 
     def __add__(self, other: Replicates) -> Replicates:
-        return replace(self, sums=self.sums + other.sums)
+        return replace(self, sums=self.sums + other.sums, log_score=self.log_score + other.log_score)
 
     @property
     def ordered(self) -> FloatArray:
@@ -75,8 +77,12 @@ class Replicates:
         """So many independent rows would make as much noise in each filled bin, (F,); no more than there are."""
         independent = (bins.predicted * (1 - bins.predicted)).sum(axis=1)  # of a single row
         seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.count))])
-        as_many = np.divide(independent, seen, out=bins.count.astype(np.float64), where=seen > 0)
-        return np.asarray(np.clip(np.rint(as_many), 1, bins.count), np.int64)
+        effect = np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
+        # The few clusters of a bin tell their own noise badly: no less than those of all bins say together.
+        effect = np.maximum(np.maximum(effect, effect @ bins.weight), 1.0)
+        # A bootstrap of k clusters has (k - 1)/k of their variance, by which k² / (k - 1), about k + 1, seem to be.
+        fewer = np.where(effect > 1, 1, 0)
+        return np.asarray(np.maximum(np.rint(bins.count / effect) - fewer, 1), np.int64)
 
     def null_frequencies(self, bins: FilledBins) -> Frequencies:
         """Rank frequencies around q̄ with the noise of the replicates: as if the model were calibrated."""
@@ -140,9 +146,11 @@ def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: 
     order = np.argsort(cell, kind="stable")
     present, first = np.unique(cell[order], return_index=True)
     drawn, both = drawn[order], both[order]
+    scores = block.log_scores[0][order]
     for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
         group, m = divmod(at, spec.bins.n_bins)
         into[group].sums[m] += drawn[begin:end].T @ both[begin:end]
+        into[group].log_score[:] += drawn[begin:end].T @ scores[begin:end]
 
 
 def _rank_shares(block: Described, spec: TableSpec) -> FloatArray:
