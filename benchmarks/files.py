@@ -20,6 +20,9 @@ from measuring import figure, machine, markdown, thousands
 
 N_CLASSES = 10
 NEEDED_SPEED, NEEDED_MEMORY = 0.70, 500
+RESULTS = Path(__file__).parent / "results" / "files.md"
+LEAST_ROWS = 8e6
+"""A shorter run is for trying things: start-up is all it sees."""
 
 READ = """
 import json, resource, sys, time
@@ -118,11 +121,10 @@ def main() -> None:
     """Write the files, take turns, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--rows", type=float, default=8e6, help="of the Parquet and Arrow files; CSV has a quarter"
+        "--rows", type=float, default=LEAST_ROWS, help="of the Parquet and Arrow files; CSV has a quarter"
     )
     parser.add_argument("--turns", type=int, default=3)
     chosen = parser.parse_args()
-    print(machine(), end="\n\n")
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         for kind, share in (("parquet", 1.0), ("arrow", 1.0), ("csv", 0.25)):
@@ -147,12 +149,16 @@ def main() -> None:
             lines.append(compare(path, kind, chosen.turns))
             path.unlink()
     heads = ("format", "MB", "rows", "reading, s", "table, s", "grid, s", "speed", "speed after start")
-    print(markdown((*heads, "MB reading", "MB table"), lines))
-    print(f"\nSpeed is that of just reading = 1; needed {NEEDED_SPEED:.2f} and at most {NEEDED_MEMORY} MB.")
     help, bare = start_up(10)
-    print(
-        f"trueness --help takes {help:.0f} ms, Python alone {bare:.0f} ms: {help - bare:.0f} more (at most 150)."
+    text = (
+        f"{machine()}\n\n### Files against just reading them\n\n"
+        f"{markdown((*heads, 'MB reading', 'MB table'), lines)}\n\n"
+        f"Speed is that of just reading = 1; needed {NEEDED_SPEED:.2f} and at most {NEEDED_MEMORY} MB.\n"
+        f"`trueness --help` takes {help:.0f} ms, Python alone {bare:.0f} ms: {help - bare:.0f} more (at most 150).\n"
     )
+    print(text)
+    if chosen.rows >= LEAST_ROWS:
+        RESULTS.write_text(text)
 
 
 if __name__ == "__main__":

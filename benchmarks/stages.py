@@ -45,7 +45,7 @@ def _replaced(owner: type, name: str, by: Callable[..., Any]) -> Iterator[None]:
         setattr(owner, name, original)
 
 
-def _rows_as_columns(group: Any, rows: Any) -> list[Any]:
+def _rows_as_columns(group: Any, rows: Any, _: Any) -> list[Any]:
     """The same loads, not turned."""
     n, item = group.layout.n_classes, group.item
     offsets = [min(c * WIDTH, n * WIDTH - WIDTH) * item for c in range(n)]

@@ -413,7 +413,7 @@ class TestProgress:
     def test_on_a_terminal_only(self, files: Path, tmp_path: Path) -> None:
         """The bar comes after two seconds; here after none, in a process whose stderr is a terminal."""
         script = (
-            "import sys, trueness.cli._running as running\nrunning.PROGRESS_AFTER = 0.0\n"
+            "import sys, trueness.cli._progress as progress\nprogress.APPEARS_AFTER = 0.0\n"
             "from trueness.cli import main\nsys.exit(main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script, "tabulate", *map(str, files.glob("shard-?.parquet"))]

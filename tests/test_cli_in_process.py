@@ -115,7 +115,7 @@ class TestProgress:
             def isatty(self) -> bool:
                 return True
 
-        monkeypatch.setattr("trueness.cli._running.PROGRESS_AFTER", 0.0)
+        monkeypatch.setattr("trueness.cli._progress.APPEARS_AFTER", 0.0)
         monkeypatch.setattr(sys, "stderr", Terminal())
         assert main(["tabulate", npz, "-o", str(tmp_path / "t.json")]) == 0
         assert "%|" in sys.stderr.getvalue()  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +138,30 @@ def test_columns_are_not_interleaved_first() -> None:
     assert tn.tabulate(y_true, frame, engine="fused") == tn.tabulate(y_true, y_prob, engine="fused")
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 8, 9, 10, 17, 32, 33])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_in_memory_are_read_as_they_lie(n_classes: int, dtype: Any) -> None:
+    """One run of memory for each class: other loads, and the same table, odd rows and short blocks included."""
+    y_true, y_prob = rows(2003, n_classes)
+    y_prob[::7] = np.eye(n_classes)[y_true[::7]]
+    y_prob[3::11] = 1 / n_classes
+    y_prob = y_prob.astype(dtype)
+    for bins, ties, n_rows in (
+        (10, "first", 2003),
+        (400, "split", 2003),
+        *((10, "split", n) for n in (1, 2, 7, 8)),
+    ):
+        how = {"bins": bins, "ties": ties, "engine": "fused"}
+        columns = np.asfortranarray(y_prob[:n_rows])
+        assert tn.tabulate(y_true[:n_rows], columns, **how) == tn.tabulate(
+            y_true[:n_rows], y_prob[:n_rows], **how
+        )
+    spoiled = np.asfortranarray(y_prob)
+    spoiled[1999, 1] = np.nan
+    with pytest.raises(ValueError, match="row 1999"):
+        tn.tabulate(y_true, spoiled, engine="fused")
+
+
 @pytest.mark.parametrize("n_classes", [3, 50])
 def test_logits_normalising_and_binary(n_classes: int) -> None:
     rng = np.random.default_rng(1)
@@ -241,7 +266,7 @@ class TestChoice:
             tn.vce(np.zeros(6_000_000, np.int8), y_prob)
             assert "numba" in sys.modules
             from trueness.tabulation import fused
-            assert fused.is_ready(10, np.float64)
+            assert (10, 8, False) in fused._ready
         """
         subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 

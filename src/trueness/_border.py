@@ -125,6 +125,24 @@ class Rows:
             return _softmax(raw)
         return _divided_by_sum(raw) if self.normalize else raw
 
+    @property
+    def in_columns(self) -> bool:
+        """Whether the probabilities lie class by class in memory, as in data frames, and are taken as given."""
+        data = self.y_prob.data
+        beside = data is None or (data.ndim == 2 and data.strides[0] == data.itemsize < data.strides[1])
+        return beside and not self.from_logits and not self.normalize
+
+    def columns(self, start: int, stop: int, room: int) -> NDArray[Any]:
+        """The block of rows start to stop of what is in columns, class by class, (rows, classes), with room for more.
+
+        The further rows hold anything.
+        """
+        made = np.empty((self.n_classes, room), self.working_dtype)
+        data = self.y_prob.data
+        for line, column in zip(made, data.T if data is not None else self.y_prob.columns or (), strict=True):
+            line[: stop - start] = column[start:stop]
+        return made.T
+
     def scores(self, start: int, stop: int) -> NDArray[np.float64]:
         """The logits of rows start to stop, as float64: what ranks are found by where probabilities underflow."""
         return self._raw(start, stop).astype(np.float64, copy=False)
@@ -310,10 +328,11 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
 
 def _refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
     """Predictions where labels belong, and labels where predictions belong."""
-    truth, predictions = y_true.head(1000), y_prob.head(1000)
+    truth = y_true.head(1000)
     with np.errstate(invalid="ignore"):
         if truth.dtype.kind != "f" or not np.any(truth % 1.0 > 0):
             return
+        predictions = y_prob.head(1000)
         labels = predictions.dtype.kind in "iubUSO" or not np.any(predictions % 1.0 > 0)
     if labels and (predictions.ndim == 1 or truth.ndim == 2):
         raise ValueError(

@@ -208,7 +208,7 @@ def _warm(batch: Batch, specs: Sequence[TableSpec]) -> None:
 
     first = batch.take(np.array([0])).rows()
     with _WARMING:
-        if not fused.is_ready(first.n_classes, first.working_dtype):
+        if not fused.is_ready(first):
             tabulate_rows(first, specs, "fused", 1)
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueness.cli._inputs import note, plan_of, request_of, row_options_of, source_of
+from trueness.cli._progress import progress_bar
 
 if TYPE_CHECKING:
     from trueness.files import Batch, Checkpoint, GroupedTables, Input, Position, Summed
-
-PROGRESS_AFTER = 2.0
-"""Seconds; what is quicker needs no progress bar."""
 
 
 def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
@@ -83,31 +80,19 @@ def checkpoint_of(
 
 @contextmanager
 def progress(inputs: Sequence[Input]) -> Iterator[Callable[[Position, Batch], None]]:
-    """A bar on a terminal that appears when a run takes long; nothing elsewhere, or without tqdm."""
-    bar = _bar(sum(input.size for input in inputs))
-    if bar is None:
-        yield lambda *_: None
-        return
+    """A bar of the bytes that were read."""
+    shown = 0
 
-    def report(position: Position, batch: Batch) -> None:
-        before = sum(input.size for input in inputs[: position.file])
-        done = before + int(inputs[position.file].size * batch.share)
-        bar.update(max(0, done - bar.n))
+    with progress_bar(sum(input.size for input in inputs), "B") as advance:
 
-    with bar:
+        def report(position: Position, batch: Batch) -> None:
+            nonlocal shown
+            before = sum(input.size for input in inputs[: position.file])
+            done = before + int(inputs[position.file].size * batch.share)
+            advance(max(0, done - shown))
+            shown = max(shown, done)
+
         yield report
-
-
-def _bar(size: int) -> Any:
-    if not sys.stderr.isatty():
-        return None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return None
-    return tqdm(
-        total=size or None, unit="B", unit_scale=True, delay=PROGRESS_AFTER, leave=False, file=sys.stderr
-    )
 
 
 def tell_skipped(summed: Summed) -> None:

@@ -68,12 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reproduce, print the verdicts, and say with the exit code whether they hold."""
-    from trueness.cli.progress import progress
+    from trueness.cli._progress import rows_bar
     from trueness.reproduction.run import reproduce
 
     settings = _settings(arguments)
     try:
-        outcome = reproduce(settings, progress)
+        outcome = reproduce(settings, rows_bar)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"what is finished is in {arguments.out}; the same command goes on from there"

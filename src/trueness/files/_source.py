@@ -15,8 +15,8 @@ from trueness.files._fields import MAX_CLASSES, Field, Reader
 from trueness.files._paths import STANDARD_INPUT, Input
 from trueness.files._screen import screened
 
-BATCH_VALUES = 2**20
-"""Probabilities in a batch, 8 MB of them: long enough for what each batch costs, short enough to hold several."""
+BATCH_VALUES = 2**21
+"""Probabilities in a batch, 16 MB of them: long enough for what each batch costs, short enough to hold several."""
 
 Item = TypeVar("Item")
 
@@ -169,7 +169,7 @@ def open_reader(input: Input, label_file: str | None, tolerant: bool) -> Reader:
     return open_text(input, tolerant=tolerant)
 
 
-def read_ahead(items: Iterator[Item], most: int = 2) -> Iterator[Item]:
+def read_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
     """The same items, made on another thread, at most so many ahead; its error comes where the item would have."""
     ahead = _Ahead(items, most)
     try:

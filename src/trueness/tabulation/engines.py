@@ -68,4 +68,4 @@ def _pays(rows: Rows) -> bool:
     fused = sys.modules.get("trueness.tabulation.fused")
     if fused is None:
         return seconds > COLD_SECONDS
-    return seconds > (READY_SECONDS if fused.is_ready(rows.n_classes, rows.working_dtype) else WARM_SECONDS)
+    return seconds > (READY_SECONDS if fused.is_ready(rows) else WARM_SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArra
 from trueness.binning import Edges, EqualMass
 from trueness.tabulation._threads import in_threads
 from trueness.tabulation.fused._groups import EDGES_AT_A_TIME, Layout, group_kernel
+from trueness.tabulation.fused._lanes import WIDTH
 from trueness.tabulation.fused._measure import CELLS, measure_kernel, order_statistics
 from trueness.tabulation.fused._rows import row_kernel
 from trueness.tabulation.fused._totals import Totals, aligned_zeros
@@ -38,7 +39,7 @@ def spans(rows: Rows) -> list[tuple[int, int]]:
 
 def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
     """Compile what a pass over such rows needs, so that it fails before the pass if it must."""
-    if specs and not is_ready(rows.n_classes, rows.working_dtype):
+    if specs and not is_ready(rows):
         _Pass(rows, specs).add_nothing()
 
 
@@ -82,16 +83,22 @@ def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, 
     work = _Pass(rows, specs)
     for start, stop in spans:
         work.add(start, stop)
-    _ready.add((rows.n_classes, work.item))
+    _ready.add(_kind(rows))
     return work.sums()
 
 
-_ready: set[tuple[int, int]] = set()
+def _kind(rows: Rows) -> tuple[int, int, bool]:
+    """What the kernel for some rows is made for: classes, bytes of a probability, whether it reads columns."""
+    columns = rows.in_columns and rows.n_classes <= NETWORK_CLASSES
+    return rows.n_classes, np.dtype(rows.working_dtype).itemsize, columns
 
 
-def is_ready(n_classes: int, dtype: Any) -> bool:
+_ready: set[tuple[int, int, bool]] = set()
+
+
+def is_ready(rows: Rows) -> bool:
     """Whether the kernel for such rows was used before in this process, and costs nothing more."""
-    return (n_classes, np.dtype(dtype).itemsize) in _ready
+    return _kind(rows) in _ready
 
 
 class _Pass:
@@ -99,21 +106,21 @@ class _Pass:
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
         self.rows, self.specs = rows, specs
-        self.item = np.dtype(rows.working_dtype).itemsize
+        n_classes, self.item, self.by_columns = _kind(rows)
+        self.order: Literal["C", "F"] = "F" if self.by_columns else "C"
         self.thresholds = _thresholds(rows, specs)
         self.split = specs[0].ties == "split"
-        n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
+        n_edges = self.thresholds.shape[1]
         copies = 4 if n_classes <= NETWORK_CLASSES and n_edges < 256 else 1
         if n_classes <= NETWORK_CLASSES:
             layout = Layout(n_classes, len(specs))
-            shape = ",".join(
-                map(str, (n_classes, self.item, copies, *(_kernel_name(spec.variation) for spec in specs)))
-            )
+            measures = (_kernel_name(spec.variation) for spec in specs)
+            shape = ",".join(map(str, (n_classes, self.item, copies, self.order, *measures)))
             few = n_edges <= FEW_EDGES
             self.kernel = group_kernel(shape, few)
             self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
             self.scratch, row = aligned_zeros((layout.size,)), layout.row
-            self.padding = np.empty((8, n_classes), f"f{self.item}"), np.empty(8, np.int64)
+            self.padding = self._empty(WIDTH), np.empty(WIDTH, np.int64)
         else:
             self.kernel = row_kernel(self.item)
             self.search = _search(specs, self.thresholds)
@@ -127,7 +134,11 @@ class _Pass:
     def add(self, start: int, stop: int) -> None:
         """Add the rows from start to stop, or refuse them."""
         assert self.rows.labels is not None
-        block = self.rows.block(start, stop)[: stop - start]
+        if self.by_columns:
+            # Two rows or more, or a compiler could not tell columns from rows.
+            block = self.rows.columns(start, stop, room=max(stop - start, 2))
+        else:
+            block = self.rows.block(start, stop)[: stop - start]
         scores = self.rows.scores(start, stop) if self.rows.from_logits else block
         labels = np.ascontiguousarray(self.rows.labels.block(start, stop), dtype=np.int64)
         failed = self.sum_block(block, scores, labels)
@@ -136,9 +147,12 @@ class _Pass:
 
     def add_nothing(self) -> None:
         """Run the kernel over no rows."""
-        block = np.empty((0, self.rows.n_classes), f"f{self.item}")
+        block = self._empty(2 if self.by_columns else 0)
         scores = block.astype(np.float64) if self.rows.from_logits else block
         self.sum_block(block, scores, np.empty(0, np.int64))
+
+    def _empty(self, n_rows: int) -> Any:
+        return np.empty((n_rows, self.rows.n_classes), f"f{self.item}", order=self.order)
 
     def sum_block(self, block: Any, scores: Any, labels: Any) -> int:
         """Sum a block; the first of eight rows among which one is bad, or -1.

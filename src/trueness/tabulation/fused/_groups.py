@@ -1,7 +1,8 @@
 """Up to 32 classes: eight rows at a time, in registers from the first load to the last sum.
 
-A group of eight rows is turned so that each class is one vector. Ranks, sorting network, logarithms and checks then
-work on eight rows at once; the ordered probabilities are turned back, and each row is added to its bin.
+A group of eight rows is turned so that each class is one vector, as it is already where columns lie in memory. Ranks,
+sorting network, logarithms and checks then work on eight rows at once; the ordered probabilities are turned back, and
+each row is added to its bin.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -78,18 +79,44 @@ class Layout:
         return self.rows + WIDTH * self.row
 
 
+class Shape(NamedTuple):
+    """What the code is made for."""
+
+    n_classes: int
+    item: int
+    """Bytes of a probability."""
+    copies: int
+    """Of the sums."""
+    by_columns: bool
+    """Whether the classes, and not the rows, lie together in memory."""
+    measures: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Shape:
+        """From the text as which it travels, because the compiler knows texts."""
+        n_classes, item, copies, order, *measures = text.split(",")
+        return cls(int(n_classes), int(item), int(copies), order == "F", tuple(measures))
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.n_classes, len(self.measures))
+
+
 class Group:
     """Emits the work on one group."""
 
-    def __init__(self, builder: Any, layout: Layout, item: int, measures: tuple[str, ...]) -> None:
-        self.lanes, self.builder, self.layout = Lanes(builder), builder, layout
-        self.item, self.measures = item, measures
-        self.kind = SINGLE if item == 4 else DOUBLE
+    def __init__(self, builder: Any, shape: Shape) -> None:
+        self.lanes, self.builder, self.layout = Lanes(builder), builder, shape.layout
+        self.item, self.by_columns, self.measures = shape.item, shape.by_columns, shape.measures
+        self.kind = SINGLE if shape.item == 4 else DOUBLE
 
-    def columns(self, rows: Any) -> list[Any]:
-        """The group's values, one vector per class."""
+    def columns(self, rows: Any, stride: Any = None) -> list[Any]:
+        """The group's values, one vector per class; `stride` are the bytes between classes if columns lie in memory."""
         n, lanes, item = self.layout.n_classes, self.lanes, self.item
         vector = ir.VectorType(self.kind, WIDTH)
+        if self.by_columns:
+            places = [self._place(rows, ir.Constant(INT64, c), stride) for c in range(n)]
+            return [self._wide(lanes.load(place, 0, vector, item)) for place in places]
         if n < WIDTH:
             return [self._wide(column) for column in self._narrow_columns(rows, vector)]
         columns: list[Any] = [None] * n
@@ -99,6 +126,11 @@ class Group:
             square = [self._wide(lanes.load(rows, offset, vector, item)) for offset in offsets]
             columns[first : first + WIDTH] = lanes.transposed(square)
         return columns
+
+    def _place(self, rows: Any, label: Any, stride: Any) -> Any:
+        """Where the probability of a class begins."""
+        apart = stride if self.by_columns else ir.Constant(INT64, self.item)
+        return self.builder.add(rows, self.builder.mul(label, apart))
 
     def _wide(self, value: Any) -> Any:
         return self.builder.fpext(value, FLOATS) if self.item == 4 else value
@@ -118,7 +150,7 @@ class Group:
             columns.append(column)
         return columns
 
-    def true_probability(self, rows: Any, labels: Any, columns: list[Any]) -> Any:
+    def true_probability(self, rows: Any, stride: Any, labels: Any, columns: list[Any]) -> Any:
         """p_y of each row: chosen from the columns if they are few, else read again from memory."""
         b, lanes = self.builder, self.lanes
         if len(columns) <= FEW_COLUMNS:
@@ -128,11 +160,9 @@ class Group:
             return p
         cells = []
         for r in range(WIDTH):
-            label = lanes.load(labels, WIDTH * r, INT64)
-            place = b.mul(
-                b.add(label, ir.Constant(INT64, r * self.layout.n_classes)), ir.Constant(INT64, self.item)
-            )
-            cells.append(lanes.load(b.add(rows, place), 0, self.kind, self.item))
+            place = self._place(rows, lanes.load(labels, WIDTH * r, INT64), stride)
+            further = r * self.item * (1 if self.by_columns else self.layout.n_classes)
+            cells.append(lanes.load(place, further, self.kind, self.item))
         return self._wide(lanes.gathered(cells, ir.VectorType(self.kind, WIDTH)))
 
     def ordered(self, columns: list[Any]) -> list[Any]:
@@ -178,12 +208,12 @@ class Group:
         some = self.builder.icmp_unsigned("!=", self.builder.bitcast(where, BYTE), ir.Constant(BYTE, 0))
         return self.builder.zext(some, INT64)
 
-    def describe(self, rows: Any, labels: Any, scratch: Any, tolerance: Any, valid: Any) -> Any:
+    def describe(self, rows: Any, stride: Any, labels: Any, scratch: Any, tolerance: Any, valid: Any) -> Any:
         """Everything about eight rows but their bins, into the scratch memory; the result says what is amiss."""
         b, lanes, at = self.builder, self.lanes, self.layout
-        x = self.columns(rows)
+        x = self.columns(rows, stride)
         total = lanes.sum(x)
-        p = self.true_probability(rows, labels, x)
+        p = self.true_probability(rows, stride, labels, x)
         self.q = q = self.ordered(x)
         more = at_least = lanes.ints(0)
         log_p: Any = None
@@ -265,75 +295,66 @@ _ADDRESS = types.int64
 
 
 @intrinsic(prefer_literal=True)
-def _sum_group(_, rows, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, shape):
+def _sum_group(
+    _, rows, stride, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, shape
+):
     """Describe eight rows, find their bins by comparing with every edge, and add them up."""
-    n_classes, item, copies, measures = _shape(shape)
-    layout = Layout(n_classes, len(measures))
+    made_for = Shape.of(shape.literal_value)
+    layout = made_for.layout
 
     def emit(context, builder, signature, args):
-        rows, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, _ = args
-        group = Group(builder, layout, item, measures)
-        flags = group.describe(rows, labels, scratch, tolerance, valid)
+        rows, stride, labels, scratch, tolerance, valid, thresholds, n_thresholds, acc, ranks, _ = args
+        group = Group(builder, made_for)
+        flags = group.describe(rows, stride, labels, scratch, tolerance, valid)
         n_bins = builder.add(n_thresholds, ir.Constant(INT64, 2))  # one more, for lanes without a row
         waste = group.lanes.spread(builder.sub(n_bins, ir.Constant(INT64, 1)), INTS)
         for k, value in enumerate(group.values):
             edges = builder.add(thresholds, builder.mul(n_thresholds, ir.Constant(INT64, 8 * k)))
             bins = builder.select(group.live, group.bin(value, edges, n_thresholds), waste)
             group.lanes.store(bins, scratch, 8 * (layout.bins + WIDTH * k))
-        group.add(group.row_vectors(), scratch, acc, ranks, n_bins, copies)
+        group.add(group.row_vectors(), scratch, acc, ranks, n_bins, made_for.copies)
         return flags
 
-    addresses = [_ADDRESS] * 3
+    addresses = [_ADDRESS] * 4
     return types.int64(*addresses, types.float64, *[types.int64] * 5, shape), emit
 
 
 @intrinsic(prefer_literal=True)
-def _describe_group(_, rows, labels, scratch, tolerance, valid, shape):
+def _describe_group(_, rows, stride, labels, scratch, tolerance, valid, shape):
     """Describe eight rows, and leave them ready to be added, in the scratch memory."""
-    n_classes, item, _, measures = _shape(shape)
-    layout = Layout(n_classes, len(measures))
+    made_for = Shape.of(shape.literal_value)
+    layout = made_for.layout
 
     def emit(context, builder, signature, args):
-        rows, labels, scratch, tolerance, valid, _ = args
-        group = Group(builder, layout, item, measures)
-        flags = group.describe(rows, labels, scratch, tolerance, valid)
+        rows, stride, labels, scratch, tolerance, valid, _ = args
+        group = Group(builder, made_for)
+        flags = group.describe(rows, stride, labels, scratch, tolerance, valid)
         for r, row in enumerate(group.row_vectors()):
             for part, vector in enumerate(row):
                 group.lanes.store(vector, scratch, 8 * (layout.rows + r * layout.row + WIDTH * part))
         return flags
 
-    return types.int64(*[_ADDRESS] * 3, types.float64, types.int64, shape), emit
+    return types.int64(*[_ADDRESS] * 4, types.float64, types.int64, shape), emit
 
 
 @intrinsic(prefer_literal=True)
 def _add_group(_, scratch, acc, ranks, n_bins, shape):
     """Add eight described rows to the bins that the scratch memory names."""
-    n_classes, item, copies, measures = _shape(shape)
-    layout = Layout(n_classes, len(measures))
+    made_for = Shape.of(shape.literal_value)
+    layout = made_for.layout
 
     def emit(context, builder, signature, args):
         scratch, acc, ranks, n_bins, _ = args
-        group = Group(builder, layout, item, measures)
+        group = Group(builder, made_for)
         places = [
             [8 * (layout.rows + r * layout.row + k) for k in range(0, layout.row, WIDTH)]
             for r in range(WIDTH)
         ]
         rows = [[group.lanes.load(scratch, place, INTS) for place in row] for row in places]
-        group.add(rows, scratch, acc, ranks, n_bins, copies)
+        group.add(rows, scratch, acc, ranks, n_bins, made_for.copies)
         return context.get_dummy_value()
 
     return types.void(*[_ADDRESS] * 4, shape), emit
-
-
-def _shape(literal: Any) -> tuple[int, int, int, tuple[str, ...]]:
-    """What the code is made for, which travels as a text that the compiler knows."""
-    return _parsed(literal.literal_value)
-
-
-def _parsed(shape: str) -> tuple[int, int, int, tuple[str, ...]]:
-    """Classes, bytes of a probability, copies of the sums, measures."""
-    n_classes, item, copies, *measures = shape.split(",")
-    return int(n_classes), int(item), int(copies), tuple(measures)
 
 
 @jit
@@ -354,12 +375,12 @@ def _mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, pla
 
 @cache
 def group_kernel(shape: str, few: bool) -> Any:
-    """The compiled pass over a block, for `shape` (classes, bytes, copies, measures) and few or many bins."""
-    n_classes, item, copies, measures = _parsed(shape)
-    layout = Layout(n_classes, len(measures))
+    """The compiled pass over a block, for a `Shape` as text and few or many bins."""
+    made_for = Shape.of(shape)
+    layout, copies = made_for.layout, made_for.copies
     places = (layout.bins, layout.rank, layout.tied, layout.entropy, layout.totals)
-    bins_at, totals_at, row_bytes = layout.bins, layout.totals, n_classes * item
-    n_measures, fingerprint = len(measures), FINGERPRINT
+    bins_at, totals_at = layout.bins, layout.totals
+    n_measures, fingerprint = len(made_for.measures), FINGERPRINT
     groups_between_flushes = 4095 * copies // WIDTH
 
     @kernel
@@ -369,22 +390,25 @@ def group_kernel(shape: str, few: bool) -> Any:
         rows, labels_at, words = y_prob.ctypes.data, labels.ctypes.data, scratch.ctypes.data
         acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
         n_rows, n_edges, waiting = len(labels), thresholds.shape[1], 0
+        to_next_row, to_next_class = y_prob.strides
         lane_sums = scratch[totals_at : totals_at + 16]
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
         for first in range(0, n_rows, 8):
             valid = min(8, n_rows - first)
-            here, these = rows + first * row_bytes, labels_at + first * 8
+            here, stride, these = rows + first * to_next_row, to_next_class, labels_at + first * 8
             if valid < 8:
                 padded, padded_labels = padding
                 for r in range(8):
                     padded[r] = y_prob[first + min(r, valid - 1)]
                     padded_labels[r] = labels[first + min(r, valid - 1)]
-                here, these = padded.ctypes.data, padded_labels.ctypes.data
+                here, stride, these = padded.ctypes.data, padded.strides[1], padded_labels.ctypes.data
             if few:
-                flags = _sum_group(here, these, words, tolerance, valid, edges, n_edges, acc, ranks, shape)
+                flags = _sum_group(
+                    here, stride, these, words, tolerance, valid, edges, n_edges, acc, ranks, shape
+                )
             else:
-                flags = _describe_group(here, these, words, tolerance, valid, shape)
+                flags = _describe_group(here, stride, these, words, tolerance, valid, shape)
                 _find_bins(scratch, valid, search, thresholds, bins_at, n_measures)
                 _add_group(words, acc, ranks, totals.acc.shape[2], shape)
             if flags != 0:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from trueness.tabulation.fused._groups import Group, Layout
+from trueness.tabulation.fused._groups import Group, Shape
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._rows import sweep
 
@@ -21,12 +21,12 @@ CELLS = 2**16
 @intrinsic(prefer_literal=True)
 def _measure_group(_, rows, out, tolerance, n_classes, item, measure):
     """𝒱 of eight rows; whether one of them is no distribution."""
-    layout, size = Layout(n_classes.literal_value, 1), item.literal_value
     name = measure.literal_value
+    made_for = Shape(n_classes.literal_value, item.literal_value, 1, False, (name,))
 
     def emit(context, builder, signature, args):
         address, values, slack, *_ = args
-        group = Group(builder, layout, size, (name,))
+        group = Group(builder, made_for)
         x = group.columns(address)
         largest = smallest = x[0]
         for column in x[1:]:
