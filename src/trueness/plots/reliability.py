@@ -80,20 +80,32 @@ class ReliabilityDisplay(Display):
         low, high = r.view
         order = np.argsort(r.x)
         calibrated = f"calibrated: {100 * r.level:g} % of bins"
+        # Where only a part of the range is shown, bands and bars end with it, and not in the strip below.
+        band_low, band_high, bar_low, bar_high = (
+            np.clip(ends, low, high) for ends in (r.low, r.high, r.bar_low, r.bar_high)
+        )
         if len(order) > 1:
             ax.fill_between(
-                r.x[order], r.low[order], r.high[order], color=BAND, alpha=0.45, linewidth=0, label=calibrated
+                r.x[order],
+                band_low[order],
+                band_high[order],
+                color=BAND,
+                alpha=0.45,
+                linewidth=0,
+                label=calibrated,
             )
         else:  # a band of one bin has no width
-            ax.vlines(r.x, r.low, r.high, color=BAND, alpha=0.45, linewidth=14, label=calibrated)
+            ax.vlines(r.x, band_low, band_high, color=BAND, alpha=0.45, linewidth=14, label=calibrated)
         ax.plot(
             [low, high], [low, high], color=INK, linestyle="--", linewidth=1, label="observed = predicted"
         )
         if r.metric == "UCE":
             ax.plot(r.x[order], r.expected[order], color=PREDICTED, linewidth=1.4, label="calibrated: mean")
-        ax.vlines(r.x, r.bar_low, r.bar_high, color=OBSERVED, linewidth=1.2, zorder=4)
+        ax.vlines(r.x, bar_low, bar_high, color=OBSERVED, linewidth=1.2, zorder=4)
         area = np.array(marker_areas((r.rows / r.rows.sum()).tolist(), 18, 170))
-        points(ax, r.x, r.y, area=area, hollow=r.small, colour=OBSERVED, label=r.summary)
+        # In two lines: a legend as wide as the axes would cover points wherever it stood.
+        words = r.summary.replace("), ", "),\n")
+        points(ax, r.x, r.y, area=area, hollow=r.small, colour=OBSERVED, label=words)
         self._draw_histogram(ax)
         ax.set_xlabel(r.x_label)
         ax.set_ylabel(r.y_label)
