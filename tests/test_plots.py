@@ -235,6 +235,17 @@ class TestRoomInTheDiagram:
             )
             assert not any(box.contains(x, y) for x, y in places)
 
+    def test_words_and_bands_are_not_covered_when_all_rows_are_tied(self):
+        answer = tn.assess(np.arange(400) % 4, np.full((400, 4), 0.25), rng=0)
+        gap = GapDisplay.from_assessment(answer)
+        gap.figure_.draw_without_rendering()
+        legend = gap.ax_.get_legend().get_window_extent()
+        assert not any(legend.overlaps(words.get_window_extent()) for words in gap.ax_.texts)
+        ranked = RankDisplay.from_assessment(answer)
+        ranked.figure_.draw_without_rendering()
+        below = ranked.ax_.transData.inverted().transform(ranked.ax_.get_legend().get_window_extent())[0, 1]
+        assert ranked.reading.high.max() < below
+
 
 def _ends(lines):
     return [y for segment in lines.get_segments() for y in segment[:, 1]]
@@ -484,7 +495,7 @@ class TestForest:
 
     def test_it_is_said_how_many_are_not_shown(self, result):
         display = ForestDisplay.from_assessment(result, most=3)
-        assert "; 1 more are not shown" in display.ax_.get_xlabel()
+        assert "(1 more are not shown)" in display.ax_.get_xlabel()
 
     def test_no_groups(self, result):
         y_true, y_prob = rows(300)

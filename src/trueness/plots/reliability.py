@@ -127,7 +127,7 @@ class ReliabilityDisplay(Display):
         left, width, height = bars(r)
         ax.bar(
             left,
-            height * strip,
+            height * 0.76 * strip,  # the words stand above them
             width=width,
             bottom=foot,
             align="edge",
@@ -139,8 +139,7 @@ class ReliabilityDisplay(Display):
         ax.axhline(low - pad, color=QUIET, linewidth=0.6)
         ax.set(xlim=(low - pad, high + pad), ylim=(foot, high + pad), aspect="equal")
         ax.set_yticks([tick for tick in ax.get_yticks() if low - 1e-9 <= tick <= high + 1e-9])
-        x, side = (high, "right") if (height[left > (low + high) / 2] < 0.6).all() else (low, "left")
-        ax.text(x, foot + 0.9 * strip, "rows by their own V", ha=side, va="top", fontsize=7.5, color=QUIET)
+        ax.text(low, foot + strip, "rows by their own V", va="center", fontsize=7.5, color=QUIET)
 
 
 def free_corner(r: Reliability) -> str:
@@ -234,4 +233,15 @@ class GapDisplay(Display):
         ax.set_xlabel(f"predicted {r.measure.replace('_', ' ')}")
         ax.set_ylabel("observed less expected")
         light_grid(ax)
-        even_markers(ax.legend(loc="best", fontsize=8, framealpha=0.85, edgecolor="none"))
+        even_markers(
+            ax.legend(loc=_free_left_corner(r, reach), fontsize=8, framealpha=0.85, edgecolor="none")
+        )
+
+
+def _free_left_corner(r: Gaps, reach: float) -> str:
+    """Where a legend covers fewer points; right, there are words."""
+    left, right = r.view
+    there = r.x < left + 0.6 * (right - left)
+    above = np.count_nonzero(there & (r.gap + r.reach > reach / 2))
+    below = np.count_nonzero(there & (r.gap - r.reach < -reach / 2))
+    return "upper left" if above <= below else "lower left"
