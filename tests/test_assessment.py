@@ -698,6 +698,20 @@ class TestVerdict:
         assert result.verdict.startswith("no evidence of miscalibration at this sample size")
         assert f"3000 rows would reveal with 80 % power: {result.detectable_net_gap:.3g}" in result.verdict
 
+    @pytest.mark.parametrize("n_rows", [1, 2])
+    def test_a_row_in_a_bin_reveals_nothing(self, n_rows: int) -> None:
+        """Its entropy is 0 whatever comes true, so that no noise is seen; that is not a sharp instrument."""
+        result = tn.assess([0, 0][:n_rows], [[0.9, 0.1], [0.6, 0.4]][:n_rows], rng=0)
+        assert result.detectable_net_gap == np.inf
+        assert result.verdict.startswith("too few rows to tell: ")
+        assert result.to_dict()["detectable_net_gap"] is None
+
+    def test_one_error_among_certain_rows_is_seen(self) -> None:
+        right = tn.assess([0] * 50, [[1.0, 0.0]] * 50, rng=0)
+        assert right.detectable_net_gap == 0
+        assert right.verdict.startswith("no evidence")
+        assert tn.assess([1] + [0] * 49, [[1.0, 0.0]] * 50, rng=0).verdict.startswith("over-confident")
+
     @pytest.mark.parametrize(("exponent", "word", "sign"), [(1.4, "over", 1), (0.7, "under", -1)])
     def test_one_direction(self, exponent: float, word: str, sign: int) -> None:
         result = tn.assess(self.Y, tn.simulate.sharpen(self.P, exponent), rng=0)

@@ -119,7 +119,7 @@ class TestReliability:
         words = (
             f"VCE {vce.value:.4f} (noise alone {vce.noise_floor:.4f}), centred p = {vce.centred_p_value:.3f}"
         )
-        assert words in legend_of(result.plot().ax_)
+        assert words in [label.replace("\n", " ") for label in legend_of(result.plot().ax_)]
 
     def test_the_diagonal_is_dashed(self, result):
         lines = [line for line in result.plot().ax_.lines if line.get_linestyle() == "--"]
@@ -206,6 +206,49 @@ class TestReliability:
             points, _, _ = scattered(display.ax_)
             covered = [box.contains(*at) for at in display.ax_.transData.transform(points)]
             assert sum(covered) == 0
+
+
+@plots
+class TestRoomInTheDiagram:
+    def test_a_part_of_the_range_is_drawn_above_the_strip(self):
+        """Rows of one kind: the picture is enlarged, and the band and the bar are longer than it is."""
+        shown = ReliabilityDisplay.from_predictions([0, 1, 2] * 50, [[0.5, 0.3, 0.2]] * 150, rng=0)
+        low, high = shown.reading.view
+        assert shown.reading.low.min() < low
+        ends = [y for lines in shown.ax_.collections if hasattr(lines, "get_segments") for y in _ends(lines)]
+        assert len(ends) == 4
+        assert min(ends) >= low
+        assert max(ends) <= high
+
+    def test_the_legend_covers_no_point_of_a_calibrated_model(self):
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
+        answer = tn.assess(*tn.simulate.calibrated(20_000, [1, 1, 1], rng=0), rng=0)
+        for metric, ax in zip(["vce", "ece", "uce"], axes, strict=True):
+            ReliabilityDisplay.from_assessment(answer, metric=metric, ax=ax)
+        figure.canvas.draw()
+        for ax in axes:
+            box = ax.get_legend().get_window_extent()
+            places = ax.transData.transform(
+                np.vstack([s.get_offsets() for s in ax.collections if len(s.get_offsets())])
+            )
+            assert not any(box.contains(x, y) for x, y in places)
+
+    def test_words_and_bands_are_not_covered_when_all_rows_are_tied(self):
+        answer = tn.assess(np.arange(400) % 4, np.full((400, 4), 0.25), rng=0)
+        gap = GapDisplay.from_assessment(answer)
+        gap.figure_.draw_without_rendering()
+        legend = gap.ax_.get_legend().get_window_extent()
+        assert not any(legend.overlaps(words.get_window_extent()) for words in gap.ax_.texts)
+        ranked = RankDisplay.from_assessment(answer)
+        ranked.figure_.draw_without_rendering()
+        below = ranked.ax_.transData.inverted().transform(ranked.ax_.get_legend().get_window_extent())[0, 1]
+        assert ranked.reading.high.max() < below
+
+
+def _ends(lines):
+    return [y for segment in lines.get_segments() for y in segment[:, 1]]
 
 
 @plots
@@ -452,7 +495,7 @@ class TestForest:
 
     def test_it_is_said_how_many_are_not_shown(self, result):
         display = ForestDisplay.from_assessment(result, most=3)
-        assert "; 1 more are not shown" in display.ax_.get_xlabel()
+        assert "(1 more are not shown)" in display.ax_.get_xlabel()
 
     def test_no_groups(self, result):
         y_true, y_prob = rows(300)

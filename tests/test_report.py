@@ -212,13 +212,13 @@ class TestVerdicts:
         assert told(0.9, 0.9, 0.9, 0.9) == ("none", "No evidence of miscalibration")
 
     def test_every_sentence_of_the_library_has_a_headline(self, result):
-        """The verdict's sentences begin in six ways; whoever adds one has to give it a headline."""
+        """The verdict's sentences begin in seven ways; whoever adds one has to give it a headline."""
         import inspect
 
         from trueness.assessment import _words
 
         source = inspect.getsource(_words.verdict) + inspect.getsource(_words._direction)
-        assert len(re.findall(r"return|over-confident:|under-confident:", source)) == 8
+        assert len(re.findall(r"return|over-confident:|under-confident:", source)) == 9
         for start, kind, _ in HEADLINES:
             assert start in source
             assert headline(f"{start} …")[0] == kind
@@ -447,6 +447,44 @@ class TestOddAnswers:
         with pytest.raises(IsADirectoryError):
             result.write_html(tmp_path)
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            tn.assess([0], [[0.999, 0.001]], rng=0),
+            tn.assess([0, 1, 2] * 50, [[0.5, 0.3, 0.2]] * 150, rng=0),
+            tn.assess(*tn.simulate.calibrated(300, [0.05] * 100, rng=0), rng=0),
+        ],
+        ids=["one row", "one kind of row", "many classes"],
+    )
+    def test_bars_and_bands_stay_in_their_picture(self, answer):
+        """A picture of a small part of the range does not run into the words above and below it."""
+        from trueness.report._figures import WIDTH, reliability_chart
+
+        for metric in ("vce", "ece", "uce"):
+            chart = reliability_chart(reliability(answer, metric))
+            bottom = 12 + WIDTH - 58 - 14
+            bars = re.findall(r'<line class="bar"[^>]*y1="([\d.-]+)" y2="([\d.-]+)"', chart)
+            bands = re.findall(r'class="band"[^>]* y="([\d.-]+)" width="14" height="([\d.-]+)"', chart)
+            corners = re.findall(
+                r"[\d.-]+,([\d.-]+)", "".join(re.findall(r'class="band" points="([^"]+)', chart))
+            )
+            heights = [float(y) for bar in bars for y in bar] + [float(y) for y in corners]
+            heights += [y for top, height in bands for y in (float(top), float(top) + float(height))]
+            assert bars
+            assert bands or corners
+            assert min(heights) >= 12 - 0.1, metric
+            assert max(heights) <= bottom + 1.1, metric
+
+    def test_one_row(self):
+        page = report.page(tn.assess([0], [[0.999, 0.001]], rng=0))
+        assert "<h2>Too few rows to tell</h2>" in page
+        assert ">1 row · 2 classes" in page
+        assert "1 rows" not in page
+
+    def test_groups_too_small_to_assess_are_counted(self):
+        page = report.page(tn.assess(*rows(900), groups=[str(k % 90) for k in range(900)], rng=0))
+        assert "90 of 90 groups were not assessed" in page
 
 
 class TestNotebook:

@@ -234,6 +234,20 @@ class TestResumption:
         assert run.reproduce(settings(tmp_path), again).readings == first.readings
         assert again.rows == 10_000
 
+    @pytest.mark.parametrize("damaged", ["", "{", "[1, 2]"])
+    def test_damaged_limits_and_timings_are_made_anew(self, tmp_path, damaged):
+        first = run.reproduce(settings(tmp_path), Quiet())
+        files = [
+            *(tmp_path / "cells").glob("*/limits-*.json"),
+            *(tmp_path / "cells").glob("*/timings-*.json"),
+        ]
+        assert len(files) == 2
+        for file in files:
+            file.write_text(damaged)
+        again = run.reproduce(settings(tmp_path), Quiet())
+        assert (again.readings, again.verdicts) == (first.readings, first.verdicts)
+        assert again.timing is None  # what is not known is not said
+
     def test_tables_of_other_rows_are_not_taken(self, tmp_path):
         store = Store(tmp_path, "portable")
         (done,) = cells.tabulate_cells([Cell(THREE, 10_000, 0)]).cells

@@ -52,6 +52,13 @@ class TestCommand:
         assert (tmp_path / "twins.csv").exists()
         assert "16 of 16" in capsys.readouterr().out
 
+    def test_a_scenario_of_too_many_classes_for_its_rows_is_told_why(self, tmp_path, capsys):
+        """With 20 nearly uniform classes, KL counts at 10⁴ rows: no fault of the library, but not a/√N either."""
+        assert reproduced("--out", tmp_path, *SMALL, "--classes", 20, "--alpha", 50) == 1
+        err = capsys.readouterr().err
+        assert "FAILS: vce in bins of equal mass, C = 20" in err
+        assert err.endswith(f"{reproduce.FOR_MANY_ROWS}\n")
+
     def test_a_cell_far_from_theory_ends_with_1(self, tmp_path, capsys, monkeypatch):
         def wrong(scenario):
             return {

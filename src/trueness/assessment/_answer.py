@@ -72,7 +72,7 @@ class Assessment:
     log_score_z: ZTest
     """Standardised log-score: below 0 over-confident, above 0 under-confident."""
     detectable_net_gap: float
-    """The smallest net gap that so many rows would reveal with 80 % power."""
+    """The smallest net gap that so many rows would reveal with 80 % power; infinite if none would be."""
     table: CalibrationTable
     confidence_table: CalibrationTable | None
     level: float

@@ -120,7 +120,7 @@ def judge(material: Material, settings: Settings) -> Assessment:
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=_detectable(level, evidence.null_net_sd),
+        detectable_net_gap=_detectable(level, evidence.null_net_sd, certain=_certain(table)),
         table=table,
         confidence_table=by_confidence,
         level=level,
@@ -131,8 +131,19 @@ def judge(material: Material, settings: Settings) -> Assessment:
     )
 
 
-def _detectable(level: float, sd: float) -> float:
-    """A gap whose p-value, doubled as in the verdict, is at most 1 - level with the power that is promised."""
+def _certain(table: CalibrationTable) -> bool:
+    """Whether every row was predicted with probability 1."""
+    return bool((table.mean_ordered[table.row_count > 0, 0] >= 1).all())
+
+
+def _detectable(level: float, sd: float, certain: bool) -> float:
+    """A gap whose p-value, doubled as in the verdict, is at most 1 - level with the power that is promised.
+
+    Outcomes of certain predictions do not vary, and the first other one is seen. If those of uncertain ones do not vary
+    either, there are too few: one row in a bin has an entropy of 0 whatever comes true.
+    """
+    if sd == 0 and not certain:
+        return math.inf
     return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * sd
 
 

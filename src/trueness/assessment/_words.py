@@ -44,9 +44,11 @@ def verdict(result: Assessment) -> str:
     if others:
         direction = "over" if result.log_score_z.value < 0 else "under"
         return f"VCE finds nothing at this sample size, but the log-score says {direction}-confident: {others[0]}"
+    if math.isinf(result.detectable_net_gap):
+        return f"too few rows to tell: {plural(result.n_rows, 'row')} would not reveal a net gap of any size"
     return (
         f"no evidence of miscalibration at this sample size ({_p(min(centred, net))}); smallest net gap that "
-        f"{result.n_rows} rows would reveal with 80 % power: {result.detectable_net_gap:.3g}"
+        f"{plural(result.n_rows, 'row')} would reveal with 80 % power: {result.detectable_net_gap:.3g}"
     )
 
 
@@ -94,8 +96,8 @@ def page(result: Assessment) -> str:
     """The numbers as a table, the verdict, the groups, and what limits it."""
     table = result.table
     head = (
-        f"{result.n_rows} rows, {table.n_classes} classes, {table.n_bins} bins of {table.spec.variation.name}; "
-        f"{result.resamples} draws, seed {result.seed}"
+        f"{plural(result.n_rows, 'row')}, {table.n_classes} classes, {table.n_bins} bins of "
+        f"{table.spec.variation.name}; {result.resamples} draws, seed {result.seed}"
     )
     if result.n_clusters is not None:
         head += f"; {result.n_clusters} clusters"

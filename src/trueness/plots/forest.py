@@ -140,7 +140,7 @@ class ForestDisplay(Display):
         ax.set_yticks([y for y, _ in names], [short(line.name) for _, line in names])
         ax.set_ylim(-0.7 if r.whole is not None else 0.3, n + 0.7)
         _note(ax, names)
-        left_out = f"; {r.n_left_out} more are not shown" if r.n_left_out else ""
+        left_out = f"\n({r.n_left_out} more are not shown)" if r.n_left_out else ""
         ax.set_xlabel(f"{r.x_label}, with {100 * r.level:g} % interval{left_out}", fontsize=9)
         light_grid(ax)
         ax.grid(visible=False, axis="y")

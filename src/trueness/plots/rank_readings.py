@@ -9,7 +9,7 @@ import numpy as np
 from trueness._border import whole_number
 from trueness._sums import FloatArray, IntArray
 from trueness.inference._binomial import frequency_band, standardised_gap
-from trueness.plots.readings import Judged, count_text, in_words, span_of
+from trueness.plots.readings import Judged, in_words, rows_text, span_of
 from trueness.table import CalibrationTable
 
 MOST_RANKS = 30
@@ -97,7 +97,7 @@ def ranks(judged: Judged, bin: int | None = None) -> Ranks:
         # The noise of a weighted mean over bins: Σ w²/n is one over the number of rows if all weigh the same.
         rows, size = float(count.sum()), 1 / float((share[filled] ** 2 / n[filled]).sum())
         q, r = (sums.sum(axis=0) / rows for sums in (table.ordered_sum, table.rank_count))
-        title = f"all {count_text(rows)} rows"
+        title = f"all {rows_text(rows)}"
     else:
         m = whole_number("bin", bin, 1, table.n_bins) - 1
         if not table.row_count[m]:
@@ -105,9 +105,7 @@ def ranks(judged: Judged, bin: int | None = None) -> Ranks:
         rows, size = float(count[m]), float(noise.independent_rows[m])
         q, r = table.mean_ordered[m], table.rank_frequency[m]
         name = in_words(table.spec.variation.name)
-        title = (
-            f"bin {m + 1} of {table.n_bins}, {name} in {span_of(table.edges, m + 1)}, {count_text(rows)} rows"
-        )
+        title = f"bin {m + 1} of {table.n_bins}, {name} in {span_of(table.edges, m + 1)}, {rows_text(rows)}"
     starts = rank_starts(table.n_classes)
     width = np.diff(np.append(starts, table.n_classes))
     predicted, observed = (np.minimum(np.add.reduceat(v, starts), 1.0) for v in (q / q.sum(), r))

@@ -113,7 +113,10 @@ class RankDisplay(Display):
             zorder=5,
         )
         ax.set_xticks(x, r.labels)
-        ax.set_ylim(0, 1.08 * max(float(r.predicted.max()), float(r.observed.max()), float(r.high.max())))
+        tops = np.maximum(np.maximum(r.predicted, r.observed), r.high)
+        # The legend stands at the right, where bars are low unless predictions are near uniform.
+        room = 1.3 if tops[1:].max() > 0.75 * tops.max() else 1.08
+        ax.set_ylim(0, room * float(tops.max()))
         ax.set_ylabel("share of rows")
 
     def _draw_logarithmic(self, ax: Any) -> None:

@@ -172,6 +172,15 @@ def count_text(rows: float) -> str:
     return f"{rows:,.0f}" if float(rows).is_integer() else f"{rows:,.5g}"
 
 
+def rows_text(rows: float) -> str:
+    """A number of rows with the word.
+
+    >>> rows_text(1), rows_text(1200.0), rows_text(0.5)
+    ('1 row', '1,200 rows', '0.5 rows')
+    """
+    return f"{count_text(rows)} {'row' if rows == 1 else 'rows'}"
+
+
 def reliability(judged: Judged, metric: str = "vce") -> Reliability:
     """The reliability diagram of VCE, ECE or UCE."""
     require_choice("metric", metric, METRICS)

@@ -80,20 +80,32 @@ class ReliabilityDisplay(Display):
         low, high = r.view
         order = np.argsort(r.x)
         calibrated = f"calibrated: {100 * r.level:g} % of bins"
+        # Where only a part of the range is shown, bands and bars end with it, and not in the strip below.
+        band_low, band_high, bar_low, bar_high = (
+            np.clip(ends, low, high) for ends in (r.low, r.high, r.bar_low, r.bar_high)
+        )
         if len(order) > 1:
             ax.fill_between(
-                r.x[order], r.low[order], r.high[order], color=BAND, alpha=0.45, linewidth=0, label=calibrated
+                r.x[order],
+                band_low[order],
+                band_high[order],
+                color=BAND,
+                alpha=0.45,
+                linewidth=0,
+                label=calibrated,
             )
         else:  # a band of one bin has no width
-            ax.vlines(r.x, r.low, r.high, color=BAND, alpha=0.45, linewidth=14, label=calibrated)
+            ax.vlines(r.x, band_low, band_high, color=BAND, alpha=0.45, linewidth=14, label=calibrated)
         ax.plot(
             [low, high], [low, high], color=INK, linestyle="--", linewidth=1, label="observed = predicted"
         )
         if r.metric == "UCE":
             ax.plot(r.x[order], r.expected[order], color=PREDICTED, linewidth=1.4, label="calibrated: mean")
-        ax.vlines(r.x, r.bar_low, r.bar_high, color=OBSERVED, linewidth=1.2, zorder=4)
+        ax.vlines(r.x, bar_low, bar_high, color=OBSERVED, linewidth=1.2, zorder=4)
         area = np.array(marker_areas((r.rows / r.rows.sum()).tolist(), 18, 170))
-        points(ax, r.x, r.y, area=area, hollow=r.small, colour=OBSERVED, label=r.summary)
+        # In two lines: a legend as wide as the axes would cover points wherever it stood.
+        words = r.summary.replace("), ", "),\n")
+        points(ax, r.x, r.y, area=area, hollow=r.small, colour=OBSERVED, label=words)
         self._draw_histogram(ax)
         ax.set_xlabel(r.x_label)
         ax.set_ylabel(r.y_label)
@@ -115,7 +127,7 @@ class ReliabilityDisplay(Display):
         left, width, height = bars(r)
         ax.bar(
             left,
-            height * strip,
+            height * 0.76 * strip,  # the words stand above them
             width=width,
             bottom=foot,
             align="edge",
@@ -127,8 +139,7 @@ class ReliabilityDisplay(Display):
         ax.axhline(low - pad, color=QUIET, linewidth=0.6)
         ax.set(xlim=(low - pad, high + pad), ylim=(foot, high + pad), aspect="equal")
         ax.set_yticks([tick for tick in ax.get_yticks() if low - 1e-9 <= tick <= high + 1e-9])
-        x, side = (high, "right") if (height[left > (low + high) / 2] < 0.6).all() else (low, "left")
-        ax.text(x, foot + 0.9 * strip, "rows by their own V", ha=side, va="top", fontsize=7.5, color=QUIET)
+        ax.text(low, foot + strip, "rows by their own V", va="center", fontsize=7.5, color=QUIET)
 
 
 def free_corner(r: Reliability) -> str:
@@ -222,4 +233,15 @@ class GapDisplay(Display):
         ax.set_xlabel(f"predicted {r.measure.replace('_', ' ')}")
         ax.set_ylabel("observed less expected")
         light_grid(ax)
-        even_markers(ax.legend(loc="best", fontsize=8, framealpha=0.85, edgecolor="none"))
+        even_markers(
+            ax.legend(loc=_free_left_corner(r, reach), fontsize=8, framealpha=0.85, edgecolor="none")
+        )
+
+
+def _free_left_corner(r: Gaps, reach: float) -> str:
+    """Where a legend covers fewer points; right, there are words."""
+    left, right = r.view
+    there = r.x < left + 0.6 * (right - left)
+    above = np.count_nonzero(there & (r.gap + r.reach > reach / 2))
+    below = np.count_nonzero(there & (r.gap - r.reach < -reach / 2))
+    return "upper left" if above <= below else "lower left"

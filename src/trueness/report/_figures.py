@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness.plots.readings import Gaps, Reliability, count_text
+from trueness.plots.readings import Gaps, Reliability, rows_text
 from trueness.plots.reliability import bars
 from trueness.plots.style import marker_areas
 from trueness.report._frame import Frame, chart, label, linear_ticks, mark
@@ -53,7 +53,7 @@ def _reliability_marks(r: Reliability, frame: Frame) -> list[Markup]:
     marks = []
     for k in range(len(r.x)):
         words = (
-            f"bin {r.bins[k]}, V in {r.span[k]}: {count_text(float(r.rows[k]))} rows\n"
+            f"bin {r.bins[k]}, V in {r.span[k]}: {rows_text(float(r.rows[k]))}\n"
             f"{r.x_label} {r.x[k]:.4f}, {r.y_label} {r.y[k]:.4f}\n"
             f"if calibrated: {r.low[k]:.4f} to {r.high[k]:.4f}"
         )
@@ -104,9 +104,8 @@ def _histogram(r: Reliability, frame: Frame) -> list[Markup]:
 
 def gap_chart(r: Gaps) -> Markup:
     """Signed gaps over V, above 0 over-confident."""
-    largest = (
-        max(float((np.abs(r.gap) + r.reach).max()), float(r.high.max()), float(-r.low.min()), 1e-3) * 1.12
-    )
+    largest = max(float((np.abs(r.gap) + r.reach).max()), float(r.high.max()), float(-r.low.min())) * 1.12
+    largest = largest if largest > 1e-9 else 1.0  # one row: nothing can vary
     left, right = r.view
     pad = 0.03 * (right - left)
     frame = Frame(LEFT + 6, 12, WIDTH - LEFT - RIGHT - 6, 240, (left - pad, right + pad), (-largest, largest))
@@ -126,7 +125,7 @@ def gap_chart(r: Gaps) -> Markup:
     ]
     for k in range(len(r.x)):
         words = (
-            f"bin {r.bins[k]}, V in {r.span[k]}: {count_text(float(r.rows[k]))} rows\n"
+            f"bin {r.bins[k]}, V in {r.span[k]}: {rows_text(float(r.rows[k]))}\n"
             f"gap {r.gap[k]:+.4f}\nif calibrated: {r.low[k]:+.4f} to {r.high[k]:+.4f}"
         )
         ends = (r.gap[k] - r.reach[k], r.gap[k] + r.reach[k])

@@ -29,7 +29,7 @@ class Frame:
     log_y: bool = False
 
     def x(self, value: float) -> float:
-        """Pixels from the left, kept near the frame so that no number is out of all proportion."""
+        """Pixels from the left, kept in the frame: what lies beyond must not run into the words around it."""
         return self.left + self.width * _place(value, self.x_range, self.log_x)
 
     def y(self, value: float) -> float:
@@ -88,7 +88,7 @@ def _place(value: float, ends: tuple[float, float], logarithmic: bool) -> float:
     if logarithmic:
         value, low, high = math.log(max(value, low / 10)), math.log(low), math.log(high)
     share = (value - low) / (high - low) if high > low else 0.5
-    return min(max(share, -0.2), 1.2)
+    return min(max(share, 0.0), 1.0)
 
 
 def label(

@@ -20,6 +20,7 @@ HEADLINES = (
     ("miscalibrated in both", "mixed", "Wrong in both directions"),
     ("the variation of the outcomes is as predicted", "mixed", "The wrong ranks come true"),
     ("VCE finds nothing", "mixed", "The log-score disagrees"),
+    ("too few rows", "few", "Too few rows to tell"),
     ("no evidence", "none", "No evidence of miscalibration"),
 )
 """How a verdict begins, the colour of its panel, and its headline."""

@@ -13,7 +13,7 @@ import numpy as np
 from trueness._version import __version__
 from trueness.assessment._words import limit_of
 from trueness.plots.forest import of_groups
-from trueness.plots.readings import count_text, in_words
+from trueness.plots.readings import count_text, in_words, rows_text
 from trueness.report._embedded import embedded
 from trueness.report._forest_figure import forest_chart
 from trueness.report._made import again, call_of
@@ -107,7 +107,7 @@ def _policy(style: str, script: str) -> str:
 def _header(result: Assessment, heading: str) -> Markup:
     table = result.table
     facts = [
-        f"{count_text(result.n_rows)} rows",
+        rows_text(result.n_rows),
         f"{table.n_classes} classes",
         f"{table.n_bins} bins of {in_words(table.spec.variation.name)}",
         f"{result.resamples} draws",
@@ -210,6 +210,11 @@ def _groups(result: Assessment) -> Markup | None:
         )
         caption = [tag("strong", "Net gap of the groups. "), f"Above 0 over-confident; grey: all rows.{few}"]
         parts.append(figure(forest_chart(forest), caption, wide="Picture of the groups"))
+    left_out = len(result.groups) - len(assessed)
+    if left_out:
+        parts.append(
+            tag("p", f"{left_out} of {len(result.groups)} groups were not assessed: see the remarks.")
+        )
     ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
     heads = ["group", "rows", "VCE", "net gap", "interval", "p", "corrected p", "remark"]
     table = table_of(

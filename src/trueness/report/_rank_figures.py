@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness.plots.rank_readings import HeatMap, Ranks
 from trueness.plots.ranks import MOST_BARS, floor_of, gap_text
-from trueness.plots.readings import count_text
+from trueness.plots.readings import rows_text
 from trueness.plots.style import LARGEST_GAP
 from trueness.report._figures import LEFT, RIGHT, WIDTH
 from trueness.report._frame import Frame, chart, label, linear_ticks, log_ticks, mark
@@ -141,7 +141,7 @@ def _cell(r: HeatMap, m: int, c: int, *, x: float, y: float, width: float) -> Ma
     strength = min(abs(gap) / LARGEST_GAP, 1.0)
     what = "ranks" if r.last[c] > r.first[c] else "rank"
     words = (
-        f"V in {r.span[m]}, {count_text(float(r.rows[m]))} rows; {what} {r.labels[c]}\n"
+        f"V in {r.span[m]}, {rows_text(float(r.rows[m]))}; {what} {r.labels[c]}\n"
         f"predicted {r.predicted[m, c]:.4g}, came true {r.observed[m, c]:.4g}\nstandardised gap {gap_text(gap)}"
     )
     return mark(

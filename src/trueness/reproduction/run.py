@@ -29,7 +29,7 @@ from trueness.reproduction.cells import (
 from trueness.reproduction.readings import Metric, limits_of, measures_of
 from trueness.reproduction.results import Reading, Slope, Verdict
 from trueness.reproduction.scenarios import Cell, Scenario, grid
-from trueness.reproduction.store import Store, Timing, TimingLog, plain, write_whole
+from trueness.reproduction.store import Store, Timing, TimingLog, kept_object, plain, write_whole
 from trueness.reproduction.theory import Limit, Limits
 from trueness.reproduction.twins import tabulate_twins, twin_values
 
@@ -124,7 +124,7 @@ def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits
     """What theory says of a scenario, computed once."""
     path = store.folder / f"limits-{scenario.name}.json"
     names = {f"{binning} {metric.name}" for binning in BINNINGS for metric in settings.metrics}
-    kept = json.loads(path.read_text()) if path.exists() else {}
+    kept = kept_object(path)
     if not names <= set(kept):
         limits = limits_of(scenario, settings.metrics, settings.n_threads)
         kept = {" ".join(name): [limit.floor, limit.a, limit.b] for name, limit in limits.items()}
@@ -267,10 +267,11 @@ def timing_line(outcome: Outcome) -> str:
     """How long the grid with one seed took, beside drawing its rows alone."""
     if outcome.timing is None:
         return "The grid with one seed was not timed as a whole with this number of threads."
-    timing = outcome.timing
+    timing, n_threads = outcome.timing, outcome.settings.n_threads
+    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
     return (
         f"The grid with one seed took {timing.seconds:.2f} s, drawing its Dirichlet rows alone "
-        f"{timing.drawing_seconds:.2f} s: a ratio of {timing.ratio:.2f}, on {outcome.settings.n_threads} threads "
+        f"{timing.drawing_seconds:.2f} s: a ratio of {timing.ratio:.2f}, on {threads} "
         f"with the {outcome.engine} engine, by {' and '.join(measures_of(outcome.settings.metrics))}."
     )
 

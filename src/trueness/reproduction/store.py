@@ -75,7 +75,7 @@ class TimingLog:
 
     def __init__(self, store: Store, measures: Sequence[str], n_threads: int) -> None:
         self.path = store.folder / f"timings-{'-'.join(measures)}-{n_threads}-threads.json"
-        self.entries: dict[str, Any] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.entries = kept_object(self.path)
 
     def add(self, cells: Sequence[Cell], timing: Timing) -> None:
         """Remember what these cells took together."""
@@ -90,6 +90,17 @@ class TimingLog:
             return None
         seconds, drawing = (sum(entry[part] for entry in taken.values()) for part in range(2))
         return Timing(seconds, drawing)
+
+
+def kept_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of the store; an empty one if there is none, or none that can be read."""
+    if not path.exists():
+        return {}
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:  # damaged: it is made anew and written over
+        return {}
+    return held if isinstance(held, dict) else {}
 
 
 def write_whole(path: Path, text: str) -> None:
