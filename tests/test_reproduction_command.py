@@ -52,12 +52,9 @@ class TestCommand:
         assert (tmp_path / "twins.csv").exists()
         assert "16 of 16" in capsys.readouterr().out
 
-    def test_a_scenario_of_too_many_classes_for_its_rows_is_told_why(self, tmp_path, capsys):
-        """With 20 nearly uniform classes, KL counts at 10⁴ rows: no fault of the library, but not a/√N either."""
-        assert reproduced("--out", tmp_path, *SMALL, "--classes", 20, "--alpha", 50) == 1
-        err = capsys.readouterr().err
-        assert "FAILS: vce in bins of equal mass, C = 20" in err
-        assert err.endswith(f"{reproduce.FOR_MANY_ROWS}\n")
+    def test_a_scenario_of_one_s_own_whose_curvature_counts(self, tmp_path):
+        """With 20 nearly uniform classes, KL counts at 10⁴ rows, which is no fault."""
+        assert reproduced("--out", tmp_path, *SMALL, "--classes", 20, "--alpha", 50) == 0
 
     def test_a_cell_far_from_theory_ends_with_1(self, tmp_path, capsys, monkeypatch):
         def wrong(scenario):
@@ -108,6 +105,10 @@ class TestCommand:
         monkeypatch.setattr("trueness.reproduction.run.reproduce", interrupted)
         assert reproduced("--out", tmp_path, *SMALL) == 130
         assert "the same command goes on" in capsys.readouterr().err
+
+    def test_more_classes_than_theory_is_computed_for(self, tmp_path, capsys):
+        assert reproduced("--out", tmp_path, "--classes", 1000, "--alpha", 1) == 2
+        assert "up to 200 classes, got 1000" in capsys.readouterr().err
 
     def test_classes_alone_mean_all_alpha_one(self):
         assert [s.label for s in reproduce._scenarios(4, None)] == ["1,1,1,1"]

@@ -21,10 +21,6 @@ examples:
   trueness reproduce --out mine --classes 5 --alpha 2,1,1,1,1 --max-rows 1e4
 """
 
-FOR_MANY_ROWS = """\
-  a/√N is the limit for many rows: with many classes, or predictions that are nearly uniform or nearly certain, the
-  mean is off it by terms of order 1/N until N is large (docs/theory.md, Theorem 3). See whether larger N agree."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to compute and where to put it."""
@@ -127,7 +123,6 @@ def _scenarios(classes: int | None, alphas: list[str] | None) -> tuple[Scenario,
 def _print(outcome: Outcome) -> None:
     from trueness.reproduction.results import slope_lines, verdict_lines
     from trueness.reproduction.run import timing_line
-    from trueness.reproduction.scenarios import PAPER_SCENARIOS
 
     verdicts = outcome.verdicts
     print("\n".join(verdict_lines(verdicts)))
@@ -142,7 +137,5 @@ def _print(outcome: Outcome) -> None:
             f"{verdict.distance:+.2f} standard deviations from theory",
             file=sys.stderr,
         )
-    if any(verdict.place.scenario not in PAPER_SCENARIOS for verdict in outcome.failed):
-        print(FOR_MANY_ROWS, file=sys.stderr)
     held = len(verdicts) - len(outcome.failed)
     print(f"{held} of {len(verdicts)} cells agree with theory.")

@@ -9,7 +9,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +127,7 @@ def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits
     kept = kept_object(path)
     if not names <= set(kept):
         limits = limits_of(scenario, settings.metrics, settings.n_threads)
-        kept = {" ".join(name): [limit.floor, limit.a, limit.b] for name, limit in limits.items()}
+        kept = {" ".join(name): list(astuple(limit)) for name, limit in limits.items()}
         write_whole(path, json.dumps(kept))
     return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in kept.items()}
 

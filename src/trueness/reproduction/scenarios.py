@@ -12,6 +12,9 @@ PAPER_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 DEFAULT_REPEATS: Mapping[int, int] = {10_000: 100, 100_000: 30, 1_000_000: 10, 10_000_000: 1}
 """Enough at the smaller sizes for a mean and a spread, and about as many rows at each size."""
 
+MOST_CLASSES = 200
+"""Theory needs a covariance of all ranks for each bin."""
+
 MAX_ALPHA = 1e6
 """Beyond it all rows are alike to three digits, and the quadratures of the theory take long."""
 
@@ -125,6 +128,10 @@ def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
         alpha *= n_classes
     if n_classes is not None and len(alpha) != n_classes:
         raise ValueError(f"alpha has {len(alpha)} numbers, but there are {n_classes} classes")
+    if len(alpha) > MOST_CLASSES:
+        raise ValueError(
+            f"theory is computed for up to {MOST_CLASSES} classes, got {len(alpha)}: pass fewer with --classes"
+        )
     if len(alpha) < 2 or not all(0 < value <= MAX_ALPHA for value in alpha):
         raise ValueError(
             f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {text!r}"
