@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -66,6 +67,11 @@ def checkpoint_of(
         return None
     if any(input.path == STANDARD_INPUT for input in inputs):
         raise InputError("standard input cannot be read again", "leave out --checkpoint, or name files")
+    if not 0 <= arguments.checkpoint_every < math.inf:
+        raise InputError(
+            f"--checkpoint-every must be a number of seconds from 0 up, got {arguments.checkpoint_every:g}",
+            "leave it out for 10",
+        )
     check_output(arguments.checkpoint, inputs)
     settings = {
         "rows": repr(row_options_of(arguments)),
@@ -116,12 +122,17 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
             tables.coarsened(EqualMass(arguments.equal_mass)),
             "from a grid of 4000 cells, in one pass",
         )
+    tell_masses(tables, way)
+    return tables
+
+
+def tell_masses(tables: GroupedTables, way: str) -> None:
+    """How equal bins of equal mass have become."""
     table = tables.whole[0]
     shares = table.count / table.count.sum()
     note(
         f"{table.n_bins} bins of equal mass, {way}: {100 * shares.min():.2f} to {100 * shares.max():.2f} % of the rows"
     )
-    return tables
 
 
 def describe(tables: GroupedTables) -> str:

@@ -111,7 +111,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
         if name not in fields:
             raise InputError(
                 f"{file} has no column {shown(name)}, which {first} has ({option})",
-                f"{nearest(name, list(fields))} Files of one run have the same columns",
+                f"files of one run have the same columns; {nearest(name, list(fields))}",
             )
     if choice.is_list != (fields[choice.probs[0]].kind == "list"):
         raise InputError(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from trueness._printing import visible
 from trueness.files._errors import InputError, shown
 
 STANDARD_INPUT = "-"
@@ -145,6 +146,7 @@ def _near_file(pattern: str) -> str:
 
 
 def _file(path: str, format: str | None, partition: dict[str, str | None] | None = None) -> Input:
+    _refuse_no_text(path)
     kind = kind_of(path, format)
     if kind is None:
         raise InputError(
@@ -154,6 +156,14 @@ def _file(path: str, format: str | None, partition: dict[str, str | None] | None
     if status.st_size == 0 and os.path.isfile(path):
         raise InputError(f"{path} is empty (0 bytes)", "check how it was written")
     return Input(path, kind, status.st_size, status.st_mtime_ns, partition or {})
+
+
+def _refuse_no_text(path: str) -> None:
+    """A name of bytes that are no text could neither be handed to pyarrow nor name a group."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the name of {visible(path)} is not UTF-8", "give the file another name") from None
 
 
 def _in_folder(folder: str, format: str | None) -> tuple[list[Input], int]:
