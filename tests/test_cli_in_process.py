@@ -70,6 +70,15 @@ class TestStopping:
         assert main(["tabulate", npz, "-o", out]) == 130
         assert "with --checkpoint FILE it could go on" in capsys.readouterr().err
         assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
+        assert "no sums were kept yet" in capsys.readouterr().err
+
+        def stop_later(*_: Any, **__: Any) -> Any:
+            Path(kept).touch()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("trueness.cli._running.checkpoint_of", lambda *_, **__: Namespace(path=kept))
+        monkeypatch.setattr("trueness.files.sum_source", stop_later)
+        assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
         assert f"the sums so far are in {kept}" in capsys.readouterr().err
         monkeypatch.setattr("trueness.cli.demo.run", stop)
         assert main(["demo"]) == 130
@@ -273,6 +282,15 @@ class TestOptionsThatWouldDoNothing:
         assert main(["assess", grouped, "--by", "site"]) == 0
         assert main(["merge", plain, grouped, "-o", str(tmp_path / "m.json")]) == 2
         assert f"{grouped} has groups by 'site', but {plain} has no groups" in capsys.readouterr().err
+
+    def test_more_bins_than_there_are(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        saved = str(tmp_path / "t.json")
+        assert main(["tabulate", npz, "-o", saved]) == 0
+        assert main(["bins", saved]) == 2
+        cause, remedy = capsys.readouterr().err.splitlines()[-2:]
+        assert cause == "trueness bins: 80 bins cannot be made of 10"
+        assert "--grid" in remedy
+        assert main(["bins", saved, "--numbers", "5,10"]) == 0
 
     def test_how_equal_the_masses_of_saved_bins_are(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         saved = str(tmp_path / "t.json")

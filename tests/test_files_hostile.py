@@ -284,3 +284,19 @@ def test_a_file_whose_name_is_no_text(tmp_path: Path, capsys: Any) -> None:
     cause, remedy = capsys.readouterr().err.splitlines()
     assert cause.endswith(r"\udcff/x.csv is not UTF-8")
     assert remedy == "  give the file another name"
+
+
+def test_an_array_of_a_usual_name_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:
+    """What is wrong with it is said, and not that it was not found; other arrays may be what they like."""
+    path, out = tmp_path / "x.npz", str(tmp_path / "t.json")
+    y_true, y_prob = tn.simulate.calibrated(50, [5, 1, 1], rng=0)
+    np.savez(path, y_true=y_true, y_prob=y_prob[:, :, None])
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    assert main(["tabulate", str(path), "--probs", "y_prob", "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob.astype(object))
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "a pickle" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob, notes=np.array([{}]))
+    assert main(["tabulate", str(path), "-o", out]) == 0

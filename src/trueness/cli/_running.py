@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -54,6 +55,8 @@ def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
 def _next_step(checkpoint: Checkpoint | None) -> str:
     if checkpoint is None:
         return "nothing was written; the same command begins again, with --checkpoint FILE it could go on"
+    if not os.path.exists(checkpoint.path):
+        return "no sums were kept yet, and nothing was written; the same command begins again"
     return f"the sums so far are in {checkpoint.path}; the same command goes on from there"
 
 

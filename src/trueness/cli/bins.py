@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = [] if saved else _inputs.inputs_of(arguments)
     check_outputs([None if arguments.json == "-" else arguments.json, arguments.checkpoint], inputs)
     tables = merge_files(saved_paths(arguments.files)) if saved else run_over(arguments, inputs).tables
+    _refuse_more_than(tables.whole[0].n_bins, numbers)
     sweep = sweep_bins(
         tables.whole[0],
         numbers,
@@ -71,6 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     if checkpoint is not None:
         checkpoint.remove()
     return 0
+
+
+def _refuse_more_than(cells: int, numbers: list[int]) -> None:
+    from trueness.files import InputError
+
+    if max(numbers) > cells:
+        raise InputError(
+            f"{max(numbers)} bins cannot be made of {cells}",
+            f"save the tables with trueness tabulate --grid, or pass --numbers up to {cells}",
+        )
 
 
 def _numbers(text: str) -> list[int]:

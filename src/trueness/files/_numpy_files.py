@@ -226,7 +226,9 @@ class NumpyReader:
     def fields(self) -> Mapping[str, Field]:
         """Its columns by name."""
         return {
-            name: self._headers[name].field if name in self._headers else Field("other")
+            name: self._headers[name].field
+            if name in self._headers
+            else Field("other", problem=self._odd[name])
             for name in self._arrays
         }
 
