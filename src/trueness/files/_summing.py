@@ -155,7 +155,9 @@ class _Run:
                 "leave out --exact: the grid takes weights",
             )
         batches = (placed.batch for placed in self._source.batches())
-        return exact_edges(batches, self._plan.measures(), self._source.n_classes, bins)
+        # "auto" is decided by the rows of the pass that sums, which is yet to come.
+        engine = "fused" if self._plan.engine == "fused" else "portable"
+        return exact_edges(batches, self._plan.measures(), self._source.n_classes, bins, engine)
 
     def resume(self, saved: State) -> None:
         """Go on where another process stopped."""
