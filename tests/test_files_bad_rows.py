@@ -430,3 +430,17 @@ def test_an_npy_file_that_is_cut_off(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "y.npy").write_bytes((tmp_path / "y.npy").read_bytes()[:500])
     assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
     assert "y.npy declares" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+@pytest.mark.parametrize("skip", [False, True])
+def test_names_of_columns_that_are_no_utf_8(tmp_path: Path, encoding: str, skip: bool) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode(encoding))
+    if skip:  # read as they are, with a mark for what is no text
+        with pytest.raises(InputError):
+            summed(path, skip=True, label="z")
+        return
+    error = refused(path)
+    assert error.cause.startswith(f"{path} is not UTF-8: ")
+    assert error.remedy == "write it again as UTF-8"

@@ -134,10 +134,19 @@ class TestSeveralFiles:
         north = same.HOSPITAL == "north"
         expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
         assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected
+        for pattern in (tmp_path / "data" / "*" / "*.parquet", tmp_path / "data" / "site=*"):
+            assert main(["tabulate", str(pattern), "--by", "site", "-o", str(out)]) == 0
+            assert load_tables(str(out)) == grouped
         files = find_inputs([str(tmp_path / "data")]).files
         source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())
         with pytest.raises(InputError, match="names of folders"):
             sum_source(source, Plan())
+
+    def test_a_folder_is_not_taken_for_the_labels(self, tmp_path: Path) -> None:
+        folder = tmp_path / "target=quality"
+        folder.mkdir()
+        (folder / "x.csv").write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
+        assert tables(tmp_path, folder / "x.csv")[0].n_rows == 1
 
     def test_shards_merge_to_the_whole(self, tmp_path: Path) -> None:
         for number, part in enumerate(np.array_split(np.arange(same.N_ROWS), 3)):

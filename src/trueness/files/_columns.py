@@ -165,7 +165,7 @@ def _require_numbers(fields: Mapping[str, Field], probs: Sequence[str], is_list:
 
 
 def _found_label(fields: Mapping[str, Field], file: str) -> str:
-    names = [name for name in fields if name.lower() in LABEL_NAMES]
+    names = [name for name, field in fields.items() if name.lower() in LABEL_NAMES and field.kind != "folder"]
     if len(names) == 1:
         return names[0]
     cause = (

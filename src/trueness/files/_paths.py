@@ -145,7 +145,7 @@ def _near_file(pattern: str) -> str:
     )
 
 
-def _file(path: str, format: str | None, partition: dict[str, str | None] | None = None) -> Input:
+def _file(path: str, format: str | None) -> Input:
     _refuse_no_text(path)
     kind = kind_of(path, format)
     if kind is None:
@@ -155,7 +155,9 @@ def _file(path: str, format: str | None, partition: dict[str, str | None] | None
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
         raise InputError(f"{path} is empty (0 bytes)", "check how it was written")
-    return Input(path, kind, status.st_size, status.st_mtime_ns, partition or {})
+    return Input(
+        path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
+    )
 
 
 def _refuse_no_text(path: str) -> None:
@@ -174,8 +176,7 @@ def _in_folder(folder: str, format: str | None) -> tuple[list[Input], int]:
         if kind_of(path) is None:
             left_out += 1
             continue
-        between = os.path.relpath(os.path.dirname(path), folder).split(os.sep)
-        found.append(_file(path, format, _partition(between)))
+        found.append(_file(path, format))
     if not found:
         raise InputError(
             f"the folder {shown(folder)} holds no file that can be read",
