@@ -4,6 +4,8 @@ import io
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -354,3 +356,22 @@ class TestWrongArguments:
         assert capsys.readouterr().err == (
             f"trueness {name}: {cause}\n  {remedy}trueness {name} --help lists what there is\n"
         )
+
+
+@pytest.mark.parametrize(("options", "passes"), [([], 1), (["--equal-mass", "4", "--exact"], 2)])
+def test_progress_counts_the_bytes_of_every_pass(
+    npz: str, tmp_path: Path, options: list[str], passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals, steps = [], []
+
+    @contextmanager
+    def bar(total: int, _: str) -> Iterator[Any]:
+        totals.append(total)
+        yield steps.append
+
+    monkeypatch.setattr("trueness.cli._running.progress_bar", bar)
+    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 500)  # several batches
+    assert main(["tabulate", npz, *options, "-o", str(tmp_path / "t.json")]) == 0
+    assert totals == [passes * os.path.getsize(npz)]
+    assert sum(steps) == totals[0]
+    assert len(steps) == passes * 6

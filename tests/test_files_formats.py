@@ -277,6 +277,16 @@ class TestBins:
         assert got == expected
         assert "exact, in two passes" in capsys.readouterr().err
 
+    @pytest.mark.fast
+    def test_exact_bins_with_the_fused_engine(self, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+        options = ("--equal-mass", 7, "--exact", "--engine", "fused")
+        got = tables(parquet.parent, parquet, *same.WIDE, *options)
+        assert got == [
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7), engine="fused")
+            for name in ("entropy", "confidence")
+        ]
+
     def test_many_equal_values(self, tmp_path: Path) -> None:
         rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)
         np.savez(tmp_path / "x.npz", y_true=np.zeros(1000, int), y_prob=rows)

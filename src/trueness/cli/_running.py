@@ -23,7 +23,10 @@ def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
     plan, source = plan_of(arguments), source_of(arguments, inputs)
     checkpoint = checkpoint_of(arguments, inputs)
     try:
-        with progress(inputs) as report:
+        begun = checkpoint is not None and os.path.exists(
+            checkpoint.path
+        )  # past its first pass, if it has two
+        with progress(inputs, passes=2 if plan.exact and not begun else 1) as report:
             summed = sum_source(source, plan, checkpoint=checkpoint, progress=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_next_step(checkpoint)) from None
@@ -88,18 +91,20 @@ def checkpoint_of(
 
 
 @contextmanager
-def progress(inputs: Sequence[Input]) -> Iterator[Callable[[Position, Batch], None]]:
-    """A bar of the bytes that were read."""
-    shown = 0
+def progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Callable[[Position, Batch], None]]:
+    """A bar of the bytes that were read, in so many passes."""
+    total = sum(input.size for input in inputs)
+    shown = passed = last = 0
 
-    with progress_bar(sum(input.size for input in inputs), "B") as advance:
+    with progress_bar(passes * total, "B") as advance:
 
         def report(position: Position, batch: Batch) -> None:
-            nonlocal shown
+            nonlocal shown, passed, last
             before = sum(input.size for input in inputs[: position.file])
             done = before + int(inputs[position.file].size * batch.share)
-            advance(max(0, done - shown))
-            shown = max(shown, done)
+            passed, last = passed + total * (done < last), done  # back at the beginning: another pass
+            advance(max(0, passed + done - shown))
+            shown = max(shown, passed + done)
 
         yield report
 
