@@ -294,6 +294,18 @@ class TestOptionsThatWouldDoNothing:
         assert "--grid" in remedy
         assert main(["bins", saved, "--numbers", "5,10"]) == 0
 
+    def test_a_grid_that_is_too_coarse_for_a_confident_model(self, tmp_path: Path, capsys: Any) -> None:
+        y_true, y_prob = tn.simulate.calibrated(2000, [5, 1, 1], rng=0)
+        path = str(tmp_path / "sharp.npz")
+        np.savez(path, y_true=y_true, y_prob=tn.simulate.sharpen(y_prob, 6.0))
+        command = ["tabulate", path, "--equal-mass", "10", "-o", str(tmp_path / "t.json")]
+        assert main(command) == 0
+        assert "10 were asked for, but one cell holds more than its share: --exact" in capsys.readouterr().err
+        assert main([*command, "--exact"]) == 0
+        told = capsys.readouterr().err
+        assert "10 bins of equal mass, exact, in two passes: 10.00 to 10.00 %" in told
+        assert "were asked for" not in told
+
     def test_how_equal_the_masses_of_saved_bins_are(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         saved = str(tmp_path / "t.json")
         assert main(["tabulate", npz, "-o", saved]) == 0

@@ -131,6 +131,11 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
             "from a grid of 4000 cells, in one pass",
         )
     tell_masses(tables, way)
+    if not arguments.exact and tables.whole[0].n_bins < arguments.equal_mass:
+        note(
+            f"{arguments.equal_mass} were asked for, but one cell holds more than its share: "
+            "--exact finds bins from all values, in two passes"
+        )
     return tables
 
 
