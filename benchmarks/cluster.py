@@ -4,7 +4,7 @@ Run it with ``make bench``, or alone with ``--quick`` for a run whose figures me
 `results/cluster.md`. Every figure is of one run on one machine: ratios hold better than seconds.
 
 The model at the end is that of docs/cluster.md. What it takes for granted of the sum of many tables is not taken from
-thin air: the tree of 10⁴ partitions is built and run here, with tables that are all different.
+thin air: the tree of 10⁴ partitions is built and run here, out of 64 different tables in turn.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def on_spark(paths: list[str], expected: Any) -> list[Run]:
 
 
 def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
-    """The work, and so many parts of it, all different: a hundred small partitions, rolled."""
+    """The work, and so many parts of it: a hundred rows each, of which every part begins one row after the last."""
     import numpy as np
 
     from trueness import partitions, simulate
@@ -205,7 +205,10 @@ def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
 
 
 def simulate_reduction(size: Size) -> tuple[list[tuple[Any, ...]], dict[str, Costs]]:
-    """The tree of many partitions: on a real scheduler for its cost a task, in this process for that of adding."""
+    """The tree of many partitions: on a real scheduler for its cost a task, in this process for that of adding.
+
+    On the scheduler 64 of the parts stand for all, in turn: they are sent before the clock starts.
+    """
     from trueness import FineGrid, partitions
     from trueness.adapters import dask
 

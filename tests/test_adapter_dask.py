@@ -3,6 +3,8 @@
 import functools
 import json
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,6 +203,15 @@ def test_equal_mass_exactly_in_two(client: Any) -> None:
     expected = one_process(bins=tn.EqualMass(10))
     assert tabulate(collection(4), bins=tn.EqualMass(10), exact=True) == expected
     assert tabulate(collection(3), bins=tn.EqualMass(10), exact=True, client=client, retries=1) == expected
+
+
+@pytest.mark.fast
+def test_equal_mass_exactly_with_the_fused_engine() -> None:
+    """V of the two engines differs in its last bits, and so do their edges: those of one process count."""
+    for variation in ("entropy", "confidence"):
+        options: dict[str, Any] = {"variation": variation, "bins": tn.EqualMass(10), "engine": "fused"}
+        expected = tn.tabulate(Y_TRUE, Y_PROB, **options)
+        assert adapter.tabulate(collection(4), "y", "p_*", exact=True, **options) == expected
 
 
 def test_exact_edges_of_a_measure_below_zero() -> None:
@@ -511,6 +522,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     ("more", "message"),
     [
         (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
+        (["--dask", "nonsense"], "no Dask scheduler answers at 'nonsense': missing port number"),
         (["--dask", "nowhere://x"], "no Dask scheduler answers at 'nowhere://x'"),
         (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is for runs in one process"),
     ],
@@ -533,3 +545,31 @@ def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:
     table: Any = names["table"]
     assert table.n_rows == names["answer"].table.n_rows == N_ROWS
     assert sum(names["tables"].values()) == table
+
+
+def test_an_address_without_meaning_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A client that was begun and never finished would wait 20 seconds at the end, and print a traceback."""
+    path = tmp_path / "x.csv"
+    path.write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
+    command = [sys.executable, "-m", "trueness", "tabulate", str(path), "--dask", "nonsense"]
+    ended = subprocess.run(
+        [*command, "-o", str(tmp_path / "t.json")], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()) == 2, ended.stderr
+
+
+def test_arrays_of_different_lengths() -> None:
+    import dask.array as da
+
+    y_prob, y_true = da.from_array(Y_PROB, chunks=(700, -1)), da.from_array(Y_TRUE[:-1], chunks=700)
+    with pytest.raises(InputError, match="the arrays have different numbers of rows: probs 3000, label 2999"):
+        adapter.tabulate(y_prob, y_true)
+
+
+def test_labels_that_are_no_classes_are_refused_in_the_words_of_python() -> None:
+    named = collection(of=whole().assign(y="cat"))
+    with pytest.raises(
+        InputError, match=r"got 'cat'; classes=\[...\] gives their names, classes='index' takes"
+    ):
+        adapter.tabulate(named, "y", "p_*")

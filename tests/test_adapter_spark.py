@@ -185,7 +185,8 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     bad[1000:].to_parquet(tmp_path / "bad.parquet", index=False)
     data = session.read.parquet(str(tmp_path))
     with pytest.raises(
-        InputError, match=r"bad\.parquet, row 235 \(partition .*the prediction is 7\.0"
+        InputError,
+        match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*the prediction is 7\.0",
     ) as caught:
         tabulate(data)
     assert "--" not in str(caught.value)

@@ -238,6 +238,22 @@ class TestGroups:
         assert coded(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
         assert coded(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
 
+    def test_a_name_that_is_no_text_in_utf_8(self, tmp_path: Path) -> None:
+        """Half a surrogate pair, as a file with a broken name brings it: the numbers are those of another name."""
+        broken = np.where(SITE == "north", "nor\udc80", SITE)
+        result = tn.assess(Y_TRUE, Y_PROB, groups=broken, clusters=np.arange(1200) // 6, rng=3, resamples=39)
+        want = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=np.arange(1200) // 6, rng=3, resamples=39)
+        assert sorted(group.n_rows for group in result.groups) == sorted(
+            group.n_rows for group in want.groups
+        )
+        assert (result.vce.value, result.vce.interval) == (want.vce.value, want.vce.interval)
+        assert r"nor\udc80 " in str(result)
+        result.write_html(tmp_path / "r.html")
+        of_clusters = tn.assess(
+            Y_TRUE, Y_PROB, clusters=[f"\udc80{n // 6}" for n in range(1200)], resamples=39
+        )
+        assert of_clusters.n_rows == 1200
+
 
 class TestContainers:
     """Rows, groups and clusters in any container give the answer of the NumPy rows."""

@@ -410,14 +410,22 @@ class TestErrors:
 
 
 class TestProgress:
-    def test_on_a_terminal_only(self, files: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "given",
+        [
+            "tabulate {files}/shard-1.parquet {files}/shard-2.parquet",
+            "tabulate {files}/shard-1.parquet --equal-mass 5 --exact",
+            "simulate --rows 3e5 --alpha 1,1,1",
+        ],
+    )
+    def test_on_a_terminal_only(self, files: Path, tmp_path: Path, given: str) -> None:
         """The bar comes after two seconds; here after none, in a process whose stderr is a terminal."""
         script = (
             "import sys, trueness.cli._progress as progress\nprogress.APPEARS_AFTER = 0.0\n"
             "from trueness.cli import main\nsys.exit(main(sys.argv[1:]))"
         )
-        command = [sys.executable, "-c", script, "tabulate", *map(str, files.glob("shard-?.parquet"))]
-        command += ["-o", str(tmp_path / "t.json")]
+        command = [sys.executable, "-c", script, *given.format(files=files).split()]
+        command += ["-o", str(tmp_path / ("t.npz" if "simulate" in given else "t.json"))]
         assert b"%|" not in subprocess.run(command, capture_output=True, check=True).stderr
         above, below = pty.openpty()
         fcntl.ioctl(below, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # a new one has no width
@@ -460,6 +468,9 @@ class TestCompletion:
         script = capsys.readouterr().out
         for name in COMMANDS:
             assert re.search(rf"\b{name}\b", script)
+        if shell == "fish":  # an apostrophe in a text must not end it
+            for line in script.splitlines():
+                assert line.replace(r"\'", "").count("'") % 2 == 0, line
         assert "equal-mass" in script
 
 

@@ -4,6 +4,8 @@ import io
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,15 @@ class TestStopping:
         out, kept = str(tmp_path / "t.json"), str(tmp_path / "c")
         assert main(["tabulate", npz, "-o", out]) == 130
         assert "with --checkpoint FILE it could go on" in capsys.readouterr().err
+        assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
+        assert "no sums were kept yet" in capsys.readouterr().err
+
+        def stop_later(*_: Any, **__: Any) -> Any:
+            Path(kept).touch()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("trueness.cli._running.checkpoint_of", lambda *_, **__: Namespace(path=kept))
+        monkeypatch.setattr("trueness.files.sum_source", stop_later)
         assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
         assert f"the sums so far are in {kept}" in capsys.readouterr().err
         monkeypatch.setattr("trueness.cli.demo.run", stop)
@@ -238,3 +249,141 @@ def test_odd_archives(tmp_path: Path) -> None:
     assert "something else than arrays" in refused("more.npz")
     np.savez(tmp_path / "odd.npz", a=np.array([None], object))
     assert "pickle" in refused("odd.npz")
+
+
+class TestOptionsThatWouldDoNothing:
+    """What cannot be done is refused before a file is read or written, and never left out in silence."""
+
+    @pytest.mark.parametrize(
+        ("options", "cause"),
+        [
+            ("--where site=1", "--where is about rows"),
+            ("--weight w", "--weight is about rows"),
+            ("--probs p_*", "--probs is about rows"),
+            ("--on-bad-rows skip", "--on-bad-rows is about rows"),
+            ("--variation iqv", "--variation is about rows"),
+            ("--by ward", "made by 'site'"),
+        ],
+    )
+    def test_rows_of_saved_tables(
+        self, npz: str, tmp_path: Path, options: str, cause: str, capsys: Any
+    ) -> None:
+        saved = str(tmp_path / "t.json")
+        assert main(["tabulate", npz, "--by", "site", "-o", saved]) == 0
+        assert main(["assess", saved, *options.split()]) == 2
+        assert cause in capsys.readouterr().err
+        if "--by" not in options:
+            assert main(["bins", saved, *options.split()]) == 2
+
+    def test_groups_of_saved_tables(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        plain, grouped = str(tmp_path / "t.json"), str(tmp_path / "g.json")
+        assert main(["tabulate", npz, "-o", plain]) == 0
+        assert main(["tabulate", npz, "--by", "site", "-o", grouped]) == 0
+        assert main(["assess", plain, "--by", "site"]) == 2
+        assert "made without groups" in capsys.readouterr().err
+        assert main(["assess", grouped, "--by", "site"]) == 0
+        assert main(["merge", plain, grouped, "-o", str(tmp_path / "m.json")]) == 2
+        assert f"{grouped} has groups by 'site', but {plain} has no groups" in capsys.readouterr().err
+
+    def test_more_bins_than_there_are(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        saved = str(tmp_path / "t.json")
+        assert main(["tabulate", npz, "-o", saved]) == 0
+        assert main(["bins", saved]) == 2
+        cause, remedy = capsys.readouterr().err.splitlines()[-2:]
+        assert cause == "trueness bins: 80 bins cannot be made of 10"
+        assert "--grid" in remedy
+        assert main(["bins", saved, "--numbers", "5,10"]) == 0
+
+    def test_a_grid_that_is_too_coarse_for_a_confident_model(self, tmp_path: Path, capsys: Any) -> None:
+        y_true, y_prob = tn.simulate.calibrated(2000, [5, 1, 1], rng=0)
+        path = str(tmp_path / "sharp.npz")
+        np.savez(path, y_true=y_true, y_prob=tn.simulate.sharpen(y_prob, 6.0))
+        command = ["tabulate", path, "--equal-mass", "10", "-o", str(tmp_path / "t.json")]
+        assert main(command) == 0
+        assert "10 were asked for, but one cell holds more than its share: --exact" in capsys.readouterr().err
+        assert main([*command, "--exact"]) == 0
+        told = capsys.readouterr().err
+        assert "10 bins of equal mass, exact, in two passes: 10.00 to 10.00 %" in told
+        assert "were asked for" not in told
+
+    def test_how_equal_the_masses_of_saved_bins_are(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        saved = str(tmp_path / "t.json")
+        assert main(["tabulate", npz, "-o", saved]) == 0
+        assert main(["assess", saved, "--equal-mass", "4"]) == 0
+        assert "4 bins of equal mass, from the 10 bins of the tables: " in capsys.readouterr().err
+
+    @pytest.mark.parametrize("options", ["--resamples 0", "--resamples -3", "--level 3", "--level nan"])
+    def test_odd_inference(self, npz: str, options: str, capsys: Any) -> None:
+        for command in (["assess", npz], ["bins", npz], ["compare", npz, npz]):
+            assert main([*command, *options.split()]) == 2
+            first = capsys.readouterr().err.splitlines()[0]
+            assert first.startswith(f"trueness {command[0]}: {options.split(maxsplit=1)[0]} must be")
+
+    @pytest.mark.parametrize("seconds", ["nan", "-1", "inf"])
+    def test_odd_times_between_checkpoints(self, npz: str, tmp_path: Path, seconds: str, capsys: Any) -> None:
+        options = ["--checkpoint", str(tmp_path / "c"), "--checkpoint-every", seconds]
+        assert main(["tabulate", npz, "-o", str(tmp_path / "t.json"), *options]) == 2
+        assert "--checkpoint-every must be a number of seconds" in capsys.readouterr().err
+
+    def test_a_gate_at_no_number(self, npz: str, capsys: Any) -> None:
+        assert main(["assess", npz, "--fail-above", "nan"]) == 2
+        assert "--fail-above must be a number" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "assess {npz} --json {out} --report {out}",
+            "assess {npz} --table-out {out} --checkpoint {out}",
+            "tabulate {npz} -o {out} --checkpoint {out}",
+            "bins {npz} --json {out} --checkpoint {out}",
+        ],
+    )
+    def test_two_results_in_one_file(self, npz: str, tmp_path: Path, command: str, capsys: Any) -> None:
+        out = tmp_path / "o"
+        assert main(command.format(npz=npz, out=out).split()) == 2
+        assert "is named for two results" in capsys.readouterr().err
+        assert not out.exists()
+
+    def test_two_results_to_a_device(self, npz: str) -> None:
+        assert main(["assess", npz, "--json", os.devnull, "--table-out", os.devnull]) == 0
+
+
+class TestWrongArguments:
+    @pytest.mark.parametrize(
+        ("given", "cause", "remedy"),
+        [
+            ("assess x.csv --lable y", "there is no option --lable", "did you mean --label? "),
+            ("assess x.csv --lable=y", "there is no option --lable=y", "did you mean --label? "),
+            ("assess x.csv --zzz", "there is no option --zzz", ""),
+            ("tabulate x.csv", "the following arguments are required: -o/--output", ""),
+            ("assess x.csv --bins many", "argument --bins: invalid int value: 'many'", ""),
+        ],
+    )
+    def test_a_line_of_cause_and_one_of_remedy(
+        self, given: str, cause: str, remedy: str, capsys: Any
+    ) -> None:
+        with pytest.raises(SystemExit, match="2"):
+            main(given.split())
+        name = given.split(maxsplit=1)[0]
+        assert capsys.readouterr().err == (
+            f"trueness {name}: {cause}\n  {remedy}trueness {name} --help lists what there is\n"
+        )
+
+
+@pytest.mark.parametrize(("options", "passes"), [([], 1), (["--equal-mass", "4", "--exact"], 2)])
+def test_progress_counts_the_bytes_of_every_pass(
+    npz: str, tmp_path: Path, options: list[str], passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals, steps = [], []
+
+    @contextmanager
+    def bar(total: int, _: str) -> Iterator[Any]:
+        totals.append(total)
+        yield steps.append
+
+    monkeypatch.setattr("trueness.cli._running.progress_bar", bar)
+    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 500)  # several batches
+    assert main(["tabulate", npz, *options, "-o", str(tmp_path / "t.json")]) == 0
+    assert totals == [passes * os.path.getsize(npz)]
+    assert sum(steps) == totals[0]
+    assert len(steps) == passes * 6

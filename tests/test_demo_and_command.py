@@ -87,7 +87,9 @@ def test_the_citation_names_this_version():
 def test_wrong_arguments_end_with_2(arguments, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
-    assert "usage: trueness" in capsys.readouterr().err
+    cause, remedy = capsys.readouterr().err.splitlines()
+    assert cause.startswith("trueness")
+    assert remedy.endswith("--help lists what there is")
 
 
 def test_the_package_can_be_run():

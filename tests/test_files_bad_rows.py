@@ -400,3 +400,47 @@ def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
     assert left.skipped == Counter({"column 'p_0' has a missing value": 1, "wrong number of fields": 1})
     assert left.tables.n_rows == 18
     assert capfd.readouterr().err == ""
+
+
+def test_log_probabilities_are_refused_in_their_own_words(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", "0,-0.6931471805599453,-0.6931471805599453", "0,1.5,-3")
+    error = refused(path, scale="logprobs")
+    assert error.cause == f"{path}, row 2: exp of the prediction is 4.4816890703380645 in class 0"
+    assert "--logits" in error.remedy
+    assert "--normalize" not in error.remedy  # which does not go with --logprobs
+    path = csv(tmp_path / "y.csv", "0,-1,-1")
+    assert "row 1: exp of the prediction sums to 0.735758882" in refused(path, scale="logprobs").cause
+
+
+def test_a_name_in_other_letters_is_found(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", GOOD.strip())
+    assert refused(path, label="Y").remedy == "did you mean 'y'?"
+
+
+def test_an_npy_file_that_is_cut_off(tmp_path: Path, capsys: Any) -> None:
+    y_true, y_prob = tn.simulate.calibrated(100, [5, 1, 1], rng=0)
+    np.save(tmp_path / "p.npy", y_prob)
+    np.save(tmp_path / "y.npy", y_true)
+    whole = (tmp_path / "p.npy").read_bytes()
+    (tmp_path / "p.npy").write_bytes(whole[:1000])
+    arguments = ["tabulate", str(tmp_path / "p.npy"), "--label-file", str(tmp_path / "y.npy")]
+    assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
+    assert "but holds 1000" in capsys.readouterr().err
+    (tmp_path / "p.npy").write_bytes(whole)
+    (tmp_path / "y.npy").write_bytes((tmp_path / "y.npy").read_bytes()[:500])
+    assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
+    assert "y.npy declares" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+@pytest.mark.parametrize("skip", [False, True])
+def test_names_of_columns_that_are_no_utf_8(tmp_path: Path, encoding: str, skip: bool) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode(encoding))
+    if skip:  # read as they are, with a mark for what is no text
+        with pytest.raises(InputError):
+            summed(path, skip=True, label="z")
+        return
+    error = refused(path)
+    assert error.cause.startswith(f"{path} is not UTF-8: ")
+    assert error.remedy == "write it again as UTF-8"

@@ -134,10 +134,19 @@ class TestSeveralFiles:
         north = same.HOSPITAL == "north"
         expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
         assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected
+        for pattern in (tmp_path / "data" / "*" / "*.parquet", tmp_path / "data" / "site=*"):
+            assert main(["tabulate", str(pattern), "--by", "site", "-o", str(out)]) == 0
+            assert load_tables(str(out)) == grouped
         files = find_inputs([str(tmp_path / "data")]).files
         source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())
         with pytest.raises(InputError, match="names of folders"):
             sum_source(source, Plan())
+
+    def test_a_folder_is_not_taken_for_the_labels(self, tmp_path: Path) -> None:
+        folder = tmp_path / "target=quality"
+        folder.mkdir()
+        (folder / "x.csv").write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
+        assert tables(tmp_path, folder / "x.csv")[0].n_rows == 1
 
     def test_shards_merge_to_the_whole(self, tmp_path: Path) -> None:
         for number, part in enumerate(np.array_split(np.arange(same.N_ROWS), 3)):
@@ -267,6 +276,16 @@ class TestBins:
         ]
         assert got == expected
         assert "exact, in two passes" in capsys.readouterr().err
+
+    @pytest.mark.fast
+    def test_exact_bins_with_the_fused_engine(self, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+        options = ("--equal-mass", 7, "--exact", "--engine", "fused")
+        got = tables(parquet.parent, parquet, *same.WIDE, *options)
+        assert got == [
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7), engine="fused")
+            for name in ("entropy", "confidence")
+        ]
 
     def test_many_equal_values(self, tmp_path: Path) -> None:
         rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)

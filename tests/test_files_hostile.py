@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import trueness as tn
 from trueness.cli import main
 from trueness.files import InputError, Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 
@@ -254,3 +255,48 @@ def test_saved_groups_are_looked_at(tmp_path: Path, text: str) -> None:
 def test_the_unit_of_memory_is_known() -> None:
     """On Linux kilobytes; the tests above would pass for any peak otherwise."""
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > 20 * MEGABYTE
+
+
+def test_names_of_groups_do_not_speak_to_the_terminal(tmp_path: Path, capsys: Any) -> None:
+    """Control characters, a turned direction of writing, half a surrogate pair: printed by their codes."""
+    y_true, y_prob = tn.simulate.calibrated(900, [5, 1, 1], rng=0)
+    sites = np.array(["a\x1b[31m", "b\u202e", "c\udc80"])[np.arange(900) % 3]
+    path = tmp_path / "x.npz"
+    np.savez(path, y_true=y_true, y_prob=y_prob, site=sites)
+    outputs = ["--json", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.html")]
+    assert main(["assess", str(path), "--by", "site", *outputs]) == 0
+    printed = capsys.readouterr().out
+    for code in (r"a\x1b[31m ", r"b\u202e ", r"c\udc80 "):
+        assert code in printed
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    assert main(["compare", str(path), str(path), "--names", "a,b", "--by", "site"]) == 0
+    printed = capsys.readouterr().out
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    assert r"c\udc80, 300 rows" in printed
+
+
+def test_a_file_whose_name_is_no_text(tmp_path: Path, capsys: Any) -> None:
+    folder = os.fsencode(tmp_path) + b"/hive/site=\xff"
+    os.makedirs(folder)
+    with open(folder + b"/x.csv", "w", encoding="utf-8") as file:
+        file.write("y,p_0,p_1\n0,0.5,0.5\n")
+    assert main(["tabulate", str(tmp_path / "hive"), "-o", str(tmp_path / "t.json")]) == 2
+    cause, remedy = capsys.readouterr().err.splitlines()
+    assert cause.endswith(r"\udcff/x.csv is not UTF-8")
+    assert remedy == "  give the file another name"
+
+
+def test_an_array_of_a_usual_name_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:
+    """What is wrong with it is said, and not that it was not found; other arrays may be what they like."""
+    path, out = tmp_path / "x.npz", str(tmp_path / "t.json")
+    y_true, y_prob = tn.simulate.calibrated(50, [5, 1, 1], rng=0)
+    np.savez(path, y_true=y_true, y_prob=y_prob[:, :, None])
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    assert main(["tabulate", str(path), "--probs", "y_prob", "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob.astype(object))
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "a pickle" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob, notes=np.array([{}]))
+    assert main(["tabulate", str(path), "-o", out]) == 0

@@ -162,7 +162,9 @@ class Work:
         files = [io.BytesIO() for _ in measures]
         for batch in batches:
             if len(batch):
-                keep_variations(batch, measures, files)
+                if self.engine == "fused":
+                    _warm(batch, self.specs)
+                keep_variations(batch, measures, files, self.engine)
         return [np.sort(_sortable(np.frombuffer(file.getbuffer()))) for file in files]
 
     def finish(self, part: Part) -> GroupedTables:
@@ -213,7 +215,7 @@ def _warm(batch: Batch, specs: Sequence[TableSpec]) -> None:
 
 
 def exact_edges(work: Work, n_rows: int, below: Callable[[NDArray[np.uint64]], NDArray[Any]]) -> list[Edges]:
-    """The edges that `EqualMass.fit` would give all rows at once, to the last bit.
+    """The edges that `tabulate` would find for all rows at once with the same engine, to the last bit.
 
     `below` counts, for each measure and each of its candidates (measures, candidates), the values of all partitions
     that are smaller. The ⌈kN/M⌉-th smallest value is the largest number with at most that many values below it; it is
@@ -346,6 +348,9 @@ _WORDS = {
     r", or leave such rows out with --on-bad-rows skip": "",
     r"leave such rows out with --on-bad-rows skip": "leave such rows out first",
     r"check --where, --on-bad-rows and": "check",
+    r", or say what it is with --format if its ending is wrong": "",
+    r"--classes gives their names, --classes index takes": "classes=[...] gives their names, classes='index' takes",
+    r"--classes (columns|index)\b": r"classes='\1'",
     r"--(label|probs|classes|by|bins|edges) ('[^']*'|[\w,]+)": r"\1=\2",
     r"--weight": "sample_weight",
     r"--logits": "from_logits=True",

@@ -81,6 +81,10 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
     names = classes if isinstance(classes, tuple) else None
     choice = Choice("label", ("probs",), y_prob.ndim == 2, weight, by, (), names)
     work = Work.of(Request(), rows, plan, choice, int(y_prob.shape[1]) if y_prob.ndim == 2 else 2)
+    lengths = {name: array.shape[0] for name, array in arrays.items() if not isnan(array.shape[0])}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(f"the arrays have different numbers of rows: {told}", "pass arrays of the same rows")
     blocks = [_by_rows(array, y_prob.chunks[0]).to_delayed().ravel() for array in arrays.values()]
     if len({len(some) for some in blocks}) > 1:
         raise InputError(

@@ -157,7 +157,10 @@ def connected(address: str) -> Iterator[Any]:
     """A client of a running cluster, for the command."""
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
 
+        # Refused here: a client whose address makes no sense is never finished, and complains when it is let go.
+        resolve_address(address)
         # Not the default: one that found no scheduler would stay so, and all work after it would wait for ever.
         client = Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except ImportError:

@@ -201,7 +201,11 @@ def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
         return InputError(cause, remedy)
     file, start, row = found[0].values()
     after = f" after byte {start}" if start > 0 else ""
-    return InputError(f"{file}, row {row}{after} ({cause[: place.end()]}){cause[place.end() :]}", remedy)
+    # Rows that a filter took out before are not counted, and nobody knows of them here.
+    return InputError(
+        f"{file}, row {row} of its rows in the frame{after} ({cause[: place.end()]}){cause[place.end() :]}",
+        remedy,
+    )
 
 
 def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import visible
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
 from trueness.assessment._words import limit_of, short_p
@@ -100,7 +101,7 @@ class Comparison:
         lines += ["", self.verdict]
         for group in self.groups:
             said = group.reason if group.comparison is None else group.comparison.verdict
-            lines += ["", f"{group.name}, {group.n_rows} rows", f"{said}"]
+            lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
         return "\n".join(lines)
 
     __repr__ = __str__

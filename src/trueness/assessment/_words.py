@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import visible
 from trueness.inference._corrections import holm
 from trueness.inference._estimates import Estimate
 
@@ -143,15 +144,16 @@ def _lines(result: Assessment) -> Iterable[str]:
 
 
 def _group_lines(result: Assessment) -> Iterable[str]:
-    width = max(5, *(len(group.name) for group in result.groups))
+    width = max(5, *(len(visible(group.name)) for group in result.groups))
     yield f"{'group':{width}}{'rows':>10}{'VCE':>9}{'net gap':>10}{'p':>8}{'adjusted':>10}"
     for group in result.groups[:MOST_GROUPS]:
+        name = f"{visible(group.name):{width}}"
         if group.assessment is None:
-            yield f"{group.name:{width}}{group.n_rows:>10}  {group.reason}"
+            yield f"{name}{group.n_rows:>10}  {group.reason}"
             continue
         it = group.assessment
         yield (
-            f"{group.name:{width}}{group.n_rows:>10}{it.vce.debiased:9.4f}{it.net.debiased:+10.4f}"
+            f"{name}{group.n_rows:>10}{it.vce.debiased:9.4f}{it.net.debiased:+10.4f}"
             f"{short_p(group.p_value):>8}{short_p(group.adjusted_p_value):>10}"
         )
     if len(result.groups) > MOST_GROUPS:

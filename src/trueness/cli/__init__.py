@@ -14,6 +14,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
+from trueness._printing import visible
 from trueness._version import __version__
 
 COMMANDS = {
@@ -43,7 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else list(argv)
     name = next((argument for argument in given if argument in COMMANDS), None)
     module = None if name is None else command(name)
-    arguments = make_parser({} if name is None or module is None else {name: module}).parse_args(given)
+    parser = make_parser({} if name is None or module is None else {name: module})
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        parser.exit(2, _unknown(unknown[0], arguments.command))
     try:
         code: int = import_module(f"{__name__}.{arguments.command}").run(arguments)
         sys.stdout.flush()  # a reader that went away shows here, and not at the interpreter's end
@@ -78,9 +82,30 @@ def command(name: str) -> ModuleType:
     return import_module(f"{__name__}.{name}")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Wrong arguments are refused as everything else is: a line of cause, a line of remedy."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {_line(message)}\n  {self.prog} --help lists what there is\n")
+
+
+def _unknown(argument: str, name: str) -> str:
+    """An argument that a command does not have, and the one that was probably meant."""
+    from difflib import get_close_matches
+
+    known = _Parser(add_help=True)
+    known.add_argument("--debug")
+    command(name).add_arguments(known)
+    option = argument.partition("=")[0]
+    near = get_close_matches(option, list(known._option_string_actions), n=1, cutoff=0.7)
+    remedy = f"did you mean {near[0]}? " if near else ""
+    cause = f"trueness {name}: there is no {'option' if argument.startswith('-') else 'argument'} {_line(argument)}"
+    return f"{cause}\n  {remedy}trueness {name} --help lists what there is\n"
+
+
 def make_parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
     """The parser, with the options of those commands that are given."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="trueness",
         description="How true is a classifier's stated uncertainty?",
         epilog="trueness COMMAND --help explains a command, with examples. `trueness demo` needs nothing.",
@@ -125,8 +150,7 @@ def _in_two(error: Exception, name: str) -> tuple[str, str]:
 
 def _line(text: str) -> str:
     """One line, in which what a file brought cannot speak to the terminal."""
-    words = " ".join(text.split())
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
+    return visible(" ".join(text.split()))
 
 
 def _stopped(stop: KeyboardInterrupt) -> int:

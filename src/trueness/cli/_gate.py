@@ -54,6 +54,7 @@ def resamples_of(arguments: argparse.Namespace, n_groups: int) -> int:
     """
     from trueness.files import InputError
 
+    _refuse_odd(arguments)
     limit = getattr(arguments, "fail_below_p", None)
     if limit is None:
         return int(arguments.resamples or DEFAULT_RESAMPLES)
@@ -71,6 +72,22 @@ def resamples_of(arguments: argparse.Namespace, n_groups: int) -> int:
             f"raise the limit, group less, or pass --resamples {needed}",
         )
     return int(arguments.resamples or max(DEFAULT_RESAMPLES, needed))
+
+
+def _refuse_odd(arguments: argparse.Namespace) -> None:
+    """Before files are read, which may take hours."""
+    from trueness.files import InputError
+
+    level, above = getattr(arguments, "level", 0.95), getattr(arguments, "fail_above", None)
+    if not 0.5 <= level < 1:
+        raise InputError(f"--level must be from 0.5 to below 1, got {level:g}", "such as 0.95")
+    if arguments.resamples is not None and arguments.resamples < 1:
+        raise InputError(
+            f"--resamples must be a whole number from 1 up, got {arguments.resamples}",
+            f"leave it out for {DEFAULT_RESAMPLES}",
+        )
+    if above is not None and math.isnan(above):
+        raise InputError("--fail-above must be a number, got nan", "such as 0.05")
 
 
 def gate(result: Assessment, arguments: argparse.Namespace) -> int:

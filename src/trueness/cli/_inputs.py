@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import visible
+
 if TYPE_CHECKING:
     from trueness.files import Input, Plan, Request, RowOptions, Source
 
@@ -200,4 +202,4 @@ def seed(text: str) -> int:
 
 def note(text: str) -> None:
     """Something to know that is no result: on stderr, so that results can be piped."""
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)

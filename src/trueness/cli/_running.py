@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -21,7 +23,10 @@ def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
     plan, source = plan_of(arguments), source_of(arguments, inputs)
     checkpoint = checkpoint_of(arguments, inputs)
     try:
-        with progress(inputs) as report:
+        begun = checkpoint is not None and os.path.exists(
+            checkpoint.path
+        )  # past its first pass, if it has two
+        with progress(inputs, passes=2 if plan.exact and not begun else 1) as report:
             summed = sum_source(source, plan, checkpoint=checkpoint, progress=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_next_step(checkpoint)) from None
@@ -53,6 +58,8 @@ def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
 def _next_step(checkpoint: Checkpoint | None) -> str:
     if checkpoint is None:
         return "nothing was written; the same command begins again, with --checkpoint FILE it could go on"
+    if not os.path.exists(checkpoint.path):
+        return "no sums were kept yet, and nothing was written; the same command begins again"
     return f"the sums so far are in {checkpoint.path}; the same command goes on from there"
 
 
@@ -66,6 +73,11 @@ def checkpoint_of(
         return None
     if any(input.path == STANDARD_INPUT for input in inputs):
         raise InputError("standard input cannot be read again", "leave out --checkpoint, or name files")
+    if not 0 <= arguments.checkpoint_every < math.inf:
+        raise InputError(
+            f"--checkpoint-every must be a number of seconds from 0 up, got {arguments.checkpoint_every:g}",
+            "leave it out for 10",
+        )
     check_output(arguments.checkpoint, inputs)
     settings = {
         "rows": repr(row_options_of(arguments)),
@@ -79,18 +91,20 @@ def checkpoint_of(
 
 
 @contextmanager
-def progress(inputs: Sequence[Input]) -> Iterator[Callable[[Position, Batch], None]]:
-    """A bar of the bytes that were read."""
-    shown = 0
+def progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Callable[[Position, Batch], None]]:
+    """A bar of the bytes that were read, in so many passes."""
+    total = sum(input.size for input in inputs)
+    shown = passed = last = 0
 
-    with progress_bar(sum(input.size for input in inputs), "B") as advance:
+    with progress_bar(passes * total, "B") as advance:
 
         def report(position: Position, batch: Batch) -> None:
-            nonlocal shown
+            nonlocal shown, passed, last
             before = sum(input.size for input in inputs[: position.file])
             done = before + int(inputs[position.file].size * batch.share)
-            advance(max(0, done - shown))
-            shown = max(shown, done)
+            passed, last = passed + total * (done < last), done  # back at the beginning: another pass
+            advance(max(0, passed + done - shown))
+            shown = max(shown, passed + done)
 
         yield report
 
@@ -116,12 +130,22 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
             tables.coarsened(EqualMass(arguments.equal_mass)),
             "from a grid of 4000 cells, in one pass",
         )
+    tell_masses(tables, way)
+    if not arguments.exact and tables.whole[0].n_bins < arguments.equal_mass:
+        note(
+            f"{arguments.equal_mass} were asked for, but one cell holds more than its share: "
+            "--exact finds bins from all values, in two passes"
+        )
+    return tables
+
+
+def tell_masses(tables: GroupedTables, way: str) -> None:
+    """How equal bins of equal mass have become."""
     table = tables.whole[0]
     shares = table.count / table.count.sum()
     note(
         f"{table.n_bins} bins of equal mass, {way}: {100 * shares.min():.2f} to {100 * shares.max():.2f} % of the rows"
     )
-    return tables
 
 
 def describe(tables: GroupedTables) -> str:

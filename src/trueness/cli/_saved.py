@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trueness.files import GroupedTables
 
 _PAGES = (".html", ".htm")
 
@@ -24,6 +29,50 @@ def are_tables(files: Sequence[str]) -> bool:
             f"{saved[0]} is a file of tables, others hold predictions", "tabulate those first, then merge"
         )
     return bool(saved)
+
+
+_OF_ROWS: dict[str, Any] = {
+    "format": None,
+    "label": None,
+    "probs": None,
+    "label_file": None,
+    "classes": None,
+    "weight": None,
+    "logits": False,
+    "logprobs": False,
+    "normalize": False,
+    "where": [],
+    "on_bad_rows": "refuse",
+    "variation": "entropy",
+    "exact": False,
+    "ties": "first",
+    "checkpoint": None,
+}
+"""Options that say how rows are read or summed, and what they are if nothing is said."""
+
+
+def refuse_options_of_rows(arguments: argparse.Namespace) -> None:
+    """Of tables the rows are summed already: an option that would do nothing must not seem to have done something."""
+    from trueness.files import InputError
+
+    for name, unsaid in _OF_ROWS.items():
+        if getattr(arguments, name) != unsaid:
+            raise InputError(
+                f"--{name.replace('_', '-')} is about rows, and {arguments.files[0]} holds sums of them",
+                "leave it out, or name the files of predictions",
+            )
+
+
+def refuse_other_groups(by: str | None, tables: GroupedTables) -> None:
+    """Groups are those that the tables were made with."""
+    from trueness.files import InputError
+
+    if by is not None and by != tables.by:
+        made = "without groups" if tables.by is None else f"by {tables.by!r}"
+        raise InputError(
+            f"--by {by}: these tables were made {made}",
+            "make them with trueness tabulate --by, or leave it out",
+        )
 
 
 def saved_paths(files: Sequence[str]) -> list[str]:

@@ -52,13 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, sum, assess, print, and judge."""
     from trueness.cli._running import checkpoint_of
     from trueness.cli._saved import are_tables
-    from trueness.files import check_output, save_tables
+    from trueness.files import check_outputs, save_tables
 
     saved = are_tables(arguments.files)
     inputs = [] if saved else _inputs.inputs_of(arguments)
-    for path in (arguments.table_out, arguments.report, None if arguments.json == "-" else arguments.json):
-        if path is not None:
-            check_output(path, inputs)
+    named = (arguments.table_out, arguments.report, None if arguments.json == "-" else arguments.json)
+    check_outputs([*named, arguments.checkpoint], inputs)
     _gate.resamples_of(arguments, 0)  # refused before files are read
     tables = _saved_tables(arguments) if saved else _summed_tables(arguments, inputs)
     result = assessed(tables, arguments)
@@ -82,16 +81,22 @@ def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> Groupe
 def _saved_tables(arguments: argparse.Namespace) -> GroupedTables:
     """Tables of files, in the bins that were asked for; those of a grid in bins in any case."""
     from trueness.binning import EqualWidth
-    from trueness.cli._saved import are_reports, saved_paths
+    from trueness.cli._running import tell_masses
+    from trueness.cli._saved import are_reports, refuse_options_of_rows, refuse_other_groups, saved_paths
     from trueness.files import merge_files
 
+    refuse_options_of_rows(arguments)
     paths = saved_paths(arguments.files)
     tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
-    bins = _inputs.bins_of(arguments)
-    if bins is None and tables.whole[0].n_bins > 100:
+    refuse_other_groups(arguments.by, tables)
+    bins, cells = _inputs.bins_of(arguments), tables.whole[0].n_bins
+    if bins is None and cells > 100:
         bins = EqualWidth(_inputs.DEFAULT_BINS)
         _inputs.note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
-    return tables if bins is None else tables.coarsened(bins)
+    tables = tables if bins is None else tables.coarsened(bins)
+    if arguments.equal_mass is not None:
+        tell_masses(tables, f"from the {cells} bins of the tables")
+    return tables
 
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:

@@ -44,21 +44,24 @@ def run(arguments: argparse.Namespace) -> int:
 
     from trueness.assessment.sweep import sweep_bins
     from trueness.cli._running import checkpoint_of, run_over
-    from trueness.cli._saved import are_tables, saved_paths
-    from trueness.files import check_output, merge_files, write_text
+    from trueness.cli._saved import are_tables, refuse_options_of_rows, saved_paths
+    from trueness.files import check_outputs, merge_files, write_text
 
     numbers = _numbers(arguments.numbers)
+    resamples = _gate.resamples_of(arguments, 0)  # refused before files are read
     saved = are_tables(arguments.files)
+    if saved:
+        refuse_options_of_rows(arguments)
     inputs = [] if saved else _inputs.inputs_of(arguments)
-    if arguments.json not in (None, "-"):
-        check_output(arguments.json, inputs)
+    check_outputs([None if arguments.json == "-" else arguments.json, arguments.checkpoint], inputs)
     tables = merge_files(saved_paths(arguments.files)) if saved else run_over(arguments, inputs).tables
+    _refuse_more_than(tables.whole[0].n_bins, numbers)
     sweep = sweep_bins(
         tables.whole[0],
         numbers,
         kind=arguments.kind,
         level=arguments.level,
-        resamples=arguments.resamples or _gate.DEFAULT_RESAMPLES,
+        resamples=resamples,
         rng=arguments.seed,
     )
     text = json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n"
@@ -69,6 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     if checkpoint is not None:
         checkpoint.remove()
     return 0
+
+
+def _refuse_more_than(cells: int, numbers: list[int]) -> None:
+    from trueness.files import InputError
+
+    if max(numbers) > cells:
+        raise InputError(
+            f"{max(numbers)} bins cannot be made of {cells}",
+            f"save the tables with trueness tabulate --grid, or pass --numbers up to {cells}",
+        )
 
 
 def _numbers(text: str) -> list[int]:

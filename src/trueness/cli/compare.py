@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(
             "rows left out of one model would no longer be those of the other", "mend them first"
         )
+    _gate.resamples_of(arguments, 0)  # refused before files are read
     sources = _sources(arguments)
     if arguments.json not in (None, "-"):
         check_output(arguments.json, [input for source in sources.values() for input in source.inputs])
@@ -120,7 +121,7 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
         variation=arguments.variation,
         bins=_bins(sources, arguments),
         level=arguments.level,
-        resamples=arguments.resamples or _gate.DEFAULT_RESAMPLES,
+        resamples=_gate.resamples_of(arguments, 0),
         rng=arguments.seed,
         ties=arguments.ties,
         weighted=arguments.weight is not None,

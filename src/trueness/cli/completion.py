@@ -84,11 +84,21 @@ def _bash(options: dict[str, dict[str, list[str]]]) -> str:
     return _BASH.format(names="|".join(options), choices="\n".join(choices), options="\n".join(cases))
 
 
+def _quoted(text: str) -> str:
+    r"""Inside of fish's single quotes.
+
+    >>> print(_quoted("a model's"))
+    a model\'s
+    """
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
 def _fish(options: dict[str, dict[str, list[str]]]) -> str:
     from trueness.cli import COMMANDS
 
     lines = [
-        f"complete -c trueness -n __fish_use_subcommand -a {name} -d '{COMMANDS[name]}'" for name in options
+        f"complete -c trueness -n __fish_use_subcommand -a {name} -d '{_quoted(COMMANDS[name])}'"
+        for name in options
     ]
     for name, of_command in options.items():
         for option, values in of_command.items():

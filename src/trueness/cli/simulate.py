@@ -6,8 +6,13 @@ Rows are drawn from a Dirichlet distribution, and each label from its row.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from trueness.cli import _inputs
+
+if TYPE_CHECKING:
+    from trueness.simulate import Predictions
 
 EXAMPLES = """\
 examples:
@@ -44,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Draw and write, a chunk at a time."""
     from trueness import simulate
+    from trueness.cli._progress import rows_bar
     from trueness.files import check_output, write_predictions
 
     n_rows, alpha = _whole(arguments.rows), _numbers(arguments.alpha)
@@ -55,9 +61,17 @@ def run(arguments: argparse.Namespace) -> int:
             simulate.Predictions(part.y_true, simulate.sharpen(part.y_prob, arguments.sharpen))
             for part in chunks
         )
-    write_predictions(arguments.output, chunks, n_rows, len(alpha))
+    with rows_bar("simulate", n_rows) as advance:
+        write_predictions(arguments.output, _told(chunks, advance), n_rows, len(alpha))
     print(f"{arguments.output}: {n_rows} rows, {len(alpha)} classes")
     return 0
+
+
+def _told(chunks: Iterable[Predictions], advance: Callable[[int], None]) -> Iterator[Predictions]:
+    """The chunks, each reported when the next one is asked for: then it has been written."""
+    for part in chunks:
+        yield part
+        advance(len(part.y_true))
 
 
 def _whole(text: str) -> int:

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
     from trueness.cli._running import checkpoint_of, describe, finished, run_on_cluster, run_over
-    from trueness.files import InputError, check_output, save_tables
+    from trueness.files import InputError, check_outputs, save_tables
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
         raise InputError("--grid leaves the choice of bins for later", "leave out either")
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs, summed = run_on_cluster(arguments)
     else:
         inputs = _inputs.inputs_of(arguments)
-        check_output(arguments.output, inputs)
+        check_outputs([arguments.output, arguments.checkpoint], inputs)
         summed = run_over(arguments, inputs)
     tables = finished(summed.tables, arguments)
     save_tables(tables, arguments.output)

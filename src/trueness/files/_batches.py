@@ -240,7 +240,7 @@ def _from_names(values: Values, classes: Sequence[str], problems: list[Problem])
     unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
     if unknown.any():
         name = str(names[int(np.argmax(unknown))])
-        remedy = f"{nearest(name, list(classes))} --classes gives their names, --classes index takes labels as numbers"
+        remedy = f"--classes gives their names, --classes index takes labels as numbers; {nearest(name, list(classes))}"
         problems.append(Problem("label is not one of the classes", unknown, names, remedy))
     return np.maximum(indices, 0)
 

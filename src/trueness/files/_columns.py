@@ -111,7 +111,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
         if name not in fields:
             raise InputError(
                 f"{file} has no column {shown(name)}, which {first} has ({option})",
-                f"{nearest(name, list(fields))} Files of one run have the same columns",
+                f"files of one run have the same columns; {nearest(name, list(fields))}",
             )
     if choice.is_list != (fields[choice.probs[0]].kind == "list"):
         raise InputError(
@@ -150,6 +150,8 @@ def _require_numbers(fields: Mapping[str, Field], probs: Sequence[str], is_list:
     if is_list:
         return
     for name in probs:
+        if (problem := fields[name].problem) is not None:
+            raise problem
         if not fields[name].numeric:
             held = {"list": "lists", "text": "text"}.get(fields[name].kind, "no numbers")
             raise InputError(
@@ -163,7 +165,7 @@ def _require_numbers(fields: Mapping[str, Field], probs: Sequence[str], is_list:
 
 
 def _found_label(fields: Mapping[str, Field], file: str) -> str:
-    names = [name for name in fields if name.lower() in LABEL_NAMES]
+    names = [name for name, field in fields.items() if name.lower() in LABEL_NAMES and field.kind != "folder"]
     if len(names) == 1:
         return names[0]
     cause = (
@@ -205,6 +207,9 @@ def _found_probs(fields: Mapping[str, Field], named: set[str | None], file: str)
         readings = [(name,) for name, field in free.items() if field.numeric and name.lower() in LIST_NAMES]
     if len(readings) == 1:
         return readings[0]
+    for name, field in free.items():
+        if not readings and name.lower() in LIST_NAMES and field.problem is not None:
+            raise field.problem
     cause = (
         f"{file} can be read in several ways: {'; '.join(_in_words(r, len(r) == 1) for r in readings[:4])}"
         if readings

@@ -36,10 +36,13 @@ def nearest(name: str, known: list[str]) -> str:
 
     >>> nearest("labels", ["label", "weight"]), nearest("z", ["label", "weight"])
     ("did you mean 'label'?", "there are 'label', 'weight'")
+    >>> nearest("Y", ["y", "p_0"])
+    "did you mean 'y'?"
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
+    lower = {other.lower(): other for other in reversed(known)}
+    near = [lower[letters] for letters in get_close_matches(name.lower(), list(lower), n=1)]
     if near:
         return f"did you mean {shown(near[0])}?"
     listed = ", ".join(shown(other) for other in known[:12])

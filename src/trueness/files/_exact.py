@@ -13,12 +13,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._scratch import Scratch
 from trueness.binning import Edges, EqualMass
 from trueness.files._batches import Batch
 from trueness.files._errors import InputError
 from trueness.files._screen import refusal
-from trueness.ranking import ordered_rows
+from trueness.tabulation import variations_of
 from trueness.variation import Variation
 
 DIGIT_BITS = 16
@@ -26,12 +25,19 @@ READ_VALUES = 2**20
 
 
 def exact_edges(
-    batches: Iterator[Batch], measures: Sequence[Variation], n_classes: int, bins: EqualMass
+    batches: Iterator[Batch],
+    measures: Sequence[Variation],
+    n_classes: int,
+    bins: EqualMass,
+    engine: str = "portable",
 ) -> list[Edges]:
-    """For each measure the edges that `EqualMass.fit` would give all rows at once, to the last bit."""
+    """For each measure the edges that `tabulate` would find for all rows at once, to the last bit.
+
+    With the portable engine these are those of `EqualMass.fit`; the fused one's V may differ in its last bits.
+    """
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         files = [first, second][: len(measures)]
-        n_rows = sum(keep_variations(batch, measures, files) for batch in batches if len(batch))
+        n_rows = sum(keep_variations(batch, measures, files, engine) for batch in batches if len(batch))
         if n_rows == 0:
             raise InputError("the files hold no rows", "check --where and how the files were written")
         ends = [order_statistics(file, bins.nth(n_rows)) for file in files]
@@ -40,21 +46,17 @@ def exact_edges(
     ]
 
 
-def keep_variations(batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]]) -> int:
+def keep_variations(
+    batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]], engine: str = "portable"
+) -> int:
     """Write V of each row, by each measure, and say how many rows they are."""
-    scratch = Scratch()
     try:
-        rows = batch.rows()
-        for start, stop in rows.spans():
-            with np.errstate(all="ignore"):
-                ordered = ordered_rows(rows.block(start, stop), scratch)
-            rows.sums_of_distributions(ordered, start)
-            for measure, file in zip(measures, files, strict=True):
-                values = measure.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
-                # Adding 0 makes a negative zero positive, whose bits sort last.
-                file.write((np.asarray(values, np.float64) + 0.0).tobytes())
+        variations = variations_of(batch.rows(), measures, engine)
     except (ValueError, TypeError) as error:
         raise refusal(batch, error) from error
+    for values, file in zip(variations, files, strict=True):
+        # Adding 0 makes a negative zero positive, whose bits sort last.
+        file.write((values + 0.0).tobytes())
     return len(batch)
 
 

@@ -7,16 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from trueness.files._errors import InputError
+
 MAX_CLASSES = 1_000_000
 """More than any classifier has; a file that declares more is damaged or means harm."""
 
 
 class Field(NamedTuple):
-    """A column: "number", "integer", "boolean", "text", "list" (of numbers) or "other"."""
+    """A column: "number", "integer", "boolean", "text", "list" (of numbers), "folder" (named there) or "other"."""
 
     kind: str
     width: int | None = None
     """Of a list column, how many numbers each row has, if the file's own description says so."""
+    problem: InputError | None = None
+    """Why it cannot be read, which matters only if it is wanted."""
 
     @property
     def numeric(self) -> bool:

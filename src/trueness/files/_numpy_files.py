@@ -217,13 +217,18 @@ class NumpyReader:
         """An array of predictions, and the labels from a file of their own."""
         if label_file is None:
             raise InputError(f"{path} has no labels", "name an NPY file with them: --label-file labels.npy")
-        return cls(path, {"y_prob": (path, None), "y_true": (label_file, None)})
+        reader = cls(path, {"y_prob": (path, None), "y_true": (label_file, None)})
+        for error in reader._odd.values():  # both are wanted
+            raise error
+        return reader
 
     @property
     def fields(self) -> Mapping[str, Field]:
         """Its columns by name."""
         return {
-            name: self._headers[name].field if name in self._headers else Field("other")
+            name: self._headers[name].field
+            if name in self._headers
+            else Field("other", problem=self._odd[name])
             for name in self._arrays
         }
 

@@ -45,3 +45,16 @@ def check_output(path: str, inputs: Sequence[Input] = ()) -> None:
         raise InputError(f"the folder {shown(folder)} cannot be written to", "name a file elsewhere")
     if any(os.path.realpath(input.path) == os.path.realpath(path) for input in inputs):
         raise InputError(f"{shown(path)} is read and would be overwritten", "name another file")
+
+
+def check_outputs(paths: Sequence[str | None], inputs: Sequence[Input] = ()) -> None:
+    """The same for all files of a run, of which no two may be one: the last would take the place of the others."""
+    seen: set[str] = set()
+    for path in paths:
+        if path is None:
+            continue
+        check_output(path, inputs)
+        place = os.path.realpath(path)
+        if place in seen and (os.path.isfile(path) or not os.path.exists(path)):
+            raise InputError(f"{shown(path)} is named for two results", "name a file for each")
+        seen.add(place)

@@ -19,6 +19,8 @@ def explained(file: str) -> Iterator[None]:
     pa = pyarrow()
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8: {error}", "write it again as UTF-8") from error
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError)):
             raise

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from trueness._printing import visible
 from trueness.files._errors import InputError, shown
 
 STANDARD_INPUT = "-"
@@ -144,7 +145,8 @@ def _near_file(pattern: str) -> str:
     )
 
 
-def _file(path: str, format: str | None, partition: dict[str, str | None] | None = None) -> Input:
+def _file(path: str, format: str | None) -> Input:
+    _refuse_no_text(path)
     kind = kind_of(path, format)
     if kind is None:
         raise InputError(
@@ -153,7 +155,17 @@ def _file(path: str, format: str | None, partition: dict[str, str | None] | None
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
         raise InputError(f"{path} is empty (0 bytes)", "check how it was written")
-    return Input(path, kind, status.st_size, status.st_mtime_ns, partition or {})
+    return Input(
+        path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
+    )
+
+
+def _refuse_no_text(path: str) -> None:
+    """A name of bytes that are no text could neither be handed to pyarrow nor name a group."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the name of {visible(path)} is not UTF-8", "give the file another name") from None
 
 
 def _in_folder(folder: str, format: str | None) -> tuple[list[Input], int]:
@@ -164,8 +176,7 @@ def _in_folder(folder: str, format: str | None) -> tuple[list[Input], int]:
         if kind_of(path) is None:
             left_out += 1
             continue
-        between = os.path.relpath(os.path.dirname(path), folder).split(os.sep)
-        found.append(_file(path, format, _partition(between)))
+        found.append(_file(path, format))
     if not found:
         raise InputError(
             f"the folder {shown(folder)} holds no file that can be read",

@@ -29,6 +29,12 @@ _OPTIONS = {
 }
 
 
+_OF_LOGARITHMS = (
+    "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
+    "for other numbers pass from_logits=True"
+)
+
+
 def screened(batch: Batch) -> Batch:
     """The rows that the border takes; the others are counted by reason."""
     if len(batch) == 0:
@@ -84,9 +90,10 @@ def refusal(batch: Batch, error: Exception) -> InputError:
     reasons = bad_rows(batch)
     if not reasons:
         last = batch.numbers[-1]
-        return _in_words(f"{batch.file}, rows {batch.numbers[0]} to {last}", str(error))
+        return _in_words(f"{batch.file}, rows {batch.numbers[0]} to {last}", str(error), batch.options.scale)
     row = int(np.argmax(np.logical_or.reduce(list(reasons.values()))))
-    return _in_words(f"{batch.file}, row {batch.numbers[row]}", _refused_alone(batch, row) or str(error))
+    message = _refused_alone(batch, row) or str(error)
+    return _in_words(f"{batch.file}, row {batch.numbers[row]}", message, batch.options.scale)
 
 
 def _refused_alone(batch: Batch, row: int) -> str | None:
@@ -111,8 +118,12 @@ def _refused_alone(batch: Batch, row: int) -> str | None:
     return None
 
 
-def _in_words(place: str, message: str) -> InputError:
+def _in_words(place: str, message: str, scale: str) -> InputError:
     """The border's message as cause and remedy, in the words of the command's options."""
+    if scale == "logprobs" and message.startswith("y_prob"):
+        # The border saw their exponentials, and knows nothing of the option.
+        told = message.partition("; ")[0].removeprefix("y_prob")
+        message = f"exp of the prediction{told}; {_OF_LOGARITHMS}"
     for word, option in _OPTIONS.items():
         message = message.replace(word, option)
     cause, _, remedy = message.partition("; ")

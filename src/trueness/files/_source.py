@@ -115,7 +115,7 @@ class Source:
             self._remarks(f"{input.name} holds no rows")
 
     def _fields(self, reader: Reader, input: Input) -> Mapping[str, Field]:
-        return {**{name: Field("text") for name in input.partition}, **reader.fields}
+        return {**{name: Field("folder") for name in input.partition}, **reader.fields}
 
     @contextmanager
     def _opened(self, input: Input) -> Iterator[Reader]:

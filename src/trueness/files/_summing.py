@@ -154,8 +154,15 @@ class _Run:
                 "exact bins of equal mass are for rows without weights",
                 "leave out --exact: the grid takes weights",
             )
-        batches = (placed.batch for placed in self._source.batches())
-        return exact_edges(batches, self._plan.measures(), self._source.n_classes, bins)
+        batches = self._told(self._source.batches())
+        # "auto" is decided by the rows of the pass that sums, which is yet to come.
+        engine = "fused" if self._plan.engine == "fused" else "portable"
+        return exact_edges(batches, self._plan.measures(), self._source.n_classes, bins, engine)
+
+    def _told(self, batches: Iterator[Placed]) -> Iterator[Batch]:
+        for placed in batches:
+            yield placed.batch
+            self._progress(placed.position, placed.batch)
 
     def resume(self, saved: State) -> None:
         """Go on where another process stopped."""

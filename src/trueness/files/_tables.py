@@ -134,6 +134,10 @@ def read_json(path: str, what: str) -> Any:
         ) from error
 
 
+def _grouping(tables: GroupedTables) -> str:
+    return "has no groups" if tables.by is None else f"has groups by {shown(tables.by)}"
+
+
 def merge_files(paths: Sequence[str]) -> GroupedTables:
     """The sum of the tables of several files."""
     total: GroupedTables | None = None
@@ -144,7 +148,7 @@ def merge_files(paths: Sequence[str]) -> GroupedTables:
             continue
         if tables.by != total.by:
             raise InputError(
-                f"{path} is by {shown(tables.by)}, but {paths[0]} by {shown(total.by)}",
+                f"{path} {_grouping(tables)}, but {paths[0]} {_grouping(total)}",
                 "merge files that were made with the same --by",
             )
         try:

@@ -92,4 +92,5 @@ def identity(name: Any) -> int:
     """A number for a cluster's name, the same in every process; 7.0 and 7 are one patient."""
     if isinstance(name, float) and name.is_integer():
         name = int(name)
-    return int.from_bytes(blake2b(str(name).encode(), digest_size=8).digest(), "little")
+    letters = str(name).encode("utf-8", "surrogatepass")  # a name from broken text is a name too
+    return int.from_bytes(blake2b(letters, digest_size=8).digest(), "little")
