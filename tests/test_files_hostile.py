@@ -169,6 +169,36 @@ def test_a_bomb_by_columns_is_refused(tmp_path: Path) -> None:
     assert "column by column" in refused(tmp_path / "x.npz")
 
 
+@pytest.mark.parametrize(
+    ("ending", "separator", "remedy"), [("csv", ";", "commas"), ("csv", "\t", "tsv"), ("tsv", ",", "csv")]
+)
+def test_another_separator_is_named(tmp_path: Path, ending: str, separator: str, remedy: str) -> None:
+    path = tmp_path / f"x.{ending}"
+    path.write_text("\n".join(separator.join(line) for line in (["y", "p_0", "p_1"], ["0", "0.5", "0.5"])))
+    told = refused(path)
+    assert f"separated by {separator!r}" in told
+    assert remedy in told
+
+
+def test_a_group_in_each_row_is_refused_before_it_is_summed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def summed(*_: Any) -> None:
+        raise AssertionError("summed")
+
+    np.savez(
+        tmp_path / "x.npz",
+        y_true=np.zeros(20_000, int),
+        y_prob=np.full((20_000, 2), 0.5),
+        id=np.arange(20_000),
+    )
+    monkeypatch.setattr("trueness.files._summing.batch_tables", summed)
+    with pytest.raises(InputError, match=r"'id' \(--by\) has more than 1\d{4} values"):
+        sum_source(
+            Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(by="id"), RowOptions()), Plan()
+        )
+
+
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5," + b"5" * 4 * MEGABYTE)
     assert "x.csv" in refused(tmp_path / "x.csv")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -31,6 +31,9 @@ HELD_VALUES = 2**22
 GROUP_BYTES = 2**28
 """What the tables of all groups may take."""
 
+
+TABLE_BYTES = 2**13
+"""What a table takes beside its numbers."""
 
 TEN_BINS = EqualWidth(10)
 
@@ -196,9 +199,12 @@ class _Run:
 
     def _add(self, placed: Placed) -> None:
         batch, by = placed.batch, self._source.choice.by
+        if batch.groups is not None:  # before they are summed, which for a group in each row takes long
+            refuse_too_many(
+                self.state.groups.keys() | set(np.unique(batch.groups.astype(str))), self._specs, by
+            )
         more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
         groups = (GroupedTables(by, self.state.groups) + GroupedTables(by, more)).groups
-        refuse_too_many(groups, self._specs, by)
         self.state = State(groups, placed.position, self.state.skipped + batch.skipped, self.state.engine)
         self._progress(placed.position, batch)
 
@@ -226,9 +232,9 @@ def _of_no_weight(batch: Batch, specs: Sequence[TableSpec]) -> Tables:
     return [CalibrationTable.empty(spec) for spec in specs]
 
 
-def refuse_too_many(groups: Mapping[str | None, Tables], specs: Sequence[TableSpec], by: str | None) -> None:
+def refuse_too_many(groups: Collection[str | None], specs: Sequence[TableSpec], by: str | None) -> None:
     """Refuse groups whose tables would fill the memory."""
-    each = sum(spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
+    each = sum(TABLE_BYTES + spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
     most = max(1, GROUP_BYTES // each)
     if len(groups) > most:
         raise InputError(

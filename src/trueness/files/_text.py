@@ -118,6 +118,21 @@ def _open(input: Input, stream: _Stream, tolerant: bool) -> CsvReader | JsonLine
     return CsvReader(input.name, stream, "\t" if kind.format == "tsv" else ",", tolerant)
 
 
+def _refuse_other_separator(header: bytes, delimiter: str, name: str) -> None:
+    """A first line without the separator but with another one is no single column."""
+    if delimiter.encode() in header:
+        return
+    for other, remedy in (
+        (";", "write it with commas"),
+        ("\t", "pass --format tsv"),
+        (",", "pass --format csv"),
+    ):
+        if other.encode() in header:
+            raise InputError(
+                f"the columns of {name} seem to be separated by {other!r}, not by {delimiter!r}", remedy
+            )
+
+
 class CsvReader:
     """Comma- or tab-separated values with a line of names."""
 
@@ -130,6 +145,7 @@ class CsvReader:
         start = stream.ahead(BLOCK_BYTES)
         whole_lines = start[: start.rfind(b"\n") + 1] or start
         self._invalid: Counter[str] = Counter()
+        _refuse_other_separator(whole_lines.partition(b"\n")[0], delimiter, name)
         try:
             with explained(name):
                 sample = self._sampled(whole_lines)
