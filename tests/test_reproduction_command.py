@@ -107,7 +107,7 @@ class TestCommand:
         assert "the same command goes on" in capsys.readouterr().err
 
     def test_more_classes_than_theory_is_computed_for(self, tmp_path, capsys):
-        assert reproduced("--out", tmp_path, "--classes", 1000, "--alpha", 1) == 2
+        assert reproduced("--out", tmp_path, "--no-figures", "--classes", 1000, "--alpha", 1) == 2
         assert "up to 200 classes, got 1000" in capsys.readouterr().err
 
     def test_classes_alone_mean_all_alpha_one(self):
