@@ -35,9 +35,8 @@ weight, 10⁴ to 10⁷ rows, ten bins of equal width or of equal frequency. Ever
 **{held} of {len(paper["verdicts"])} numbers agree with theory.** VCE and ECE fall as 1/√N; UCE stays at its floor.
 
 The run: trueness {made["trueness"]}, NumPy {made["numpy"]}, Python {made["python"]}, {made["engine"]} engine, on
-{made["processor"]} ({made["system"]}), {paper["settings"]["n_threads"]} threads, first seed {paper["settings"]["seed"]}. The machine did other work at the
-same time, and left {paper["busy_threads"]:.2f} of its processors to this run: the seconds say little, their ratio is of two things measured
-in turn. The grid with one seed (44.4 million rows) took {timing["seconds"]:.1f} s, drawing its Dirichlet rows alone
+{made["processor"]} ({made["system"]}), {paper["settings"]["n_threads"]} threads, first seed {paper["settings"]["seed"]}. It kept
+{paper["busy_threads"]:.2f} of them busy. The grid with one seed (44.4 million rows) took {timing["seconds"]:.1f} s, drawing its Dirichlet rows alone
 {timing["drawing_seconds"]:.1f} s: {timing["ratio"]:.2f} times as long.
 
 All readings are in [results.csv](reproduction/results.csv) and [results.json](reproduction/results.json). A line of it can be checked with two calls: the rows are those of
