@@ -558,6 +558,12 @@ class TestClusters:
         assert north.assessment is not None
         assert north.assessment.n_clusters == len(set(names[SITE == "north"]))
 
+    def test_progress_over_groups(self) -> None:
+        y_true, y_prob = tn.simulate.calibrated(900, [1.0] * 3, rng=0)
+        told: list[float] = []
+        tn.assess(y_true, y_prob, groups=np.arange(900) % 4, resamples=39, rng=0, progress=told.append)
+        assert told == [0.25, 0.5, 0.75, 1.0]
+
     def test_progress_goes_up_to_one(self) -> None:
         told: list[float] = []
         y_true, y_prob = tn.simulate.calibrated(5000, [1.0] * 3, rng=0)

@@ -88,7 +88,7 @@ def assess(
         Which rows belong together (a patient, a session). Rows of one cluster tell less than as many independent ones;
         without this the p-values of such data are too small and the intervals too short.
     progress : callable
-        Is told the share of the work that is done, from 0 to 1, if clusters are drawn.
+        Is told the share of the work that is done, up to 1, if clusters are drawn or there are groups.
 
     Examples
     --------
@@ -119,7 +119,9 @@ def assess(
         name: Material(tables[0], tables[-1], drawn)
         for name, tables, drawn in zip(names, of_groups, drawn_of, strict=True)
     }
-    return with_groups(judge(reduce(add, parts.values()), settings), parts, settings, min_group_size)
+    whole = judge(reduce(add, parts.values()), settings)
+    # With clusters the draws take long, without them the groups, if they are many.
+    return with_groups(whole, parts, settings, min_group_size, progress if clusters is None else None)
 
 
 def _drawn(
@@ -155,6 +157,7 @@ def assess_table(
     rng: Seed = None,
     groups: Mapping[str, CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]] | None = None,
     min_group_size: int = MIN_GROUP_SIZE,
+    progress: Progress | None = None,
 ) -> Assessment:
     """The answer of `assess` from tables alone: the same numbers for the same `rng`.
 
@@ -168,6 +171,8 @@ def assess_table(
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
     groups : mapping of names to tables, or to pairs of a table and a confidence table
         To be assessed one by one, in bins like those of the whole.
+    progress : callable
+        Is told at each group which share of them has been reached, up to 1.
 
     Examples
     --------
@@ -192,7 +197,7 @@ def assess_table(
         parts = {name: _coarser(part, *edges) for name, part in parts.items()}
         whole = merged
     answer = judge(whole, settings)
-    return with_groups(answer, parts, settings, min_group_size) if parts else answer
+    return with_groups(answer, parts, settings, min_group_size, progress) if parts else answer
 
 
 def specs_for(

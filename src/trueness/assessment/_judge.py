@@ -22,7 +22,7 @@ from trueness.inference._estimates import (
 )
 from trueness.inference._folded import normal_quantile
 from trueness.inference._poisson import identity
-from trueness.inference._replicates import Replicates
+from trueness.inference._replicates import Progress, Replicates
 from trueness.table import CalibrationTable
 
 POWER = 0.8
@@ -163,11 +163,17 @@ def _evidence(material: Material, settings: Settings, which: int) -> Evidence:
 
 
 def with_groups(
-    whole: Assessment, groups: Mapping[str, Material], settings: Settings, min_group_size: int
+    whole: Assessment,
+    groups: Mapping[str, Material],
+    settings: Settings,
+    min_group_size: int,
+    progress: Progress | None = None,
 ) -> Assessment:
     """The assessment of all rows with one for each group beside it."""
     judged: list[GroupAssessment] = []
-    for name, material in groups.items():
+    for number, (name, material) in enumerate(groups.items(), start=1):
+        if progress is not None:
+            progress(number / len(groups))
         n_rows = material.table.n_rows
         reason = too_small(material, min_group_size)
         if reason is not None:

@@ -124,19 +124,22 @@ def _command_line() -> str:
 def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
     """The assessment of tables, with their groups."""
     from trueness.assessment import assess_table
+    from trueness.cli._progress import progress_bar
 
     whole = tables.whole
     groups = {
         str(name): (of[0], _by_confidence(of)) for name, of in tables.groups.items() if tables.by is not None
     }
-    return assess_table(
-        whole[0],
-        confidence_table=_by_confidence(whole),
-        level=arguments.level,
-        resamples=_gate.resamples_of(arguments, len(groups)),
-        rng=arguments.seed,
-        groups=groups or None,
-    )
+    with progress_bar(len(groups), " groups") as advance:
+        return assess_table(
+            whole[0],
+            confidence_table=_by_confidence(whole),
+            level=arguments.level,
+            resamples=_gate.resamples_of(arguments, len(groups)),
+            rng=arguments.seed,
+            groups=groups or None,
+            progress=lambda _: advance(1),
+        )
 
 
 def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
