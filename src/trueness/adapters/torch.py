@@ -53,7 +53,9 @@ __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalib
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
-LONG, WAITING_VALUES = 2**16, 2**17
+MANY_VALUES = 2**20
+
+LONG, WAITING_VALUES = 2**17, 2**19
 """Host rows of batches with fewer values than `LONG` wait until there are `WAITING_VALUES` in all: to call the core
 costs as much as thousands of rows do."""
 
@@ -294,7 +296,9 @@ class _TableMetric(Metric):
             labels=Labels(labels.numpy(), spec.n_classes, None),
             sample_weight=None,
         )
-        (table,) = tabulate_rows(given, [spec], self._core_engine, torch.get_num_threads())
+        # torch's own threads are still awake after the work on a batch: more of them help with long ones only.
+        n_threads = torch.get_num_threads() if rows.numel() >= MANY_VALUES else 1
+        (table,) = tabulate_rows(given, [spec], self._core_engine, n_threads)
         words, totals = words_of(table.sums, spec, len(KINDS))
         return torch.from_numpy(words), torch.from_numpy(totals)
 

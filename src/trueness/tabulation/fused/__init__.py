@@ -28,13 +28,17 @@ FEW_EDGES = 32
 
 GUESSES = 4096
 
+SORTED_VALUES = 2**17
+"""So many are sorted, and summed while they are in the cache."""
+
 NETWORK_CLASSES = 32
 """Up to so many classes rows are sorted in registers, eight at a time; beyond, by NumPy."""
 
 
 def spans(rows: Rows) -> list[tuple[int, int]]:
-    """Blocks that are long enough to hide what the interpreter does between them."""
-    return list(rows.spans(rows=2**16, values=2**20))
+    """Blocks that are long enough to hide what the interpreter does between them; several, if that leaves them so."""
+    quarter = -(-rows.n_rows * rows.n_classes // 4)
+    return list(rows.spans(rows=2**16, values=min(2**20, max(2**17, quarter))))
 
 
 def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
@@ -168,18 +172,21 @@ class _Pass:
         return int(self.kernel(block, scores, labels, *how, self.scratch, self.padding, self.totals))
 
     def _sum_sorted(self, block: Any, scores: Any, labels: Any) -> int:
-        if len(self.lines) < len(block):
-            self.lines = np.zeros((len(block), self.lines.shape[1]), block.dtype)
-        lines = self.lines[: len(block)]
-        ordered = lines[:, -block.shape[1] :]
-        ordered[...] = block
-        ordered.sort(axis=1)
+        step = max(8, SORTED_VALUES // self.rows.n_classes)
+        if len(self.lines) < min(step, len(block)):
+            self.lines = np.zeros((min(step, len(block)), self.lines.shape[1]), block.dtype)
         how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.by_entropy)
-        return int(
-            self.kernel(
-                block, scores, lines, labels, *how, self.search, self.thresholds, self.scratch, self.totals
-            )
-        )
+        for start in range(0, len(block), step):
+            some = slice(start, start + step)
+            lines = self.lines[: len(block[some])]
+            ordered = lines[:, -block.shape[1] :]
+            ordered[...] = block[some]
+            ordered.sort(axis=1)
+            given = (block[some], scores[some], lines, labels[some], *how)
+            failed = self.kernel(*given, self.search, self.thresholds, self.scratch, self.totals)
+            if failed >= 0:
+                return start + int(failed)
+        return -1
 
     def sums(self) -> list[Sums]:
         """What was summed, one for each spec."""
