@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trueness as tn
+from trueness.tabulation._threads import in_threads
 
 pytestmark = pytest.mark.fast
 
@@ -289,6 +291,18 @@ def test_several_tables_from_one_pass() -> None:
     ]
     together = tabulate_rows(Rows.of(y_true, y_prob), [table.spec for table in alone], engine="fused")
     assert together == alone
+
+
+def test_ctrl_c_while_a_thread_is_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a thread cannot be joined, and is not."""
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("trueness.tabulation._threads.Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(list, [(0, 1), (1, 2)], 2)
 
 
 def test_two_threads_may_call_it_at_once() -> None:

@@ -2,9 +2,11 @@
 
 import copy
 import inspect
+import os
 import pickle
 import re
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -671,3 +673,19 @@ class TestOwnMeasures:
         )
         one = tn.tabulate(Y_TRUE, Y_PROB, variation=tn.tsallis(2))
         np.testing.assert_array_equal(one.count, tn.tabulate(Y_TRUE, Y_PROB, variation="iqv").count)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_ctrl_c_while_a_table_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:
+    """It is told as what it is, whether the file was in its place already or not, and nothing else is left behind."""
+    move = os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        if moved:
+            move(source, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tn.tabulate([0, 1], [[0.9, 0.1]] * 2).save(tmp_path / "t.json")
+    assert [path.name for path in tmp_path.iterdir()] == (["t.json"] if moved else [])

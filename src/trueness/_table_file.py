@@ -63,7 +63,8 @@ def _replace(target: str, text: str) -> None:
             file.write(text)
         os.replace(beside, target)
     except BaseException:
-        os.unlink(beside)
+        if os.path.exists(beside):  # not if Ctrl-C came after it was moved
+            os.unlink(beside)
         raise
 
 

@@ -32,10 +32,13 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
             stopped.set()
             errors.append(error)
 
-    others = [Thread(target=share) for _ in range(n_threads - 1)]
+    others: list[Thread] = []
     try:
-        for thread in others:
+        for _ in range(n_threads - 1):
+            thread = Thread(target=share)
             thread.start()
+            # Not before: one that Ctrl-C met while it was being started cannot be joined. It will find `stopped` set.
+            others.append(thread)
         share()
         _join(others)
     finally:
