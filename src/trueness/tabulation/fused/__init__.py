@@ -13,10 +13,16 @@ from trueness._content import Sums, TableSpec
 from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray
 from trueness.binning import Edges, EqualMass
 from trueness.tabulation._threads import in_threads
-from trueness.tabulation.fused._groups import EDGES_AT_A_TIME, Layout, group_kernel
+from trueness.tabulation.fused._eight import EDGES_AT_A_TIME, Layout
+from trueness.tabulation.fused._groups import Shape, group_kernel
 from trueness.tabulation.fused._lanes import WIDTH
-from trueness.tabulation.fused._measure import CELLS, measure_kernel, order_statistics
-from trueness.tabulation.fused._rows import row_kernel
+from trueness.tabulation.fused._lines import line_kernel, zero_lines
+from trueness.tabulation.fused._measure import (
+    CELLS,
+    measure_group_kernel,
+    measure_line_kernel,
+    order_statistics,
+)
 from trueness.tabulation.fused._totals import Totals, aligned_zeros
 from trueness.variation import Variation
 
@@ -28,11 +34,8 @@ FEW_EDGES = 32
 
 GUESSES = 4096
 
-SORTED_VALUES = 2**17
-"""So many are sorted, and summed while they are in the cache."""
-
-NETWORK_CLASSES = 32
-"""Up to so many classes rows are sorted in registers, eight at a time; beyond, by NumPy."""
+NETWORK_CLASSES = 15
+"""Up to so many classes eight rows are sorted in registers; beyond, in memory."""
 
 
 def spans(rows: Rows) -> list[tuple[int, int]]:
@@ -57,12 +60,16 @@ def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_thread
 def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], values: FloatArray) -> Any:
     """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
     low, scale = _cell_scale(variation, rows.n_classes)
-    item, in_groups = np.dtype(rows.working_dtype).itemsize, rows.n_classes <= NETWORK_CLASSES
-    kernel = measure_kernel(rows.n_classes, item, _kernel_name(variation), in_groups)
+    n_classes, item, name = rows.n_classes, np.dtype(rows.working_dtype).itemsize, _kernel_name(variation)
+    if n_classes <= NETWORK_CLASSES:
+        kernel = measure_group_kernel(f"{n_classes},{item},1,C,{name}")
+    else:
+        kernel = measure_line_kernel(f"{item},C,{name}")
+    memory = (np.empty((WIDTH, n_classes), f"f{item}"), np.empty(WIDTH)), zero_lines(n_classes, item)
     cells = np.zeros(CELLS, np.int64)
     for start, stop in spans:
         block = rows.block(start, stop)[: stop - start]
-        failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells)
+        failed = kernel(block, rows.sum_tolerance, low, scale, *memory, values[start:stop], cells)
         if failed >= 0:
             rows.refuse_block(start + failed, min(start + failed + 8, stop))
     return cells
@@ -93,8 +100,8 @@ def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, 
 
 def _kind(rows: Rows) -> tuple[int, int, bool]:
     """What the kernel for some rows is made for: classes, bytes of a probability, whether it reads columns."""
-    columns = rows.in_columns and rows.n_classes <= NETWORK_CLASSES
-    return rows.n_classes, np.dtype(rows.working_dtype).itemsize, columns
+    n_classes = min(rows.n_classes, NETWORK_CLASSES + 1)  # beyond, it is one for all
+    return n_classes, np.dtype(rows.working_dtype).itemsize, rows.in_columns
 
 
 _ready: set[tuple[int, int, bool]] = set()
@@ -110,29 +117,26 @@ class _Pass:
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
         self.rows, self.specs = rows, specs
-        n_classes, self.item, self.by_columns = _kind(rows)
+        _, self.item, self.by_columns = _kind(rows)
         self.order: Literal["C", "F"] = "F" if self.by_columns else "C"
         self.thresholds = _thresholds(rows, specs)
         self.split = specs[0].ties == "split"
-        n_edges = self.thresholds.shape[1]
-        copies = 4 if n_classes <= NETWORK_CLASSES and n_edges < 256 else 1
+        n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
+        few, measures = n_edges <= FEW_EDGES, [_kernel_name(spec.variation) for spec in specs]
+        self.memory: tuple[Any, ...] = (self._empty(WIDTH), np.empty(WIDTH, np.int64)),
         if n_classes <= NETWORK_CLASSES:
-            layout = Layout(n_classes, len(specs))
-            measures = (_kernel_name(spec.variation) for spec in specs)
+            copies = 4 if n_edges < 256 else 1
             shape = ",".join(map(str, (n_classes, self.item, copies, self.order, *measures)))
-            few = n_edges <= FEW_EDGES
-            self.kernel = group_kernel(shape, few)
-            self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
-            self.scratch, row = aligned_zeros((layout.size,)), layout.row
-            self.padding = self._empty(WIDTH), np.empty(WIDTH, np.int64)
+            self.kernel, self.first_variation = group_kernel(shape, few), n_classes
+            words, row = Shape.of(shape).scratch, Shape.of(shape).row
         else:
-            self.kernel = row_kernel(self.item)
-            self.search = _search(specs, self.thresholds)
-            self.scratch = np.zeros(24)
-            self.by_entropy = np.array([_kernel_name(spec.variation) == "entropy" for spec in specs])
-            self.lines = np.zeros((0, 8 * math.ceil(n_classes / 8)), f"f{self.item}")
-            row = self.lines.shape[1] + len(specs)
-        self.first_variation = row - len(specs) if n_classes > NETWORK_CLASSES else n_classes
+            copies, words = 1, Layout(len(specs)).size
+            self.kernel = line_kernel(",".join((str(self.item), self.order, *measures)), few)
+            self.memory += (zero_lines(n_classes, self.item),)
+            self.first_variation = WIDTH * math.ceil(n_classes / WIDTH)
+            row = self.first_variation + WIDTH * math.ceil(len(specs) / WIDTH)
+        self.search = _NO_SEARCH if few else _search(specs, self.thresholds)
+        self.scratch = aligned_zeros((words,))
         self.totals = Totals.zeros(copies, len(specs), n_edges + 1, n_classes, row)
 
     def add(self, start: int, stop: int) -> None:
@@ -159,34 +163,9 @@ class _Pass:
         return np.empty((n_rows, self.rows.n_classes), f"f{self.item}", order=self.order)
 
     def sum_block(self, block: Any, scores: Any, labels: Any) -> int:
-        """Sum a block; the first of eight rows among which one is bad, or -1.
-
-        Chosen anew each time: a method kept as an attribute would keep the pass, and its rows, until a collection of
-        garbage.
-        """
-        grouped = self.rows.n_classes <= NETWORK_CLASSES
-        return (self._sum_groups if grouped else self._sum_sorted)(block, scores, labels)
-
-    def _sum_groups(self, block: Any, scores: Any, labels: Any) -> int:
+        """Sum a block; the first of eight rows among which one is bad, or -1."""
         how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.search, self.thresholds)
-        return int(self.kernel(block, scores, labels, *how, self.scratch, self.padding, self.totals))
-
-    def _sum_sorted(self, block: Any, scores: Any, labels: Any) -> int:
-        step = max(8, SORTED_VALUES // self.rows.n_classes)
-        if len(self.lines) < min(step, len(block)):
-            self.lines = np.zeros((min(step, len(block)), self.lines.shape[1]), block.dtype)
-        how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.by_entropy)
-        for start in range(0, len(block), step):
-            some = slice(start, start + step)
-            lines = self.lines[: len(block[some])]
-            ordered = lines[:, -block.shape[1] :]
-            ordered[...] = block[some]
-            ordered.sort(axis=1)
-            given = (block[some], scores[some], lines, labels[some], *how)
-            failed = self.kernel(*given, self.search, self.thresholds, self.scratch, self.totals)
-            if failed >= 0:
-                return start + int(failed)
-        return -1
+        return int(self.kernel(block, scores, labels, *how, self.scratch, *self.memory, self.totals))
 
     def sums(self) -> list[Sums]:
         """What was summed, one for each spec."""
@@ -194,7 +173,7 @@ class _Pass:
         score, variance = (
             ExactSum(np.array(t.logs[k]), np.array(t.logs[k + 1]), LOG_SCORE_BITS) for k in (0, 2)
         )
-        made = []
+        made, ranks = [], slice(self.rows.n_classes)
         for k, spec in enumerate(self.specs):
             m, at = slice(spec.bins.n_bins), self.first_variation + k
             rank = ExactSum.carried(
@@ -206,7 +185,7 @@ class _Pass:
                     rows=t.rank_count[k, m].sum(axis=1),
                     tied_rows=np.array(t.logs[5]),
                     impossible_rows=np.array(t.logs[4]),
-                    ordered=ExactSum(self._ranks(whole), self._ranks(fraction), PROBABILITY_BITS),
+                    ordered=ExactSum(whole[:, ranks], fraction[:, ranks], PROBABILITY_BITS),
                     rank=rank,
                     variation=ExactSum(whole[:, at], fraction[:, at], PROBABILITY_BITS),
                     log_score=score,
@@ -214,13 +193,6 @@ class _Pass:
                 )
             )
         return made
-
-    def _ranks(self, words: Any) -> Any:
-        """The words of a row that hold its ordered probabilities, downwards."""
-        n_classes = self.rows.n_classes
-        if n_classes <= NETWORK_CLASSES:
-            return words[:, :n_classes]
-        return words[:, self.first_variation - n_classes : self.first_variation][:, ::-1]
 
 
 def _kernel_name(variation: Variation) -> str:

@@ -128,7 +128,8 @@ class Lanes:
 
     def counted(self, count: Any, where: Any) -> Any:
         """count + 1 in the lanes where that holds."""
-        return self.builder.select(where, self.builder.add(count, self.ints(1)), count)
+        one = ir.Constant(count.type, [1] * WIDTH)
+        return self.builder.select(where, self.builder.add(count, one), count)
 
     def sum(self, vectors: Sequence[Any]) -> Any:
         """A sum by pairs: half the depth of adding one after the other, and the processor waits less."""

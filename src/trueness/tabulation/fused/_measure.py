@@ -7,83 +7,115 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from trueness.tabulation.fused._eight import Swept, pad
 from trueness.tabulation.fused._groups import Group, Shape
-from trueness.tabulation.fused._jit import FINGERPRINT, kernel
-from trueness.tabulation.fused._rows import sweep
+from trueness.tabulation.fused._jit import FINGERPRINT, jit, kernel
+from trueness.tabulation.fused._lanes import WIDTH
+from trueness.tabulation.fused._lines import Lines, LineShape, turn
 
 CELLS = 2**16
 """Equal cells in which values are counted; only the cells that hold a quantile are looked at again."""
 
 
 @intrinsic(prefer_literal=True)
-def _measure_group(_, rows, out, tolerance, n_classes, item, measure):
+def _measure_group(_, rows, out, tolerance, shape):
     """𝒱 of eight rows; whether one of them is no distribution."""
-    name = measure.literal_value
-    made_for = Shape(n_classes.literal_value, item.literal_value, 1, False, (name,))
+    made_for = Shape.of(shape.literal_value)
 
     def emit(context, builder, signature, args):
-        address, values, slack, *_ = args
+        address, values, slack, _ = args
         group = Group(builder, made_for)
-        x = group.columns(address)
+        lanes, x = group.lanes, group.columns(address)
         largest = smallest = x[0]
         for column in x[1:]:
-            largest, smallest = group.lanes.larger(largest, column), group.lanes.smaller(smallest, column)
-        q = [largest, *x[1:-1], smallest]
-        logs = [group.lanes.log2(column) for column in x] if name == "entropy" else []
-        terms = [builder.fmul(column, log) for column, log in zip(x, logs, strict=False)]
-        entropy = builder.fneg(group.lanes.sum(terms)) if terms else None
-        group.lanes.store(group.value(name, q, entropy), values, 0)
-        return group.any(group.improper(q, group.lanes.sum(x), slack))
+            largest, smallest = lanes.larger(largest, column), lanes.smaller(smallest, column)
+        entropy = builder.fneg(lanes.sum([builder.fmul(column, lanes.log2(column)) for column in x]))
+        negative = builder.not_(builder.fcmp_ordered(">=", smallest, lanes.floats(0.0)))
+        swept = Swept(lanes.sum(x), entropy, None, None, None, largest, negative)
+        (value,) = group.values_of(swept)
+        lanes.store(value, values, 0)
+        return group.any(group.improper(swept, slack))
 
-    return types.int64(types.int64, types.int64, types.float64, n_classes, item, measure), emit
+    return types.int64(types.int64, types.int64, types.float64, shape), emit
+
+
+@intrinsic(prefer_literal=True)
+def _measure_lines(_, lines, n_classes, out, tolerance, to_unit, least, shape):
+    """𝒱 of eight rows that are lines in any order; whether one of them is no distribution."""
+    made_for = LineShape.of(shape.literal_value)
+
+    def emit(context, builder, signature, args):
+        lines, n_classes, out, tolerance, to_unit, least, _ = args
+        eight = Lines(builder, made_for)
+        swept = eight.sweep(lines, n_classes, ir.Constant(eight.narrow, [0.0] * WIDTH), is_sorted=False)
+        (value,) = eight.values_of(swept, to_unit, least)
+        eight.lanes.store(value, out, 0)
+        return eight.any(eight.improper(swept, tolerance))
+
+    return types.int64(*[types.int64] * 3, *[types.float64] * 3, shape), emit
+
+
+@jit
+def _count(eight, first, valid, low, scale, values, cells):
+    for r in range(valid):
+        values[first + r] = eight[r]
+        cells[np.intp((eight[r] - low) * scale)] += 1
 
 
 @cache
-def measure_kernel(n_classes: int, item: int, measure: str, in_groups: bool) -> Any:
+def measure_group_kernel(shape: str) -> Any:
     """The compiled pass that measures a block and counts its values in cells; -1, or a row near a bad one."""
     fingerprint = FINGERPRINT
 
     @kernel
-    def measure_groups(y_prob, tolerance, low, scale, values, cells):
-        n_rows = len(y_prob)
-        padded, eight = np.empty((8, n_classes), y_prob.dtype), np.empty(8)
+    def measure_groups(y_prob, tolerance, low, scale, padding, lines, values, cells):
+        n_rows, eight = len(y_prob), np.empty(8)
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
         for first in range(0, n_rows, 8):
             valid = min(8, n_rows - first)
-            address = y_prob.ctypes.data + first * n_classes * item
+            here = y_prob.ctypes.data + first * y_prob.strides[0]
             if valid < 8:
-                for r in range(8):
-                    padded[r] = y_prob[first + min(r, valid - 1)]
-                address = padded.ctypes.data
-            if _measure_group(address, eight.ctypes.data, tolerance, n_classes, item, measure):
+                pad(y_prob, values, first, valid, padding)
+                here = padding[0].ctypes.data
+            if _measure_group(here, eight.ctypes.data, tolerance, shape):
                 return first
-            for r in range(valid):
-                values[first + r] = eight[r]
-                cells[np.intp((eight[r] - low) * scale)] += 1
+            _count(eight, first, valid, low, scale, values, cells)
         return -1
+
+    return measure_groups
+
+
+@cache
+def measure_line_kernel(shape: str) -> Any:
+    """The same for rows of more than 32 classes."""
+    fingerprint = FINGERPRINT
 
     @kernel
-    def measure_rows(y_prob, tolerance, low, scale, values, cells):
-        n_vectors = math.ceil(n_classes / 8)
-        line, result = np.zeros(8 * n_vectors, y_prob.dtype), np.empty(5)
+    def measure_lines(y_prob, tolerance, low, scale, padding, lines, values, cells):
+        (n_rows, n_classes), eight, at_lines = y_prob.shape, np.empty(8), lines.ctypes.data
+        to_next_row, to_next_class = y_prob.strides
+        to_unit, least = 1.0 / math.log2(n_classes), 1.0 / n_classes
         if fingerprint == 0:
             return -1
-        for i in range(len(y_prob)):
-            line[:n_classes] = y_prob[i]
-            sweep(line.ctypes.data, n_vectors, 2.0, result.ctypes.data, item)
-            smallest, largest = line[:n_classes].min(), line[:n_classes].max()
-            if not (largest <= 1.0 and smallest >= 0.0 and abs(result[0] - 1.0) <= tolerance):
-                return i
-            value = result[1] / math.log2(n_classes) if measure == "entropy" else np.float64(largest)
-            values[i] = min(max(value, low), 1.0)
-            cells[np.intp((values[i] - low) * scale)] += 1
+        for first in range(0, n_rows, 8):
+            valid = min(8, n_rows - first)
+            here = y_prob.ctypes.data + first * to_next_row
+            if valid < 8:
+                pad(y_prob, values, first, valid, padding)
+                here = padding[0].ctypes.data
+            negative = turn(here, to_next_row, to_next_class, at_lines, n_classes, shape)
+            out = eight.ctypes.data
+            if _measure_lines(at_lines, n_classes, out, tolerance, to_unit, least, shape) or negative:
+                return first
+            _count(eight, first, valid, low, scale, values, cells)
         return -1
 
-    return measure_groups if in_groups else measure_rows
+    return measure_lines
 
 
 @kernel

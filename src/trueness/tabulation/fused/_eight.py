@@ -1,0 +1,219 @@
+"""Eight rows at a time, one a lane: what is concluded from their sums, whichever kernel has taken them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+
+from trueness._sums import LOG_SCORE_BITS
+from trueness.tabulation.fused._jit import jit
+from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
+from trueness.tabulation.fused._totals import TINY, mend
+
+_LN2 = math.log(2)
+
+EDGES_AT_A_TIME = 3
+"""Ten bins have nine inner edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where things lie in the scratch memory of eight rows, in words of 8 bytes."""
+
+    n_measures: int
+
+    @property
+    def variation(self) -> int:
+        return 0
+
+    @property
+    def bins(self) -> int:
+        return WIDTH * self.n_measures
+
+    @property
+    def rank(self) -> int:
+        return 2 * WIDTH * self.n_measures
+
+    @property
+    def tied(self) -> int:
+        return self.rank + WIDTH
+
+    @property
+    def entropy(self) -> int:
+        return self.tied + WIDTH
+
+    @property
+    def totals(self) -> int:
+        """Running sums by lane: log-score and varentropy."""
+        return self.entropy + WIDTH
+
+    @property
+    def size(self) -> int:
+        return self.totals + 2 * WIDTH
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """For `mend_rows`."""
+        return self.bins, self.rank, self.tied, self.entropy, self.totals
+
+
+class Swept(NamedTuple):
+    """Sums over the classes of each row, a vector each."""
+
+    total: Any
+    entropy: Any
+    """-Σp log₂ p."""
+    second_moment: Any
+    """Σp log₂² p."""
+    more: Any
+    at_least: Any
+    """How many classes are more probable than the true one, or not less."""
+    largest: Any
+    negative: Any
+    """Whether some value is below zero."""
+
+
+class Eight:
+    """Emits what follows once eight rows are swept."""
+
+    def __init__(self, builder: Any, item: int, measures: tuple[str, ...]) -> None:
+        self.lanes, self.builder = Lanes(builder), builder
+        self.item, self.measures, self.at = item, measures, Layout(len(measures))
+        self.kind = SINGLE if item == 4 else DOUBLE
+        self.narrow = ir.VectorType(self.kind, WIDTH)
+
+    def wide(self, value: Any) -> Any:
+        """As float64."""
+        return self.builder.fpext(value, FLOATS) if self.item == 4 else value
+
+    def true_values(self, rows: Any, to_next_row: Any, to_next_class: Any, labels: Any) -> Any:
+        """p_y of each row, as it lies in memory."""
+        b, lanes, cells = self.builder, self.lanes, []
+        for r in range(WIDTH):
+            place = b.add(rows, b.mul(lanes.load(labels, WIDTH * r, INT64), to_next_class))
+            place = b.add(place, b.mul(to_next_row, ir.Constant(INT64, r)))
+            cells.append(lanes.load(place, 0, self.kind, self.item))
+        return lanes.gathered(cells, self.narrow)
+
+    def value(self, measure: str, swept: Swept, to_unit: Any, least: Any) -> Any:
+        """𝒱 of each row, within the measure's range; `to_unit` is 1/log₂ C, and `least` 1/C."""
+        lanes = self.lanes
+        if measure == "entropy":
+            low, value = lanes.floats(0.0), self.builder.fmul(swept.entropy, to_unit)
+        else:
+            low, value = least, swept.largest
+        return lanes.smaller(lanes.larger(value, low), lanes.floats(1.0))
+
+    def improper(self, swept: Swept, tolerance: Any) -> Any:
+        """Rows that are no distributions. A NaN may be lost in sorting, but never in the sum."""
+        b, lanes = self.builder, self.lanes
+        off = b.fsub(swept.total, lanes.floats(1.0))
+        off = lanes.larger(off, b.fsub(lanes.floats(0.0), off))
+        good = b.fcmp_ordered("<=", off, lanes.spread(tolerance, FLOATS))
+        good = b.and_(good, b.fcmp_ordered("<=", swept.largest, lanes.floats(1.0)))
+        return b.or_(b.not_(good), swept.negative)
+
+    def any(self, where: Any) -> Any:
+        """Whether it holds in some lane, as 0 or 1."""
+        some = self.builder.icmp_unsigned("!=", self.builder.bitcast(where, BYTE), ir.Constant(BYTE, 0))
+        return self.builder.zext(some, INT64)
+
+    def conclude(
+        self, swept: Swept, p: Any, log_p: Any, values: list[Any], scratch: Any, tolerance: Any, valid: Any
+    ) -> Any:
+        """Everything about eight rows but their bins, into the scratch memory; the result says what is amiss."""
+        b, lanes, at = self.builder, self.lanes, self.at
+        self.values = values
+        for k, value in enumerate(values):
+            lanes.store(value, scratch, 8 * (at.variation + WIDTH * k))
+        entropy, tied = swept.entropy, b.sub(swept.at_least, swept.more)
+        self.live = b.icmp_signed("<", lanes.ints(*range(WIDTH)), lanes.spread(valid, INTS))
+        many = b.and_(self.live, b.icmp_signed(">", tied, lanes.ints(1)))
+        normal = b.fcmp_ordered(">=", p, lanes.floats(TINY))
+        tiny = b.and_(self.live, b.not_(normal))
+        unit = 2.0**LOG_SCORE_BITS
+        variance = lanes.multiply_add(
+            b.fmul(entropy, entropy), b.fsub(swept.total, lanes.floats(2.0)), swept.second_moment
+        )
+        variance = lanes.rounded(lanes.larger(variance, lanes.floats(0.0)), _LN2**2 * unit)
+        none = lanes.ints(0)
+        added = [
+            b.select(b.and_(self.live, normal), lanes.rounded(b.fadd(log_p, entropy), _LN2 * unit), none),
+            b.select(self.live, variance, none),
+        ]
+        for k, value in enumerate(added):
+            lanes.add_at(value, scratch, 8 * (at.totals + WIDTH * k))
+        lanes.store(swept.more, scratch, 8 * at.rank)
+        lanes.store(tied, scratch, 8 * at.tied)
+        lanes.store(entropy, scratch, 8 * at.entropy)
+        bad = self.any(b.and_(self.live, self.improper(swept, tolerance)))
+        odd = self.any(b.or_(many, tiny))
+        return b.or_(bad, b.shl(odd, ir.Constant(INT64, 1)))
+
+    def bin(self, value: Any, thresholds: Any, n_thresholds: Any) -> Any:
+        """How many thresholds the value exceeds, compared with some at a time; their number is a multiple of that."""
+        b, lanes = self.builder, self.lanes
+        slots = [cgutils.alloca_once_value(b, lanes.ints(0)) for _ in range(EDGES_AT_A_TIME)]
+        with cgutils.for_range(b, b.udiv(n_thresholds, ir.Constant(INT64, EDGES_AT_A_TIME))) as loop:
+            place = b.add(thresholds, b.mul(loop.index, ir.Constant(INT64, 8 * EDGES_AT_A_TIME)))
+            for k, slot in enumerate(slots):  # a count for each, so that none waits for itself
+                edge = lanes.spread(lanes.load(place, 8 * k, DOUBLE), FLOATS)
+                b.store(lanes.counted(b.load(slot), b.fcmp_ordered(">", value, edge)), slot)
+        total = b.load(slots[0])
+        for slot in slots[1:]:
+            total = b.add(total, b.load(slot))
+        return total
+
+    def store_bins(self, thresholds: Any, n_thresholds: Any, scratch: Any) -> None:
+        """The bins of eight concluded rows by comparing with every edge; those without a row are in a bin for waste."""
+        b, lanes = self.builder, self.lanes
+        waste = lanes.spread(b.add(n_thresholds, ir.Constant(INT64, 1)), INTS)
+        for k, value in enumerate(self.values):
+            edges = b.add(thresholds, b.mul(n_thresholds, ir.Constant(INT64, 8 * k)))
+            bins = b.select(self.live, self.bin(value, edges, n_thresholds), waste)
+            lanes.store(bins, scratch, 8 * (self.at.bins + WIDTH * k))
+
+
+@jit
+def find_bins(scratch, valid, search, thresholds, bins_at, n_measures):
+    """Bins among many edges: a table gives the first candidate, and few steps remain."""
+    values = scratch.view(np.float64)
+    guesses, lows, scales = search
+    n_edges = thresholds.shape[1]
+    for k in range(n_measures):
+        for r in range(8):
+            value = values[8 * k + r]
+            m = guesses[k, np.intp((value - lows[k]) * scales[k])]
+            while m < n_edges and value > thresholds[k, m]:
+                m += 1
+            scratch[bins_at + 8 * k + r] = m if r < valid else n_edges + 1
+
+
+@jit
+def pad(y_prob, labels, first, valid, padding):
+    """Fewer than eight rows, with the last one again and again."""
+    rows, their_labels = padding
+    for r in range(8):
+        rows[r] = y_prob[first + min(r, valid - 1)]
+        their_labels[r] = labels[first + min(r, valid - 1)]
+
+
+@jit
+def mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies):
+    """Look at eight rows one by one, because at least one of them is odd."""
+    bins_at, rank_at, tied_at, entropy_at, totals_at = places
+    bins = np.empty(totals.ranks.shape[1], np.int64)
+    lane_sums, words = scratch[totals_at : totals_at + 16], scratch.view(np.float64)
+    for r in range(valid):
+        label = labels[first + r]
+        p, entropy = np.float64(y_prob[first + r, label]), words[entropy_at + r] * _LN2
+        for k in range(len(bins)):
+            bins[k] = scratch[bins_at + 8 * k + r]
+        rank, tied = scratch[rank_at + r], scratch[tied_at + r]
+        row, copy = scores[first + r], r % copies
+        mend(row, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, r, totals)
