@@ -23,6 +23,7 @@ from trueness._border import Rows
 from trueness.tabulation import fused
 from trueness.tabulation.fused._groups import Group, group_kernel
 from trueness.tabulation.fused._lanes import WIDTH, Lanes
+from trueness.tabulation.passes import sum_rows
 
 WHOLE = "(nothing: the whole kernel)"
 
@@ -47,10 +48,10 @@ def _replaced(owner: type, name: str, by: Callable[..., Any]) -> Iterator[None]:
 
 def _rows_as_columns(group: Any, rows: Any, _: Any) -> list[Any]:
     """The same loads, not turned."""
-    n, item = group.layout.n_classes, group.item
+    n, item = group.shape.n_classes, group.item
     offsets = [min(c * WIDTH, n * WIDTH - WIDTH) * item for c in range(n)]
     kind = ir.VectorType(group.kind, WIDTH)
-    return [group._wide(group.lanes.load(rows, offset, kind, item)) for offset in offsets]
+    return [group.wide(group.lanes.load(rows, offset, kind, item)) for offset in offsets]
 
 
 def _straight_line(lanes: Any, value: Any) -> Any:
@@ -71,8 +72,8 @@ def _own_bin(group: Any, *_: Any) -> Any:
 def _columns_as_rows(group: Any) -> list[list[Any]]:
     """The same words, not turned back."""
     words = [group.lanes.bits(column) for column in (*group.q, *group.values)]
-    words += [group.lanes.ints(0)] * (group.layout.row - len(words))
-    parts = group.layout.row // WIDTH
+    words += [group.lanes.ints(0)] * (group.shape.row - len(words))
+    parts = group.shape.row // WIDTH
     return [[words[r + WIDTH * part] for part in range(parts)] for r in range(WIDTH)]
 
 
@@ -109,7 +110,7 @@ def _variant(rows: Rows, spec: tn.TableSpec, trivial: tuple[Trivial, ...]) -> Wo
 
     def work() -> object:
         fused.group_kernel = chosen  # type: ignore[attr-defined, assignment]
-        return fused.sum_rows(rows, [spec], fused.spans(rows))
+        return sum_rows(fused, rows, [spec], fused.spans(rows))
 
     with ExitStack() as replacements:
         for one in trivial:

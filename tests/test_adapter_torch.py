@@ -268,10 +268,14 @@ def test_the_device_without_float64_is_refused() -> None:
 
 
 @torch_only
-def test_short_batches_wait_and_are_seen_by_whoever_reads() -> None:
+@pytest.mark.parametrize(("n_threads", "most"), [(1, 2**16), (2, 2**20)])
+def test_short_batches_wait_and_are_seen_by_whoever_reads(
+    n_threads: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also when dtypes change, when a batch is long, and when the caller uses its memory again."""
     import torch
 
+    monkeypatch.setattr(torch, "get_num_threads", lambda: n_threads)
     rows, labels = tensors(4, 40_000)
     metric, core = metric_of(num_classes=4), tn.Accumulator(4, engine="portable")
     for start, stop, dtype in [
@@ -287,12 +291,41 @@ def test_short_batches_wait_and_are_seen_by_whoever_reads() -> None:
         core.update(batch_labels.clone(), batch.clone())
         batch.fill_(0.25)
         batch_labels.fill_(0)
-        assert metric._n_waiting < 2**17
+        assert 4 * metric._waiting.n_rows < most
     assert metric._waiting
     assert int(metric.bins[:, 0].sum()) == 39_990
     assert not metric._waiting
     assert metric.table.same_counts(core.table)
     assert metric.table.isclose(core.table)
+
+
+@torch_only
+@pytest.mark.parametrize("n_classes", [4, 20])
+def test_bad_rows_of_a_batch_that_threads_share(n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is found where it is, and the rows before and behind it count."""
+    import torch
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    rows, labels = tensors(n_classes, 2**20 // n_classes + 5)
+    bad = [0, 77, len(rows) // 3, len(rows) // 2, len(rows) - 1]
+    spoilt, wrong = rows.clone(), labels.clone()
+    spoilt[bad[:2], 0] = torch.nan
+    spoilt[bad[2], 1] = -0.1
+    spoilt[bad[3]] *= 0.9
+    wrong[bad[4]] = n_classes
+    metric, good = metric_of(num_classes=n_classes), torch.ones(len(rows), dtype=torch.bool)
+    metric.update(rows, labels)
+    metric.update(spoilt, wrong)
+    good[bad] = False
+    with pytest.raises(
+        ValueError, match=r"not finite in 2; outside \[0, 1\] in 1 .*is not 1 in 1 .*range in 1 "
+    ):
+        metric.compute()
+    expected = metric_of(num_classes=n_classes)
+    expected.update(rows, labels)
+    expected.update(rows[good], labels[good])
+    assert torch.equal(metric.bins, expected.bins)
+    assert torch.equal(metric.totals[:-4], expected.totals[:-4])
 
 
 @torch_only
@@ -402,7 +435,7 @@ def test_autocast_and_gradients() -> None:
         logits = layer(x)
         metric.update(logits, labels)
     assert logits.dtype == torch.bfloat16
-    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._core_engine)
+    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._running.engine)
     assert not metric.bins.requires_grad
 
 

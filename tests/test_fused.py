@@ -4,6 +4,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -14,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trueness as tn
+from trueness.tabulation import _threads
 from trueness.tabulation._threads import in_threads
 
 pytestmark = pytest.mark.fast
 
-CLASSES = [2, 3, 7, 8, 9, 10, 16, 17, 32, 33, 40, 100]
+CLASSES = [2, 3, 7, 8, 9, 10, 15, 16, 17, 32, 33, 40, 100, 300]
 
 
 def rows(n_rows: int, n_classes: int, seed: int = 0, alpha: float = 0.7):
@@ -196,6 +198,34 @@ def test_bad_rows_are_named_as_by_the_portable_engine(
     assert len(set(messages)) == 1
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_classes", [4, 16, 40])
+def test_minus_zero_is_zero_and_hides_nothing(n_classes: int, dtype: str) -> None:
+    """As bits it is less than any other number."""
+    y_prob = np.zeros((11, n_classes), dtype)
+    y_prob[:, 1], y_prob[:, 2:] = 1.0, -0.0
+    assert_same(np.arange(11) % n_classes, y_prob)
+    y_prob[5, 0], y_prob[5, 2] = 0.5, -0.5
+    for engine in ("fused", "portable"):
+        with pytest.raises(ValueError, match=r"y_prob is -0\.5 in row 5, class 2"):
+            tn.tabulate(np.zeros(11, int), y_prob, engine=engine)
+
+
+@pytest.mark.parametrize("item", [4, 8])
+def test_sorting_of_lines(item: int) -> None:
+    """Every number of blocks up to one beyond a power of two, and some large ones."""
+    from trueness.tabulation.fused._lines import zero_lines
+    from trueness.tabulation.fused._sorting import sort_lines
+
+    rng = np.random.default_rng(0)
+    for n_classes in (16, *range(17, 290, 16), 500, 513, 1000, 1024, 1025, 2100, 4500):
+        lines = zero_lines(n_classes, item)
+        lines[:n_classes] = rng.random((n_classes, 8)).round(2 if n_classes % 3 else 9)
+        expected = -np.sort(-lines, axis=0)
+        sort_lines(lines, -(-n_classes // 16) * 16)
+        np.testing.assert_array_equal(lines, expected)
+
+
 def test_sums_and_labels_are_refused_too() -> None:
     y_true, y_prob = rows(100, 4)
     with pytest.raises(ValueError, match=r"y_prob sums to 1\.\d+ in row 50"):
@@ -293,16 +323,66 @@ def test_several_tables_from_one_pass() -> None:
     assert together == alone
 
 
-def test_ctrl_c_while_a_thread_is_being_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such a thread cannot be joined, and is not."""
+class TestHelpers:
+    def test_ctrl_c_while_help_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Before or after the share is handed over: nobody waits for it, and nobody takes it up later."""
+        offer, taken_up = _threads._helpers.offer, []
 
-    class Interrupted(threading.Thread):
-        def start(self) -> None:
+        def interrupted(share: Any, n_helpers: int) -> None:
+            if taken_up:
+                offer(share, n_helpers)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("trueness.tabulation._threads.Thread", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
+        def work(spans: Any) -> None:
+            taken_up.append(list(spans))
+
+        monkeypatch.setattr(_threads._helpers, "offer", interrupted)
+        for before in ([], [None]):
+            taken_up[:] = before
+            with pytest.raises(KeyboardInterrupt):
+                in_threads(work, [(0, 1), (1, 2)], 2)
+            assert taken_up in (before, [*before, []])
+
+    def test_what_no_helper_took_up_is_done_by_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_threads._helpers, "offer", lambda *_: None)
+        assert in_threads(list, [(0, 1), (1, 2), (2, 3)], 3) == [[(0, 1), (1, 2), (2, 3)]]
+
+    def test_all_share_the_work(self) -> None:
+        meeting = threading.Barrier(3, timeout=30)
+
+        def work(spans: Any) -> int:
+            return sum(stop - start for start, stop in spans if meeting.wait() >= 0)
+
+        assert in_threads(work, [(0, 1), (1, 2), (2, 3)], 3) == [1, 1, 1]
+
+    def test_they_go_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_threads, "IDLE_SECONDS", 0.01)
+        monkeypatch.setattr(_threads, "_helpers", _threads._Helpers())
+        before = threading.active_count()
         in_threads(list, [(0, 1), (1, 2)], 2)
+        for _ in range(500):
+            if threading.active_count() <= before:
+                break
+            time.sleep(0.01)
+        assert threading.active_count() <= before
+        assert _threads._helpers._n == 0
+        again = in_threads(list, [(0, 1), (1, 2)], 2)
+        assert sorted(span for part in again for span in part) == [(0, 1), (1, 2)]
+
+    def test_a_child_that_was_forked_has_its_own(self) -> None:
+        """The parent's threads are not in it, and nobody waits for them."""
+        code = """
+            import os, sys, trueness as tn
+            y_true, y_prob = tn.simulate.calibrated(200_000, [1.0] * 3, rng=0)
+            table = tn.tabulate(y_true, y_prob, engine="fused", n_threads=2)
+            child = os.fork()
+            if not child:
+                os._exit(tn.tabulate(y_true, y_prob, engine="fused", n_threads=2) != table)
+            print(os.waitpid(child, 0)[1])
+        """
+        command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.stdout.strip() == "0", done.stderr
 
 
 def test_two_threads_may_call_it_at_once() -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,29 @@ def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None
     """Refuse an unknown name and list those there are."""
     if not isinstance(value, str) or value not in accepted:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+@cache
+def _is_narrow(dtype: np.dtype[Any]) -> bool:
+    """Whether float32 holds its numbers."""
+    return dtype.name in ("float32", "float16", "bfloat16")
+
+
+class Form(NamedTuple):
+    """What rows that are summed by the same code have in common."""
+
+    n_classes: int
+    item: int
+    """Bytes of a probability."""
+    in_columns: bool
+    from_logits: bool
+    eps: float
+    """Of the dtype that they came in."""
+
+    @property
+    def sum_tolerance(self) -> float:
+        """How far the sum of a row may be from 1."""
+        return max(SUM_TOLERANCE, self.eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,20 +202,24 @@ class Rows:
         raise AssertionError(f"an engine refused rows {start} to {stop}, which are good")
 
     @property
+    def form(self) -> Form:
+        """What decides how they are summed."""
+        item = np.dtype(self.working_dtype).itemsize
+        return Form(self.n_classes, item, self.in_columns, self.from_logits, self.y_prob.eps)
+
+    @property
     def sum_tolerance(self) -> float:
         """How far the sum of a row may be from 1."""
-        return max(SUM_TOLERANCE, self.y_prob.eps)
+        return self.form.sum_tolerance
 
     @property
     def working_dtype(self) -> type[np.floating[Any]]:
         """float32 where nothing is lost by it, else float64."""
         if self.from_logits or self.normalize or len(self.y_prob.shape) == 1:
             return np.float64
-        parts = self.y_prob.columns or (self.y_prob.data,)
-        narrow = all(
-            part.dtype.name in ("float32", "float16", "bfloat16") for part in parts if part is not None
-        )
-        return np.float32 if narrow else np.float64
+        if self.y_prob.data is not None:
+            return np.float32 if _is_narrow(self.y_prob.data.dtype) else np.float64
+        return np.float32 if all(_is_narrow(part.dtype) for part in self.y_prob.columns or ()) else np.float64
 
     def _raw(self, start: int, stop: int) -> NDArray[Any]:
         """Rows as given, (rows, classes): float32 where nothing is lost by it, else float64."""

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from importlib.util import find_spec
 from operator import add
 from threading import Lock
 from typing import Any, TypedDict
@@ -41,7 +40,7 @@ from trueness.files._summing import batch_tables, refuse_too_many
 from trueness.files._tables import decode_groups, encode_groups
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import FUSED_MEASURES
+from trueness.tabulation.engines import compiles
 from trueness.variation import Variation, as_variation
 
 DIGIT_BITS = 8
@@ -200,8 +199,7 @@ def _engine(plan: Plan, weighted: bool) -> str:
     """One engine for all partitions, so that the sums do not depend on how the rows are cut: fused where it can be."""
     if plan.engine != "auto":
         return plan.engine
-    compiled = all(measure.name in FUSED_MEASURES for measure in plan.measures())
-    return "fused" if compiled and not weighted and find_spec("numba") else "portable"
+    return "fused" if not weighted and compiles(plan.measures()) else "portable"
 
 
 def _warm(batch: Batch, specs: Sequence[TableSpec]) -> None:

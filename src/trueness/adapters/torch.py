@@ -19,11 +19,12 @@ raise.
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import blake2b
-from importlib.util import find_spec
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torchmetrics import Metric
 
@@ -33,6 +34,7 @@ from trueness._content import TableSpec
 from trueness._labels import Labels
 from trueness._sums import FloatArray
 from trueness.adapters._device_sums import GOOD, KINDS, MEASURES, Reading, device_sums, kinds_of, refused
+from trueness.adapters._waiting import Waiting
 from trueness.adapters._words import LOG_WORDS, sums_of, width, words_of
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.metrics import (
@@ -44,8 +46,8 @@ from trueness.metrics import (
 )
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
-from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import FUSED_MEASURES
+from trueness.tabulation import RunningSums
+from trueness.tabulation.engines import compiles
 from trueness.variation import Variation, as_variation
 
 __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalibrationError"]
@@ -53,11 +55,12 @@ __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalib
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
-MANY_VALUES = 2**20
+WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
+"""Batches in host memory of less than half so many values wait until there are so many. To call the core takes as long
+as to sum some thousands of values, and to wake other threads, if torch has several, as long as a hundred thousand."""
 
-LONG, WAITING_VALUES = 2**17, 2**19
-"""Host rows of batches with fewer values than `LONG` wait until there are `WAITING_VALUES` in all: to call the core
-costs as much as thousands of rows do."""
+MANY_VALUES = 2**18
+"""From so many on it pays to wake other threads, even if torch's own are still awake after their work on a batch."""
 
 
 class _TableMetric(Metric):
@@ -121,9 +124,9 @@ class _TableMetric(Metric):
             raise ValueError(f"ignore_index must be None or a whole number, got {ignore_index!r}")
         self.task, self.norm, self.engine = task, norm, engine
         self.reading = Reading(spec, yes_or_no("from_logits", from_logits), ignore_index)
-        self._core_engine = "fused" if _is_compiled(spec.variation) else "portable"
-        self._waiting: list[tuple[Tensor, Tensor]] = []
-        self._n_waiting, self._eps = 0, 0.0
+        # One engine for all batches: V of a row must not depend on the size of its batch.
+        self._running = RunningSums(spec, "fused" if compiles([spec.variation]) else "portable")
+        self._waiting = Waiting()
         self._thresholds: dict[tuple[float, Any], Tensor] = {}
         words = torch.zeros((spec.bins.n_bins, width(spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
@@ -138,39 +141,52 @@ class _TableMetric(Metric):
         rows, labels = self._rows_of(preds, target)
         if not len(rows):
             return
-        eps = float(torch.finfo(preds.dtype).eps)
-        if not self._on_host(rows):
-            self._add(device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
-        elif rows.numel() >= LONG:
-            self._add(self._host_sums(rows, labels, eps))
+        eps = _rounding(preds.dtype)
+        if self._on_host(rows):
+            values = rows.float() if rows.dtype == torch.bfloat16 else rows
+            self._take(values.numpy(), labels.numpy(), eps)
         else:
-            self._wait(rows, labels, eps)
+            self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
 
-    def _add(self, sums: tuple[Tensor, Tensor]) -> None:
-        self._bins = self._bins + sums[0]
-        self._totals = self._totals + sums[1]
+    def _add(self, words: Tensor, totals: Tensor) -> None:
+        self._bins = self._bins + words
+        self._totals = self._totals + totals
 
-    def _wait(self, rows: Tensor, labels: Tensor, eps: float) -> None:
-        """Keep a copy, since the caller may use the memory again, until there is enough to be summed."""
-        if eps != self._eps:
-            self._settle()
+    def _take(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
+        """Sum rows in host memory, or let them wait."""
+        room = WAITING_VALUES if torch.get_num_threads() == 1 else WAITING_FOR_THREADS
+        if rows.size >= room // 2:  # to copy them would not pay
+            self._sum_on_host(rows, labels, eps)
+            return
+        if not self._waiting.takes(rows, eps):
+            self._sum_waiting()
             self._limits(eps)  # raises if bins are too narrow for such rows, now and not when they are summed
-            self._eps = eps
-        self._waiting.append((rows.clone(), labels.to(torch.int64, copy=True)))
-        self._n_waiting += rows.numel()
-        if self._n_waiting >= WAITING_VALUES:
-            self._settle()
+            self._waiting.open(rows, eps, room)
+        while len(rows):
+            n = self._waiting.put(rows, labels)
+            if self._waiting.is_full:
+                self._sum_waiting()
+            rows, labels = rows[n:], labels[n:]
+
+    def _sum_waiting(self) -> None:
+        if self._waiting:
+            self._sum_on_host(*self._waiting.take(), self._waiting.eps)
 
     def _settle(self) -> None:
-        """Sum what has waited."""
-        if self._waiting:
-            rows, labels = (torch.cat(parts) for parts in zip(*self._waiting, strict=True))
-            self._forget_waiting()
-            self._add(self._host_sums(rows, labels, self._eps))
+        """Put into the states what is not there yet: rows that wait, and sums of the core that are still open."""
+        self._sum_waiting()
+        sums = self._running.take()
+        if sums is not None:
+            self._add(*map(torch.from_numpy, words_of(sums, self.reading.spec, len(KINDS))))
 
-    def _forget_waiting(self) -> None:
-        self._waiting.clear()
-        self._n_waiting = 0
+    def _forget_unsettled(self) -> None:
+        self._waiting.forget()
+        self._running.take()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._settle()
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_waiting": Waiting()}
 
     # torchmetrics reads and writes states by their names, whatever it does with them, so whoever reads sees all rows.
 
@@ -196,7 +212,7 @@ class _TableMetric(Metric):
 
     def reset(self) -> None:
         """Forget all rows."""
-        self._forget_waiting()
+        self._forget_unsettled()
         super().reset()
 
     @property
@@ -229,7 +245,7 @@ class _TableMetric(Metric):
                 "options, and means something else: make the metric as it was"
             )
         if saved is not None:
-            self._forget_waiting()
+            self._forget_unsettled()
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
@@ -255,6 +271,8 @@ class _TableMetric(Metric):
                 f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with num_classes={n_classes} "
                 f"they have shapes (N, {n_classes}, ...) and (N, ...), or the same shape with task='binary'"
             )
+        if preds.ndim == 2:
+            return preds.detach(), target
         return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1)
 
     def _on_host(self, rows: Tensor) -> bool:
@@ -266,41 +284,39 @@ class _TableMetric(Metric):
             raise ValueError(f"engine='host' reads host memory, but preds is on {rows.device}")
         return True
 
-    def _host_sums(self, rows: Tensor, labels: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-        """By the core; if it refuses a row, all bad ones are found, counted and left out."""
+    def _sum_on_host(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
+        """By the core; where it refuses a row, the bad ones are found, counted and left out."""
         kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
         if kept is not None and not kept.all():
             rows, labels = rows[kept], labels[kept]
-        try:
-            return self._core_sums(rows, labels, eps)
-        except ValueError:
-            kind = kinds_of(rows, labels, self.reading, eps)
-            good = kind == GOOD
-            if good.all():  # it was not about the rows
-                raise
-        words, totals = self._core_sums(rows[good], labels[good], eps)
-        totals[-len(KINDS) :] += refused(kind)
-        return words, totals
-
-    def _core_sums(self, rows: Tensor, labels: Tensor, eps: float) -> tuple[Tensor, Tensor]:
-        spec = self.reading.spec
         if not len(rows):
-            return torch.zeros_like(self._bins), torch.zeros_like(self._totals)
-        values = rows.float() if rows.dtype == torch.bfloat16 else rows
-        given = Rows(
-            Contents(values.numpy(), eps=eps),
-            n_rows=len(values),
-            n_classes=spec.n_classes,
+            return
+        n_threads = torch.get_num_threads() if rows.size >= MANY_VALUES else 1
+        for left in self._running.add(self._given(rows, labels, eps), n_threads):
+            these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
+            kind = kinds_of(torch.from_numpy(these), torch.from_numpy(their_labels), self.reading, eps)
+            good = (kind == GOOD).numpy()
+            if good.all():  # it was not about the rows
+                raise left.error
+            if good.any():
+                for again in self._running.add(self._given(these[good], their_labels[good], eps)):
+                    raise again.error
+            totals = torch.zeros_like(self._totals)
+            totals[-len(KINDS) :] = refused(kind)
+            self._add(torch.zeros_like(self._bins), totals)
+
+    def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
+        """Rows and labels as the core takes them."""
+        n_classes = self.reading.spec.n_classes
+        return Rows(
+            Contents(rows, eps=eps),
+            n_rows=len(rows),
+            n_classes=n_classes,
             from_logits=self.reading.from_logits,
             normalize=False,
-            labels=Labels(labels.numpy(), spec.n_classes, None),
+            labels=Labels(labels, n_classes, None),
             sample_weight=None,
         )
-        # torch's own threads are still awake after the work on a batch: more of them help with long ones only.
-        n_threads = torch.get_num_threads() if rows.numel() >= MANY_VALUES else 1
-        (table,) = tabulate_rows(given, [spec], self._core_engine, n_threads)
-        words, totals = words_of(table.sums, spec, len(KINDS))
-        return torch.from_numpy(words), torch.from_numpy(totals)
 
     def _thresholds_on(self, device: Any, eps: float) -> Tensor:
         """Where bins end, as a tensor beside the rows: sent there once."""
@@ -480,9 +496,9 @@ def _spec(n_classes: int, n_bins: int | Bins, measure: Variation, ties: str) -> 
     return TableSpec(n_classes, measure, bins.resolve(*measure.range_for(n_classes)), ties)
 
 
-def _is_compiled(measure: Variation) -> bool:
-    """Chosen once and not batch by batch: V of one row must not depend on the size of its batch."""
-    return measure.name in FUSED_MEASURES and find_spec("numba") is not None
+@cache
+def _rounding(dtype: Any) -> float:
+    return float(torch.finfo(dtype).eps)
 
 
 def _fingerprint(reading: Reading) -> Tensor:

@@ -116,7 +116,7 @@ def replicate(
     For each group of rows (all are one if none are named), each model, and each of its specs.
     """
     scratch = Scratch()
-    describers = [[Describer(rows, spec, scratch) for spec in specs] for rows, specs in models]
+    describers = [[Describer(spec, rows.y_prob.eps, scratch) for spec in specs] for rows, specs in models]
     totals = [
         [[Replicates.empty(spec, resamples) for spec in specs] for _, specs in models]
         for _ in range(n_groups)
@@ -129,10 +129,10 @@ def replicate(
             if first.sample_weight is not None:  # rows of weight 0 are as if absent
                 weight = first.sample_weight[start:stop]
                 drawn, code = (drawn * weight[:, None])[weight > 0], code[weight > 0]
-            for m, of_model in enumerate(describers):
+            for m, ((rows, _), of_model) in enumerate(zip(models, describers, strict=True)):
                 for s, describer in enumerate(of_model):
                     into = [group[m][s] for group in totals]
-                    _add(into, describer.described(start, stop), drawn, code)
+                    _add(into, describer.described(rows, start, stop), drawn, code)
             if progress is not None:
                 progress(stop / n_rows)
     return totals

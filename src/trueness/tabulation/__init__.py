@@ -10,9 +10,10 @@ from trueness.binning import Bins, as_bins
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
 from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
+from trueness.tabulation.running import RunningSums
 from trueness.variation import Variation, as_variation
 
-__all__ = ["edges_for", "tabulate", "tabulate_groups", "tabulate_rows", "variations_of"]
+__all__ = ["RunningSums", "edges_for", "tabulate", "tabulate_groups", "tabulate_rows", "variations_of"]
 
 
 def tabulate(

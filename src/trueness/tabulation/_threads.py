@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from itertools import takewhile
-from threading import Event, Thread
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
 Span = tuple[int, int]
 
+IDLE_SECONDS = 1.0
+"""A helper that nobody has asked for so long goes home: a process that is about to fork wants no threads."""
+
+
+class _Share:
+    """Work that a helper may take up, or may not, if it is done before one is free."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work, self._lock, self._done = work, Lock(), Event()
+        self._begun = self._over = False
+
+    def take_up(self) -> None:
+        """Do it, unless it is over."""
+        with self._lock:
+            self._begun = not self._over
+        if self._begun:
+            self._work()
+            self._done.set()
+
+    def finish(self) -> None:
+        """Wait for the helper that is at it; if none is, none will be. May be called again, after Ctrl-C."""
+        with self._lock:
+            self._over = not self._begun
+        if self._begun:
+            self._done.wait()
+
+
+class _Helpers:
+    """Threads that wait for work: to wake one takes half as long as to start one."""
+
+    def __init__(self) -> None:
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)  # they do not come along
+
+    def _begin(self) -> None:
+        self._shares: SimpleQueue[_Share] = SimpleQueue()
+        self._n, self._lock = 0, Lock()
+
+    def offer(self, share: _Share, n_helpers: int) -> None:
+        """Ask for help, of so many helpers in all at most."""
+        with self._lock:
+            if self._n < n_helpers:
+                Thread(target=self._help, daemon=True).start()
+                self._n += 1
+        self._shares.put(share)
+
+    def _help(self) -> None:
+        try:
+            while True:
+                self._shares.get(timeout=IDLE_SECONDS).take_up()
+        except Empty:
+            with self._lock:
+                self._n -= 1
+
+
+_helpers = _Helpers()
+
 
 def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_threads: int) -> list[Result]:
-    """`work` on all spans, shared out to so many threads, the caller's own among them; one result from each.
+    """`work` on all spans, shared out to so many threads at most, the caller's own among them; one result from each.
 
     When one of them fails, or Ctrl-C arrives, the others stop after the block they are at. If a block was refused, the
     first bad row in order is the one that is named, whichever thread met its own first.
@@ -32,18 +92,15 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
             stopped.set()
             errors.append(error)
 
-    others: list[Thread] = []
+    shares = [_Share(share) for _ in range(n_threads - 1)]
     try:
-        for _ in range(n_threads - 1):
-            thread = Thread(target=share)
-            thread.start()
-            # Not before: one that Ctrl-C met while it was being started cannot be joined. It will find `stopped` set.
-            others.append(thread)
+        for one in shares:
+            _helpers.offer(one, n_threads - 1)
         share()
-        _join(others)
+        _finish(shares)
     finally:
-        stopped.set()  # Ctrl-C may also arrive while the caller waits
-        _join(others)
+        stopped.set()  # Ctrl-C may have arrived anywhere above
+        _finish(shares)
     if not errors:
         return results
     refused = all(isinstance(error, ValueError) for error in errors)
@@ -52,6 +109,6 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     raise next(error for error in errors if not isinstance(error, ValueError))
 
 
-def _join(threads: Iterable[Thread]) -> None:
-    for thread in threads:
-        thread.join()
+def _finish(shares: Iterable[_Share]) -> None:
+    for share in shares:
+        share.finish()

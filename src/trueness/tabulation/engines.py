@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 
 from trueness._border import Rows, require_choice, whole_number
@@ -37,6 +37,11 @@ def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
     if engine == "fused" and obstacle is not None:
         raise ValueError(f"engine='fused' {obstacle}; engine='portable' can")
     return obstacle is None
+
+
+def compiles(measures: Iterable[Variation]) -> bool:
+    """Whether the fused engine, on this machine, knows such measures."""
+    return all(measure.name in FUSED_MEASURES for measure in measures) and find_spec("numba") is not None
 
 
 def thread_count(n_threads: int | None, fused: bool) -> int:

@@ -17,7 +17,7 @@ from trueness.binning import Bins, Edges, EqualMass
 from trueness.ranking import ordered_rows
 from trueness.table import CalibrationTable
 from trueness.tabulation import portable
-from trueness.tabulation._threads import in_threads
+from trueness.tabulation._threads import Span, in_threads
 from trueness.tabulation.engines import is_fused, thread_count
 from trueness.variation import Variation
 
@@ -29,14 +29,23 @@ def tabulate_rows(
     rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
 ) -> list[CalibrationTable]:
     """`tabulate` for rows that have passed the border, into one table for each spec, in one pass if fused."""
-    engine_module = _engine(rows, specs, engine)
+    engine_module = engine_for(rows, specs, engine)
     workers = thread_count(n_threads, engine_module is not portable)
-    spans = engine_module.spans(rows)
-    parts = in_threads(lambda some: engine_module.sum_rows(rows, specs, some), spans, workers)
+    spans = engine_module.spans(rows, workers)
+    parts = in_threads(lambda some: sum_rows(engine_module, rows, specs, some), spans, workers)
     return [
         CalibrationTable(spec, reduce(add, of_spec))
         for spec, of_spec in zip(specs, zip(*parts, strict=True), strict=True)
     ]
+
+
+def sum_rows(engine: Any, rows: Rows, specs: Sequence[TableSpec], spans: Iterable[Span]) -> list[Sums]:
+    """The sums of the blocks of rows that `spans` names, one for each spec."""
+    work = engine.Pass(rows, specs)
+    for start, stop in spans:
+        work.add(rows, start, stop)
+    sums: list[Sums] = work.sums()
+    return sums
 
 
 def tabulate_groups(
@@ -52,7 +61,7 @@ def tabulate_groups(
 
     Rows are put in order of their groups chunk by chunk, so that each group is a run of rows for the engine.
     """
-    engine_module = _engine(rows, specs, engine)
+    engine_module = engine_for(rows, specs, engine)
 
     def add_up(chunks: Iterable[tuple[int, int]]) -> dict[int, list[Sums]]:
         totals: dict[int, list[Sums]] = {}
@@ -63,7 +72,7 @@ def tabulate_groups(
             present, first = np.unique(codes[order], return_index=True)
             for code, begin, end in zip(present.tolist(), first, [*first[1:], stop - start], strict=True):
                 part = together.taken(slice(begin, end))
-                sums = engine_module.sum_rows(part, specs, engine_module.spans(part))
+                sums = sum_rows(engine_module, part, specs, engine_module.spans(part))
                 totals[code] = [*map(add, totals[code], sums)] if code in totals else sums
         return totals
 
@@ -86,7 +95,7 @@ def tabulate_groups(
     return tables
 
 
-def _engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
+def engine_for(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
     """The engine that does it, ready to work."""
     if not is_fused(engine, rows, [spec.variation for spec in specs]):
         return portable

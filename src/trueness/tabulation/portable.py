@@ -7,7 +7,7 @@ a row is computed from that row alone by the same operations wherever it stands,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,23 +32,34 @@ _UNIT = 1 << PROBABILITY_BITS
 _BITS_OF_ONE = np.float64(1.0).view(np.int64)
 
 
-def spans(rows: Rows) -> list[tuple[int, int]]:
-    """Blocks that stay in the cache."""
+def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
+    """Blocks that stay in the cache, whoever works on them."""
     return list(rows.spans())
 
 
-def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
-    """The sums of the blocks of rows that `spans` names, one for each spec."""
-    scratch = Scratch()
-    describers = [Describer(rows, spec, scratch) for spec in specs]
-    totals = [_WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch) for spec in specs]
-    with np.errstate(
-        all="ignore"
-    ):  # tiny probabilities underflow, and what is no number is refused with its row
-        for start, stop in spans:
-            for describer, total in zip(describers, totals, strict=True):
-                total.add(describer.described(start, stop))
-    return [total.sums() for total in totals]
+class Pass:
+    """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
+
+    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+        self.form, self.reached, scratch = rows.form, 0, Scratch()
+        self.describers = [Describer(spec, rows.y_prob.eps, scratch) for spec in specs]
+        self.totals = [
+            _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch) for spec in specs
+        ]
+
+    def add(self, rows: Rows, start: int, stop: int) -> None:
+        """Add the rows from start to stop, or, if one is refused, none of them; `reached` is what was come to."""
+        self.reached = start
+        with np.errstate(
+            all="ignore"
+        ):  # tiny probabilities underflow, and what is no number is refused with its row
+            for describer, total in zip(self.describers, self.totals, strict=True):
+                total.add(describer.described(rows, start, stop))
+        self.reached = stop
+
+    def sums(self) -> list[Sums]:
+        """What was summed, one for each spec."""
+        return [total.sums() for total in self.totals]
 
 
 class Described(NamedTuple):
@@ -78,14 +89,14 @@ class Described(NamedTuple):
 class Describer:
     """Describes block after block."""
 
-    def __init__(self, rows: Rows, spec: TableSpec, scratch: Scratch) -> None:
-        self.rows, self.spec, self.scratch = rows, spec, scratch
+    def __init__(self, spec: TableSpec, eps: float, scratch: Scratch) -> None:
+        self.spec, self.scratch = spec, scratch
         low, high = spec.variation.range_for(spec.n_classes)
-        self.thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
+        self.thresholds = spec.bins.thresholds(eps, high - low)
 
-    def described(self, start: int, stop: int) -> Described:
+    def described(self, rows: Rows, start: int, stop: int) -> Described:
         """What is summed of rows start to stop; valid until the next call."""
-        rows, spec, n = self.rows, self.spec, stop - start
+        spec, n = self.spec, stop - start
         block = rows.block(start, stop)
         ordered = ordered_rows(block, self.scratch)
         entropy, varentropy = self._entropy(ordered, rows.sums_of_distributions(ordered, start))
@@ -97,7 +108,7 @@ class Describer:
 
         # A lone row came twice.
         block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
-        rank, tied, log_p = self._standing(start, stop, block, ordered)
+        rank, tied, log_p = self._standing(rows, start, stop, block, ordered)
         impossible = log_p == -np.inf
         log_scores = np.empty((2, n))
         log_scores[0] = np.maximum(log_p, LEAST_LOG) + entropy
@@ -120,14 +131,14 @@ class Describer:
         return entropy, np.maximum(varentropy, 0.0)
 
     def _standing(
-        self, start: int, stop: int, block: NDArray[np.floating], ordered: FloatArray
+        self, rows: Rows, start: int, stop: int, block: NDArray[np.floating], ordered: FloatArray
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """The rank of the true class, how many classes are tied with it, and ln p of it."""
-        assert self.rows.labels is not None
-        labels = self.rows.labels.block(start, stop)
-        scores: NDArray[Any] = self.rows.scores(start, stop) if self.rows.from_logits else block
+        assert rows.labels is not None
+        labels = rows.labels.block(start, stop)
+        scores: NDArray[Any] = rows.scores(start, stop) if rows.from_logits else block
         of_true = scores.ravel().take(np.arange(0, scores.size, scores.shape[1]) + labels)
-        if self.rows.from_logits:
+        if rows.from_logits:
             rank, tied, log_p = standing_by_scores(scores, of_true)
         else:
             of_true = of_true.astype(np.float64)

@@ -38,29 +38,31 @@ NETWORK_CLASSES = 15
 """Up to so many classes eight rows are sorted in registers; beyond, in memory."""
 
 
-def spans(rows: Rows) -> list[tuple[int, int]]:
-    """Blocks that are long enough to hide what the interpreter does between them; several, if that leaves them so."""
-    quarter = -(-rows.n_rows * rows.n_classes // 4)
-    return list(rows.spans(rows=2**16, values=min(2**20, max(2**17, quarter))))
+def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
+    """Blocks long enough to hide what the interpreter does between them, and several for each of several threads."""
+    half = -(-rows.n_rows * rows.n_classes // (2 * n_threads))
+    values = 2**20 if n_threads == 1 else min(2**20, max(2**16, half))
+    step = max(WIDTH, min(2**16, values // rows.n_classes) // WIDTH * WIDTH)
+    return [(start, min(start + step, rows.n_rows)) for start in range(0, rows.n_rows, step)]
 
 
 def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
     """Compile what a pass over such rows needs, so that it fails before the pass if it must."""
     if specs and not is_ready(rows):
-        _Pass(rows, specs).add_nothing()
+        Pass(rows, specs).add_nothing()
 
 
 def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_threads: int) -> Edges:
     """The edges of equal-mass bins over all rows."""
     values = np.empty(rows.n_rows)
-    cells = in_threads(lambda some: measure(rows, variation, some, values), spans(rows), n_threads)
+    cells = in_threads(lambda some: measure(rows, variation, some, values), spans(rows, n_threads), n_threads)
     return edges_of_measured(values, sum(cells), variation, rows.n_classes, bins)
 
 
 def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], values: FloatArray) -> Any:
     """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
     low, scale = _cell_scale(variation, rows.n_classes)
-    n_classes, item, name = rows.n_classes, np.dtype(rows.working_dtype).itemsize, _kernel_name(variation)
+    n_classes, item, name = rows.n_classes, rows.form.item, _kernel_name(variation)
     if n_classes <= NETWORK_CLASSES:
         kernel = measure_group_kernel(f"{n_classes},{item},1,C,{name}")
     else:
@@ -89,19 +91,10 @@ def _cell_scale(variation: Variation, n_classes: int) -> tuple[float, float]:
     return low, (CELLS - 1) / (high - low)
 
 
-def sum_rows(rows: Rows, specs: Sequence[TableSpec], spans: Iterable[tuple[int, int]]) -> list[Sums]:
-    """The sums of the blocks that `spans` names, one for each spec, in one pass."""
-    work = _Pass(rows, specs)
-    for start, stop in spans:
-        work.add(start, stop)
-    _ready.add(_kind(rows))
-    return work.sums()
-
-
 def _kind(rows: Rows) -> tuple[int, int, bool]:
     """What the kernel for some rows is made for: classes, bytes of a probability, whether it reads columns."""
     n_classes = min(rows.n_classes, NETWORK_CLASSES + 1)  # beyond, it is one for all
-    return n_classes, np.dtype(rows.working_dtype).itemsize, rows.in_columns
+    return n_classes, rows.form.item, rows.form.in_columns
 
 
 _ready: set[tuple[int, int, bool]] = set()
@@ -112,18 +105,18 @@ def is_ready(rows: Rows) -> bool:
     return _kind(rows) in _ready
 
 
-class _Pass:
-    """One thread's pass over its share of the blocks."""
+class Pass:
+    """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
-        self.rows, self.specs = rows, specs
-        _, self.item, self.by_columns = _kind(rows)
+        self.form, self.specs, self.reached = rows.form, specs, 0
+        self.kind = _, self.item, self.by_columns = _kind(rows)
         self.order: Literal["C", "F"] = "F" if self.by_columns else "C"
         self.thresholds = _thresholds(rows, specs)
         self.split = specs[0].ties == "split"
         n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
         few, measures = n_edges <= FEW_EDGES, [_kernel_name(spec.variation) for spec in specs]
-        self.memory: tuple[Any, ...] = (self._empty(WIDTH), np.empty(WIDTH, np.int64)),
+        self.memory: tuple[Any, ...] = ((self._empty(WIDTH), np.empty(WIDTH, np.int64)),)
         if n_classes <= NETWORK_CLASSES:
             copies = 4 if n_edges < 256 else 1
             shape = ",".join(map(str, (n_classes, self.item, copies, self.order, *measures)))
@@ -139,41 +132,44 @@ class _Pass:
         self.scratch = aligned_zeros((words,))
         self.totals = Totals.zeros(copies, len(specs), n_edges + 1, n_classes, row)
 
-    def add(self, start: int, stop: int) -> None:
-        """Add the rows from start to stop, or refuse them."""
-        assert self.rows.labels is not None
+    def add(self, rows: Rows, start: int, stop: int) -> None:
+        """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
+        assert rows.labels is not None
+        self.reached = start
         if self.by_columns:
             # Two rows or more, or a compiler could not tell columns from rows.
-            block = self.rows.columns(start, stop, room=max(stop - start, 2))
+            block = rows.columns(start, stop, room=max(stop - start, 2))
         else:
-            block = self.rows.block(start, stop)[: stop - start]
-        scores = self.rows.scores(start, stop) if self.rows.from_logits else block
-        labels = np.ascontiguousarray(self.rows.labels.block(start, stop), dtype=np.int64)
-        failed = self.sum_block(block, scores, labels)
+            block = rows.block(start, stop)[: stop - start]
+        scores = rows.scores(start, stop) if rows.from_logits else block
+        labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
+        failed = self._sum_block(block, scores, labels)
+        self.reached = start + failed if failed >= 0 else stop
         if failed >= 0:
-            self.rows.refuse_block(start + failed, min(start + failed + 8, stop))
+            rows.refuse_block(self.reached, min(self.reached + 8, stop))
 
     def add_nothing(self) -> None:
         """Run the kernel over no rows."""
         block = self._empty(2 if self.by_columns else 0)
-        scores = block.astype(np.float64) if self.rows.from_logits else block
-        self.sum_block(block, scores, np.empty(0, np.int64))
+        scores = block.astype(np.float64) if self.form.from_logits else block
+        self._sum_block(block, scores, np.empty(0, np.int64))
 
     def _empty(self, n_rows: int) -> Any:
-        return np.empty((n_rows, self.rows.n_classes), f"f{self.item}", order=self.order)
+        return np.empty((n_rows, self.form.n_classes), f"f{self.item}", order=self.order)
 
-    def sum_block(self, block: Any, scores: Any, labels: Any) -> int:
-        """Sum a block; the first of eight rows among which one is bad, or -1."""
-        how = (self.rows.sum_tolerance, self.rows.from_logits, self.split, self.search, self.thresholds)
+    def _sum_block(self, block: Any, scores: Any, labels: Any) -> int:
+        """Sum a block, or the rows before the first eight among which one is bad: the number of these, else -1."""
+        how = (self.form.sum_tolerance, self.form.from_logits, self.split, self.search, self.thresholds)
         return int(self.kernel(block, scores, labels, *how, self.scratch, *self.memory, self.totals))
 
     def sums(self) -> list[Sums]:
         """What was summed, one for each spec."""
+        _ready.add(self.kind)
         t = self.totals
         score, variance = (
             ExactSum(np.array(t.logs[k]), np.array(t.logs[k + 1]), LOG_SCORE_BITS) for k in (0, 2)
         )
-        made, ranks = [], slice(self.rows.n_classes)
+        made, ranks = [], slice(self.form.n_classes)
         for k, spec in enumerate(self.specs):
             m, at = slice(spec.bins.n_bins), self.first_variation + k
             rank = ExactSum.carried(

@@ -126,13 +126,19 @@ class Eight:
     def conclude(
         self, swept: Swept, p: Any, log_p: Any, values: list[Any], scratch: Any, tolerance: Any, valid: Any
     ) -> Any:
-        """Everything about eight rows but their bins, into the scratch memory; the result says what is amiss."""
+        """Everything about eight rows but their bins, into the scratch memory; the result says what is amiss.
+
+        If one of them is improper none counts.
+        """
         b, lanes, at = self.builder, self.lanes, self.at
         self.values = values
+        rows = b.icmp_signed("<", lanes.ints(*range(WIDTH)), lanes.spread(valid, INTS))
+        bad = self.any(b.and_(rows, self.improper(swept, tolerance)))
+        nothing = ir.Constant(rows.type, [0] * WIDTH)
+        self.live = b.select(b.icmp_signed("==", bad, ir.Constant(INT64, 0)), rows, nothing)
         for k, value in enumerate(values):
             lanes.store(value, scratch, 8 * (at.variation + WIDTH * k))
         entropy, tied = swept.entropy, b.sub(swept.at_least, swept.more)
-        self.live = b.icmp_signed("<", lanes.ints(*range(WIDTH)), lanes.spread(valid, INTS))
         many = b.and_(self.live, b.icmp_signed(">", tied, lanes.ints(1)))
         normal = b.fcmp_ordered(">=", p, lanes.floats(TINY))
         tiny = b.and_(self.live, b.not_(normal))
@@ -151,7 +157,6 @@ class Eight:
         lanes.store(swept.more, scratch, 8 * at.rank)
         lanes.store(tied, scratch, 8 * at.tied)
         lanes.store(entropy, scratch, 8 * at.entropy)
-        bad = self.any(b.and_(self.live, self.improper(swept, tolerance)))
         odd = self.any(b.or_(many, tiny))
         return b.or_(bad, b.shl(odd, ir.Constant(INT64, 1)))
 
@@ -170,7 +175,7 @@ class Eight:
         return total
 
     def store_bins(self, thresholds: Any, n_thresholds: Any, scratch: Any) -> None:
-        """The bins of eight concluded rows by comparing with every edge; those without a row are in a bin for waste."""
+        """The bins of eight concluded rows by comparing with every edge; what does not count is in a bin for waste."""
         b, lanes = self.builder, self.lanes
         waste = lanes.spread(b.add(n_thresholds, ir.Constant(INT64, 1)), INTS)
         for k, value in enumerate(self.values):

@@ -230,8 +230,7 @@ def _add_group(_, scratch, acc, ranks, n_bins, shape):
         scratch, acc, ranks, n_bins, _ = args
         group = Group(builder, made_for)
         places = [
-            [8 * (behind + r * made_for.row + k) for k in range(0, made_for.row, WIDTH)]
-            for r in range(WIDTH)
+            [8 * (behind + r * made_for.row + k) for k in range(0, made_for.row, WIDTH)] for r in range(WIDTH)
         ]
         rows = [[group.lanes.load(scratch, place, INTS) for place in row] for row in places]
         group.add(rows, scratch, acc, ranks, n_bins, made_for.copies)
@@ -256,7 +255,7 @@ def group_kernel(shape: str, few: bool) -> Any:
     ):
         rows, labels_at, words = y_prob.ctypes.data, labels.ctypes.data, scratch.ctypes.data
         acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
-        n_rows, n_edges, waiting = len(labels), thresholds.shape[1], 0
+        n_rows, n_edges, waiting, failed = len(labels), thresholds.shape[1], 0, -1
         to_next_row, to_next_class = y_prob.strides
         lane_sums = scratch[totals_at : totals_at + 16]
         if fingerprint == 0:  # never; being read is what it is there for
@@ -278,7 +277,8 @@ def group_kernel(shape: str, few: bool) -> Any:
                 _add_group(words, acc, ranks, totals.acc.shape[2], shape)
             if flags != 0:
                 if flags & 1:
-                    return first
+                    failed = first
+                    break
                 mend_rows(
                     y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies
                 )
@@ -287,6 +287,6 @@ def group_kernel(shape: str, few: bool) -> Any:
                 flush(totals, lane_sums)
                 waiting = 0
         flush(totals, lane_sums)
-        return -1
+        return failed
 
     return sum_groups

@@ -89,6 +89,16 @@ class Lanes:
         place = self.builder.add(address, ir.Constant(INT64, offset))
         self.builder.store(value, self.builder.inttoptr(place, value.type.as_pointer())).align = 8
 
+    def fetch(self, address: Any, offset: int) -> None:
+        """Let memory come nearer that will be read soon, if it is there."""
+        place = self.builder.inttoptr(
+            self.builder.add(address, ir.Constant(INT64, offset)), BYTE.as_pointer()
+        )
+        kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT32, INT32, INT32])
+        prefetch = self.builder.module.declare_intrinsic("llvm.prefetch", [BYTE.as_pointer()], kind)
+        reading, keep, data = (ir.Constant(INT32, value) for value in (0, 3, 1))
+        self.builder.call(prefetch, [place, reading, keep, data])
+
     def add_at(self, value: Any, address: Any, offset: int) -> None:
         """memory += value."""
         self.store(self.builder.add(self.load(address, offset, value.type), value), address, offset)

@@ -44,7 +44,7 @@ class LineShape(NamedTuple):
 
 def zero_lines(n_classes: int, item: int) -> Any:
     """Memory for eight rows, up to a power of two of lines."""
-    n_lines = 2 ** max(n_classes - 1, BLOCK).bit_length()
+    n_lines = 2 ** (max(n_classes, BLOCK) - 1).bit_length()
     words = aligned_zeros((n_lines * WIDTH * item // 8,))
     return words.view(f"f{item}").reshape(n_lines, WIDTH)
 
@@ -83,6 +83,9 @@ class Lines(Eight):
             place = b.add(rows, b.mul(first, to_next_class))
             places = [b.add(place, b.mul(step, ir.Constant(INT64, k))) for k in range(WIDTH)]
             square = [b.fadd(lanes.load(place, 0, self.narrow, self.item), zero) for place in places]
+            if not self.by_columns:
+                for place in places:  # the same classes of the next eight rows
+                    lanes.fetch(b.add(place, b.mul(step, ir.Constant(INT64, WIDTH))), 0)
             for values in square:
                 b.store(b.or_(b.load(signs), b.bitcast(values, bits)), signs)
             line = b.add(lines, b.mul(first, ir.Constant(INT64, WIDTH * self.item)))
@@ -90,8 +93,11 @@ class Lines(Eight):
                 lanes.store(column, line, k * WIDTH * self.item)
         return self.any(b.icmp_signed("<", b.load(signs), none))
 
-    def sweep(self, lines: Any, n_classes: Any, p: Any, is_sorted: bool) -> Swept:
-        """All sums over classes; lines beyond the last one are zeros, which add nothing. p is as it lay in memory."""
+    def sweep(self, lines: Any, n_classes: Any, p: Any, negative: Any, is_sorted: bool) -> Swept:
+        """All sums over classes; lines beyond the last one are zeros, which add nothing.
+
+        p is as it lay in memory, and `negative` what `turn` said.
+        """
         b, lanes = self.builder, self.lanes
         zeros = lanes.floats(0.0)
         none = ir.Constant(ir.VectorType(ir.IntType(8 * self.item), WIDTH), [0] * WIDTH)
@@ -120,20 +126,21 @@ class Lines(Eight):
         largest = self.wide(self.line(lines, ir.Constant(INT64, 0)))
         if not is_sorted:
             largest = lanes.larger(*map(b.load, larger))
-        counts = (b.add(*map(b.load, pair)) for pair in (more, at_least))
-        return Swept(
-            *(b.fadd(*map(b.load, pair)) for pair in (totals, entropies, squares)),
-            *(b.sext(count, INTS) if self.item == 4 else count for count in counts),
-            largest,
-            negative=ir.Constant(ir.VectorType(ir.IntType(1), WIDTH), [0] * WIDTH),  # `turn` has looked
-        )
+        total, entropy, second_moment = (b.fadd(*map(b.load, pair)) for pair in (totals, entropies, squares))
+        higher, not_lower = (b.add(*map(b.load, pair)) for pair in (more, at_least))
+        if self.item == 4:
+            higher, not_lower = b.sext(higher, INTS), b.sext(not_lower, INTS)
+        is_negative = b.icmp_signed("!=", lanes.spread(negative, INTS), lanes.ints(0))
+        return Swept(total, entropy, second_moment, higher, not_lower, largest, is_negative)
 
     def values_of(self, swept: Swept, to_unit: Any, least: Any) -> list[Any]:
         """𝒱 by each measure."""
         unit, low = (self.lanes.spread(scalar, FLOATS) for scalar in (to_unit, least))
         return [self.value(measure, swept, unit, low) for measure in self.measures]
 
-    def add(self, lines: Any, n_classes: Any, scratch: Any, acc: Any, row: Any, ranks: Any, n_bins: Any) -> None:
+    def add(
+        self, lines: Any, n_classes: Any, scratch: Any, acc: Any, row: Any, ranks: Any, n_bins: Any
+    ) -> None:
         """Add each row to its bin as steps of 2⁻⁵², the bits of 1 + p, and count its rank."""
         b, lanes, at = self.builder, self.lanes, self.at
         rank = lanes.load(scratch, 8 * at.rank, INTS)
@@ -184,6 +191,7 @@ def _describe_lines(
     labels,
     lines,
     n_classes,
+    negative,
     scratch,
     tolerance,
     valid,
@@ -197,11 +205,13 @@ def _describe_lines(
     made_for = LineShape.of(shape.literal_value)
 
     def emit(context, builder, signature, args):
-        rows, to_next_row, to_next_class, labels, lines, n_classes, scratch, tolerance, valid, *more, _ = args
-        to_unit, least, thresholds, n_thresholds = more
+        rows, to_next_row, to_next_class, labels, lines, n_classes, negative, scratch, tolerance, *more, _ = (
+            args
+        )
+        valid, to_unit, least, thresholds, n_thresholds = more
         eight = Lines(builder, made_for)
         narrow = eight.true_values(rows, to_next_row, to_next_class, labels)
-        swept = eight.sweep(lines, n_classes, narrow, is_sorted=True)
+        swept = eight.sweep(lines, n_classes, narrow, negative, is_sorted=True)
         p = eight.wide(narrow)
         values = eight.values_of(swept, to_unit, least)
         flags = eight.conclude(swept, p, eight.lanes.log2(p), values, scratch, tolerance, valid)
@@ -209,7 +219,7 @@ def _describe_lines(
         return flags
 
     counts, numbers = [types.int64] * 2, [types.float64] * 2
-    return types.int64(*[types.int64] * 7, types.float64, types.int64, *numbers, *counts, shape), emit
+    return types.int64(*[types.int64] * 8, types.float64, types.int64, *numbers, *counts, shape), emit
 
 
 @intrinsic(prefer_literal=True)
@@ -238,7 +248,8 @@ def line_kernel(shape: str, few: bool) -> Any:
     ):
         rows, labels_at, words = y_prob.ctypes.data, labels.ctypes.data, scratch.ctypes.data
         acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
-        n_rows, n_classes, n_edges, waiting = len(labels), y_prob.shape[1], thresholds.shape[1], 0
+        n_rows, n_classes, n_edges = len(labels), y_prob.shape[1], thresholds.shape[1]
+        waiting, failed = 0, -1
         n_lines, at_lines = math.ceil(n_classes / 16) * 16, lines.ctypes.data
         to_unit, least = 1.0 / math.log2(n_classes), 1.0 / n_classes
         lane_sums = scratch[totals_at : totals_at + 16]
@@ -262,6 +273,7 @@ def line_kernel(shape: str, few: bool) -> Any:
                 these,
                 at_lines,
                 n_classes,
+                negative,
                 words,
                 tolerance,
                 valid,
@@ -271,8 +283,9 @@ def line_kernel(shape: str, few: bool) -> Any:
                 n_edges if few else 0,
                 shape,
             )
-            if negative or flags & 1:
-                return first
+            if flags & 1:
+                failed = first
+                break
             if not few:
                 find_bins(scratch, valid, search, thresholds, bins_at, n_measures)
             _add_lines(
@@ -285,6 +298,6 @@ def line_kernel(shape: str, few: bool) -> Any:
                 flush(totals, lane_sums)
                 waiting = 0
         flush(totals, lane_sums)
-        return -1
+        return failed
 
     return sum_lines

@@ -44,19 +44,20 @@ def _measure_group(_, rows, out, tolerance, shape):
 
 
 @intrinsic(prefer_literal=True)
-def _measure_lines(_, lines, n_classes, out, tolerance, to_unit, least, shape):
+def _measure_lines(_, lines, n_classes, negative, out, tolerance, to_unit, least, shape):
     """𝒱 of eight rows that are lines in any order; whether one of them is no distribution."""
     made_for = LineShape.of(shape.literal_value)
 
     def emit(context, builder, signature, args):
-        lines, n_classes, out, tolerance, to_unit, least, _ = args
+        lines, n_classes, negative, out, tolerance, to_unit, least, _ = args
         eight = Lines(builder, made_for)
-        swept = eight.sweep(lines, n_classes, ir.Constant(eight.narrow, [0.0] * WIDTH), is_sorted=False)
+        nobody = ir.Constant(eight.narrow, [0.0] * WIDTH)
+        swept = eight.sweep(lines, n_classes, nobody, negative, is_sorted=False)
         (value,) = eight.values_of(swept, to_unit, least)
         eight.lanes.store(value, out, 0)
         return eight.any(eight.improper(swept, tolerance))
 
-    return types.int64(*[types.int64] * 3, *[types.float64] * 3, shape), emit
+    return types.int64(*[types.int64] * 4, *[types.float64] * 3, shape), emit
 
 
 @jit
@@ -110,7 +111,7 @@ def measure_line_kernel(shape: str) -> Any:
                 here = padding[0].ctypes.data
             negative = turn(here, to_next_row, to_next_class, at_lines, n_classes, shape)
             out = eight.ctypes.data
-            if _measure_lines(at_lines, n_classes, out, tolerance, to_unit, least, shape) or negative:
+            if _measure_lines(at_lines, n_classes, negative, out, tolerance, to_unit, least, shape):
                 return first
             _count(eight, first, valid, low, scale, values, cells)
         return -1

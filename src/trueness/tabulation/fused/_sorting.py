@@ -1,9 +1,9 @@
 """Lines of memory sorted lane by lane: eight rows of any number of classes, downwards.
 
-Batcher's bitonic merge sort (Knuth, The Art of Computer Programming 3, 5.3.4), on whole vectors: sixteen lines at a time
-are sorted in registers, then runs are merged, twice as long each time. A merge exchanges line i of both runs with line i
-from their end, and then lines ever nearer to each other; several of these levels are done at once on lines in registers,
-so that memory is walked over two or three times in a merge and not once for each level.
+Batcher's bitonic merge sort (Knuth, The Art of Computer Programming 3, 5.3.4), on whole vectors: sixteen lines at a
+time are sorted in registers, then runs are merged, twice as long each time. A merge compares line i of both runs with
+line i from their end, and then lines ever nearer to each other; several of these levels are done at once on lines in
+registers, so that memory is walked over two or three times in a merge and not once for each level.
 
 Probabilities are compared as whole numbers, in the order of which numbers that are not negative lie too. Others do not,
 but their rows are refused whatever becomes of them.

@@ -1,0 +1,70 @@
+"""Sums that stay open: batch after batch is added, and what a pass needs is made once and not for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from trueness._border import Rows
+from trueness._content import Sums, TableSpec
+from trueness.tabulation._threads import Span, in_threads
+from trueness.tabulation.passes import engine_for
+
+
+class Refused(NamedTuple):
+    """Rows that were not added, because one of them is bad."""
+
+    start: int
+    stop: int
+    error: ValueError
+
+
+class RunningSums:
+    """The sums of one table, for one thread at a time."""
+
+    def __init__(self, spec: TableSpec, engine: str) -> None:
+        self._spec, self.engine = spec, engine
+        self._engine_module: Any = None
+        self._passes: list[Any] = []
+        self._done: list[Sums] = []
+
+    def add(self, rows: Rows, n_threads: int = 1) -> list[Refused]:
+        """Add the rows, but for those that are told."""
+        self._prepare(rows, n_threads)
+        refused: list[Refused] = []
+        idle = list(self._passes)
+
+        def work(spans: Iterable[Span]) -> None:
+            own = idle.pop()
+            for start, stop in spans:
+                try:
+                    own.add(rows, start, stop)
+                except ValueError as error:
+                    refused.append(Refused(own.reached, stop, error))
+
+        in_threads(work, self._engine_module.spans(rows, n_threads), n_threads)
+        return refused
+
+    def _prepare(self, rows: Rows, n_threads: int) -> None:
+        """A pass for each thread that is made for such rows."""
+        if not self._passes or self._passes[0].form != rows.form:
+            self._close()
+            self._engine_module = engine_for(rows, [self._spec], self.engine)
+        while len(self._passes) < n_threads:
+            self._passes.append(self._engine_module.Pass(rows, [self._spec]))
+
+    def _close(self) -> None:
+        self._done += [sums for one in self._passes for sums in one.sums()]
+        self._passes.clear()
+        self._engine_module = None
+
+    def take(self) -> Sums | None:
+        """What was added since the last time, if anything was."""
+        self._close()
+        done, self._done = self._done, []
+        return reduce(add, done) if done else None
+
+    def __bool__(self) -> bool:
+        return bool(self._passes or self._done)
