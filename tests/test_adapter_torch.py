@@ -300,8 +300,11 @@ def test_short_batches_wait_and_are_seen_by_whoever_reads(
 
 
 @torch_only
+@pytest.mark.parametrize("n_bins", [10, 50])
 @pytest.mark.parametrize("n_classes", [4, 20])
-def test_bad_rows_of_a_batch_that_threads_share(n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_rows_of_a_batch_that_threads_share(
+    n_classes: int, n_bins: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each is found where it is, and the rows before and behind it count."""
     import torch
 
@@ -313,7 +316,7 @@ def test_bad_rows_of_a_batch_that_threads_share(n_classes: int, monkeypatch: pyt
     spoilt[bad[2], 1] = -0.1
     spoilt[bad[3]] *= 0.9
     wrong[bad[4]] = n_classes
-    metric, good = metric_of(num_classes=n_classes), torch.ones(len(rows), dtype=torch.bool)
+    metric, good = metric_of(num_classes=n_classes, n_bins=n_bins), torch.ones(len(rows), dtype=torch.bool)
     metric.update(rows, labels)
     metric.update(spoilt, wrong)
     good[bad] = False
@@ -321,7 +324,7 @@ def test_bad_rows_of_a_batch_that_threads_share(n_classes: int, monkeypatch: pyt
         ValueError, match=r"not finite in 2; outside \[0, 1\] in 1 .*is not 1 in 1 .*range in 1 "
     ):
         metric.compute()
-    expected = metric_of(num_classes=n_classes)
+    expected = metric_of(num_classes=n_classes, n_bins=n_bins)
     expected.update(rows, labels)
     expected.update(rows[good], labels[good])
     assert torch.equal(metric.bins, expected.bins)

@@ -63,15 +63,16 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
     """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
     low, scale = _cell_scale(variation, rows.n_classes)
     n_classes, item, name = rows.n_classes, rows.form.item, _kernel_name(variation)
+    memory: tuple[Any, ...] = (np.empty((WIDTH, n_classes), f"f{item}"),)
     if n_classes <= NETWORK_CLASSES:
         kernel = measure_group_kernel(f"{n_classes},{item},1,C,{name}")
     else:
         kernel = measure_line_kernel(f"{item},C,{name}")
-    memory = (np.empty((WIDTH, n_classes), f"f{item}"), np.empty(WIDTH)), zero_lines(n_classes, item)
+        memory += (zero_lines(n_classes, item),)
     cells = np.zeros(CELLS, np.int64)
     for start, stop in spans:
         block = rows.block(start, stop)[: stop - start]
-        failed = kernel(block, rows.sum_tolerance, low, scale, *memory, values[start:stop], cells)
+        failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells, *memory)
         if failed >= 0:
             rows.refuse_block(start + failed, min(start + failed + 8, stop))
     return cells

@@ -200,12 +200,10 @@ def find_bins(scratch, valid, search, thresholds, bins_at, n_measures):
 
 
 @jit
-def pad(y_prob, labels, first, valid, padding):
-    """Fewer than eight rows, with the last one again and again."""
-    rows, their_labels = padding
+def pad(source, first, valid, padded):
+    """Fewer than eight rows or labels made eight, with the last one again and again."""
     for r in range(8):
-        rows[r] = y_prob[first + min(r, valid - 1)]
-        their_labels[r] = labels[first + min(r, valid - 1)]
+        padded[r] = source[first + min(r, valid - 1)]
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Up to 32 classes: eight rows at a time, in registers from the first load to the last sum.
+"""Up to 15 classes: eight rows at a time, in registers from the first load to the last sum.
 
 A group of eight rows is turned so that each class is one vector, as it is already where columns lie in memory. Ranks,
 sorting network, logarithms and checks then work on eight rows at once; the ordered probabilities are turned back, and
@@ -265,7 +265,8 @@ def group_kernel(shape: str, few: bool) -> Any:
             here, stride, these = rows + first * to_next_row, to_next_class, labels_at + first * 8
             if valid < 8:
                 padded, padded_labels = padding
-                pad(y_prob, labels, first, valid, padding)
+                pad(y_prob, first, valid, padded)
+                pad(labels, first, valid, padded_labels)
                 here, stride, these = padded.ctypes.data, padded.strides[1], padded_labels.ctypes.data
             if few:
                 flags = _sum_group(
@@ -273,8 +274,9 @@ def group_kernel(shape: str, few: bool) -> Any:
                 )
             else:
                 flags = _describe_group(here, stride, these, words, tolerance, valid, shape)
-                find_bins(scratch, valid, search, thresholds, bins_at, n_measures)
-                _add_group(words, acc, ranks, totals.acc.shape[2], shape)
+                if not flags & 1:
+                    find_bins(scratch, valid, search, thresholds, bins_at, n_measures)
+                    _add_group(words, acc, ranks, totals.acc.shape[2], shape)
             if flags != 0:
                 if flags & 1:
                     failed = first

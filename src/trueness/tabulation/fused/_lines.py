@@ -1,8 +1,8 @@
-"""More than 32 classes: eight rows at a time in memory that stays in the cache, a line of it for each class.
+"""More than 15 classes: eight rows at a time in memory that stays in the cache, a line of it for each class.
 
-A network for so many classes would not fit into registers. So eight rows are turned into lines, a vector each, unless
-columns lie in memory already; the lines are sorted there, swept once for all sums over classes, and turned back while
-each row is added to its bin. The code is made for any number of classes.
+A network for many more would not fit into registers, and takes long to compile. So eight rows are turned into lines, a
+vector each, unless columns lie in memory already; the lines are sorted there, swept once for all sums over classes, and
+turned back while each row is added to its bin. The code is made for any number of classes.
 """
 
 from __future__ import annotations
@@ -261,7 +261,8 @@ def line_kernel(shape: str, few: bool) -> Any:
             to_next_row, to_next_class = y_prob.strides
             if valid < 8:
                 padded, padded_labels = padding
-                pad(y_prob, labels, first, valid, padding)
+                pad(y_prob, first, valid, padded)
+                pad(labels, first, valid, padded_labels)
                 here, these = padded.ctypes.data, padded_labels.ctypes.data
                 to_next_row, to_next_class = padded.strides
             negative = turn(here, to_next_row, to_next_class, at_lines, n_classes, shape)

@@ -73,7 +73,7 @@ def measure_group_kernel(shape: str) -> Any:
     fingerprint = FINGERPRINT
 
     @kernel
-    def measure_groups(y_prob, tolerance, low, scale, padding, lines, values, cells):
+    def measure_groups(y_prob, tolerance, low, scale, values, cells, padded):
         n_rows, eight = len(y_prob), np.empty(8)
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
@@ -81,8 +81,8 @@ def measure_group_kernel(shape: str) -> Any:
             valid = min(8, n_rows - first)
             here = y_prob.ctypes.data + first * y_prob.strides[0]
             if valid < 8:
-                pad(y_prob, values, first, valid, padding)
-                here = padding[0].ctypes.data
+                pad(y_prob, first, valid, padded)
+                here = padded.ctypes.data
             if _measure_group(here, eight.ctypes.data, tolerance, shape):
                 return first
             _count(eight, first, valid, low, scale, values, cells)
@@ -93,11 +93,11 @@ def measure_group_kernel(shape: str) -> Any:
 
 @cache
 def measure_line_kernel(shape: str) -> Any:
-    """The same for rows of more than 32 classes."""
+    """The same for rows of more than 15 classes."""
     fingerprint = FINGERPRINT
 
     @kernel
-    def measure_lines(y_prob, tolerance, low, scale, padding, lines, values, cells):
+    def measure_lines(y_prob, tolerance, low, scale, values, cells, padded, lines):
         (n_rows, n_classes), eight, at_lines = y_prob.shape, np.empty(8), lines.ctypes.data
         to_next_row, to_next_class = y_prob.strides
         to_unit, least = 1.0 / math.log2(n_classes), 1.0 / n_classes
@@ -107,8 +107,8 @@ def measure_line_kernel(shape: str) -> Any:
             valid = min(8, n_rows - first)
             here = y_prob.ctypes.data + first * to_next_row
             if valid < 8:
-                pad(y_prob, values, first, valid, padding)
-                here = padding[0].ctypes.data
+                pad(y_prob, first, valid, padded)
+                here = padded.ctypes.data
             negative = turn(here, to_next_row, to_next_class, at_lines, n_classes, shape)
             out = eight.ctypes.data
             if _measure_lines(at_lines, n_classes, negative, out, tolerance, to_unit, least, shape):
