@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import trueness as tn
+from trueness._whole_file import write_text, written_whole
 from trueness.cli import main
 from trueness.cli._gate import resamples_of
-from trueness.files import InputError, check_output, find_inputs, load_tables, write_text
-from trueness.files._output import written_whole
+from trueness.files import InputError, check_output, find_inputs, load_tables
 from trueness.files._source import read_ahead
 
 pytestmark = pytest.mark.cli

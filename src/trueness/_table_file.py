@@ -15,6 +15,7 @@ import numpy as np
 from trueness._content import Sums, TableSpec
 from trueness._sums import LEAST_LOG, ExactSum, FloatSum, IntArray, Sum
 from trueness._version import __version__
+from trueness._whole_file import write_text
 from trueness.binning import Edges
 from trueness.ranking import TIES
 from trueness.variation import Variation, as_variation
@@ -33,39 +34,7 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
     if not tables:
         raise ValueError("there is no table to save")
     content = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "tables": tables}
-    put(json.dumps(content, allow_nan=False), os.fsdecode(path))
-
-
-def put(text: str, path: str) -> None:
-    """Write text to a path; errors name that path.
-
-    A link stays, and what it leads to is replaced. A pipe or a device is no file to be replaced: it is written to.
-    """
-    if not os.path.basename(path) or (os.path.exists(path) and not os.path.isfile(path)):
-        with open(path, "w", encoding="utf-8") as file:  # which refuses folders
-            file.write(text)
-        return
-    try:
-        _replace(os.path.realpath(path), text)
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, path) from None
-
-
-def _replace(target: str, text: str) -> None:
-    """Write beside the target and move it there, so that no half-written file is ever seen."""
-    # A name of its own, since the target's may be as long as names can be.
-    beside = os.path.join(os.path.dirname(target), f".trueness-{os.urandom(8).hex()}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(beside, target)
-    except BaseException:
-        if os.path.exists(beside):  # not if Ctrl-C came after it was moved
-            os.unlink(beside)
-        raise
+    write_text(os.fsdecode(path), json.dumps(content, allow_nan=False))
 
 
 def read(path: str | os.PathLike[str], variation: Variation | None = None) -> list[tuple[TableSpec, Sums]]:

@@ -150,7 +150,7 @@ def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
 def _show(result: Assessment, arguments: argparse.Namespace) -> None:
     import json
 
-    from trueness.files import write_text
+    from trueness._whole_file import write_text
 
     if arguments.json is not None:
         text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"

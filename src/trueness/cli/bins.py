@@ -42,10 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     import json
 
+    from trueness._whole_file import write_text
     from trueness.assessment.sweep import sweep_bins
     from trueness.cli._running import checkpoint_of, run_over
     from trueness.cli._saved import are_tables, refuse_options_of_rows, saved_paths
-    from trueness.files import check_outputs, merge_files, write_text
+    from trueness.files import check_outputs, merge_files
 
     numbers = _numbers(arguments.numbers)
     resamples = _gate.resamples_of(arguments, 0)  # refused before files are read

@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the models side by side, compare, print."""
     import json
 
-    from trueness.files import InputError, check_output, write_text
+    from trueness._whole_file import write_text
+    from trueness.files import InputError, check_output
 
     if arguments.on_bad_rows != "refuse":
         raise InputError(

@@ -18,7 +18,7 @@ from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._columns import Choice, Request
 from trueness.files._errors import InputError
-from trueness.files._output import check_output, check_outputs, write_text
+from trueness.files._output import check_output, check_outputs
 from trueness.files._pairing import equal_mass_edges, paired, refused_of
 from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, find_inputs, kind_of
 from trueness.files._source import Position, Source
@@ -53,7 +53,6 @@ __all__ = [
     "InputError",
     "check_output",
     "check_outputs",
-    "write_text",
     "write_predictions",
     "FORMATS",
     "STANDARD_INPUT",

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueness._version import __version__
+from trueness._whole_file import write_text
 from trueness.files._errors import InputError, shown
-from trueness.files._output import write_text
 from trueness.files._paths import Input
 from trueness.files._source import Position
 from trueness.files._tables import Tables, decode_groups, encode_groups, read_json

@@ -1,37 +1,12 @@
-"""Files that are written whole or not at all."""
+"""Whether files can be written where they are to be."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from trueness.files._errors import InputError, shown
 from trueness.files._paths import Input
-
-
-@contextmanager
-def written_whole(path: str) -> Iterator[str]:
-    """The name of a file beside the target, which takes its place when all went well and vanishes when not."""
-    target = os.path.realpath(path)
-    beside = os.path.join(os.path.dirname(target), f".trueness-{os.urandom(8).hex()}")
-    try:
-        yield beside
-        os.replace(beside, target)
-    except BaseException:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
-
-
-def write_text(path: str, text: str) -> None:
-    """Write a text; a pipe or a device, which cannot be replaced, is written to."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return
-    with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def check_output(path: str, inputs: Sequence[Input] = ()) -> None:

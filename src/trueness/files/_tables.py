@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueness._version import __version__
+from trueness._whole_file import write_text
 from trueness.files._errors import InputError, shown
-from trueness.files._output import write_text
 from trueness.table import CalibrationTable
 from trueness.variation import Variation
 

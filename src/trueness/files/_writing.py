@@ -12,9 +12,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._whole_file import written_whole
 from trueness.files._arrow import pyarrow
 from trueness.files._errors import InputError, shown
-from trueness.files._output import written_whole
 from trueness.files._paths import Kind, kind_of
 
 Chunks = Iterable[tuple[NDArray[Any], NDArray[Any]]]

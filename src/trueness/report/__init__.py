@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trueness import _table_file
+from trueness._whole_file import write_text
 from trueness.report._embedded import Saved, is_report, read, tables_in
 from trueness.report._notebook import fragment
 from trueness.report._page import page
@@ -33,4 +33,4 @@ def write(
         The command or call that made it; without it, the call of `assess` that would.
     """
     name = os.fsdecode(path)
-    _table_file.put(page(result, title=title, made_by=made_by, file_name=os.path.basename(name)), name)
+    write_text(name, page(result, title=title, made_by=made_by, file_name=os.path.basename(name)))

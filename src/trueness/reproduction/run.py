@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from trueness._version import __version__
+from trueness._whole_file import write_text
 from trueness.reproduction import figures, results
 from trueness.reproduction.cells import (
     BINNINGS,
@@ -29,7 +30,7 @@ from trueness.reproduction.cells import (
 from trueness.reproduction.readings import Metric, limits_of, measures_of
 from trueness.reproduction.results import Reading, Slope, Verdict
 from trueness.reproduction.scenarios import Cell, Scenario, grid
-from trueness.reproduction.store import Store, Timing, TimingLog, kept_object, plain, write_whole
+from trueness.reproduction.store import Store, Timing, TimingLog, kept_object, plain
 from trueness.reproduction.theory import Limit, Limits
 from trueness.reproduction.twins import tabulate_twins, twin_values
 
@@ -128,7 +129,7 @@ def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits
     if not names <= set(kept):
         limits = limits_of(scenario, settings.metrics, settings.n_threads)
         kept = {" ".join(name): list(astuple(limit)) for name, limit in limits.items()}
-        write_whole(path, json.dumps(kept))
+        write_text(str(path), json.dumps(kept))
     return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in kept.items()}
 
 
@@ -180,7 +181,7 @@ def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
     if outcome.twins:
         texts["twins.csv"] = _twin_text(outcome)
     for name, text in texts.items():
-        write_whole(outcome.settings.out / name, text)
+        write_text(str(outcome.settings.out / name), text)
         outcome.files.append(outcome.settings.out / name)
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trueness._version import __version__
+from trueness._whole_file import write_text
 from trueness.reproduction.cells import BINNINGS, N_BINS, PILOT_ROWS, CellTables
 from trueness.reproduction.scenarios import Cell
 from trueness.table import CalibrationTable
@@ -80,7 +81,7 @@ class TimingLog:
     def add(self, cells: Sequence[Cell], timing: Timing) -> None:
         """Remember what these cells took together."""
         self.entries[" ".join(cell.name for cell in cells)] = timing
-        write_whole(self.path, json.dumps(self.entries, indent=1))
+        write_text(str(self.path), json.dumps(self.entries, indent=1))
 
     def total(self, cells: Sequence[Cell]) -> Timing | None:
         """The sum over these cells; None if one of them was not timed."""
@@ -101,13 +102,6 @@ def kept_object(path: Path) -> dict[str, Any]:
     except ValueError:  # damaged: it is made anew and written over
         return {}
     return held if isinstance(held, dict) else {}
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half written."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
 
 
 def plain(value: Any) -> Any:
