@@ -291,10 +291,10 @@ def test_short_batches_wait_and_are_seen_by_whoever_reads(
         core.update(batch_labels.clone(), batch.clone())
         batch.fill_(0.25)
         batch_labels.fill_(0)
-        assert 4 * metric._waiting.n_rows < most
-    assert metric._waiting
+        assert 4 * metric._host.n_waiting < most
+    assert metric._host.n_waiting
     assert int(metric.bins[:, 0].sum()) == 39_990
-    assert not metric._waiting
+    assert not metric._host.n_waiting
     assert metric.table.same_counts(core.table)
     assert metric.table.isclose(core.table)
 
@@ -341,7 +341,7 @@ def test_nothing_that_waits_is_lost_or_kept_too_long(act: str) -> None:
     metric.update(rows[:20], labels[:20])
     saved = metric.state_dict()
     metric.update(rows[20:], labels[20:])
-    assert metric._waiting
+    assert metric._host.n_waiting
     if act == "reset":
         metric.reset()
         metric.update(rows[:1], labels[:1])
@@ -438,7 +438,7 @@ def test_autocast_and_gradients() -> None:
         logits = layer(x)
         metric.update(logits, labels)
     assert logits.dtype == torch.bfloat16
-    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._running.engine)
+    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._host.engine)
     assert not metric.bins.requires_grad
 
 

@@ -24,18 +24,15 @@ from hashlib import blake2b
 from typing import Any
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torchmetrics import Metric
 
-from trueness._border import Rows, require_choice, whole_number, yes_or_no
-from trueness._containers import Contents
+from trueness._border import require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
-from trueness._labels import Labels
-from trueness._sums import FloatArray
-from trueness.adapters._device_sums import GOOD, KINDS, MEASURES, Reading, device_sums, kinds_of, refused
-from trueness.adapters._waiting import Waiting
-from trueness.adapters._words import LOG_WORDS, sums_of, width, words_of
+from trueness.adapters._device_sums import MEASURES, device_sums
+from trueness.adapters._host_sums import HostSums
+from trueness.adapters._reading import KINDS, Reading
+from trueness.adapters._words import LOG_WORDS, sums_of, width
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.metrics import (
     DISTANCES,
@@ -46,21 +43,12 @@ from trueness.metrics import (
 )
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
-from trueness.tabulation import RunningSums
-from trueness.tabulation.engines import compiles
 from trueness.variation import Variation, as_variation
 
 __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalibrationError"]
 
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
-
-WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
-"""Batches in host memory of less than half so many values wait until there are so many. To call the core takes as long
-as to sum some thousands of values, and to wake other threads, if torch has several, as long as a hundred thousand."""
-
-MANY_VALUES = 2**18
-"""From so many on it pays to wake other threads, even if torch's own are still awake after their work on a batch."""
 
 
 class _TableMetric(Metric):
@@ -124,9 +112,7 @@ class _TableMetric(Metric):
             raise ValueError(f"ignore_index must be None or a whole number, got {ignore_index!r}")
         self.task, self.norm, self.engine = task, norm, engine
         self.reading = Reading(spec, yes_or_no("from_logits", from_logits), ignore_index)
-        # One engine for all batches: V of a row must not depend on the size of its batch.
-        self._running = RunningSums(spec, "fused" if compiles([spec.variation]) else "portable")
-        self._waiting = Waiting()
+        self._host = HostSums(self.reading)
         self._thresholds: dict[tuple[float, Any], Tensor] = {}
         words = torch.zeros((spec.bins.n_bins, width(spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
@@ -144,7 +130,7 @@ class _TableMetric(Metric):
         eps = _rounding(preds.dtype)
         if self._on_host(rows):
             values = rows.float() if rows.dtype == torch.bfloat16 else rows
-            self._take(values.numpy(), labels.numpy(), eps)
+            self._host.add(values.numpy(), labels.numpy(), eps, torch.get_num_threads())
         else:
             self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
 
@@ -152,41 +138,16 @@ class _TableMetric(Metric):
         self._bins = self._bins + words
         self._totals = self._totals + totals
 
-    def _take(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
-        """Sum rows in host memory, or let them wait."""
-        room = WAITING_VALUES if torch.get_num_threads() == 1 else WAITING_FOR_THREADS
-        if rows.size >= room // 2:  # to copy them would not pay
-            self._sum_on_host(rows, labels, eps)
-            return
-        if not self._waiting.takes(rows, eps):
-            self._sum_waiting()
-            self._limits(eps)  # raises if bins are too narrow for such rows, now and not when they are summed
-            self._waiting.open(rows, eps, room)
-        while len(rows):
-            n = self._waiting.put(rows, labels)
-            if self._waiting.is_full:
-                self._sum_waiting()
-            rows, labels = rows[n:], labels[n:]
-
-    def _sum_waiting(self) -> None:
-        if self._waiting:
-            self._sum_on_host(*self._waiting.take(), self._waiting.eps)
-
     def _settle(self) -> None:
-        """Put into the states what is not there yet: rows that wait, and sums of the core that are still open."""
-        self._sum_waiting()
-        sums = self._running.take()
+        """Put into the states what is not there yet."""
+        sums = self._host.take(torch.get_num_threads())
         if sums is not None:
-            self._add(*map(torch.from_numpy, words_of(sums, self.reading.spec, len(KINDS))))
-
-    def _forget_unsettled(self) -> None:
-        self._waiting.forget()
-        self._running.take()
+            self._add(*map(torch.from_numpy, sums))
 
     def __getstate__(self) -> dict[str, Any]:
         self._settle()
         state: dict[str, Any] = super().__getstate__()
-        return state | {"_waiting": Waiting()}
+        return state | {"_host": HostSums(self.reading)}
 
     # torchmetrics reads and writes states by their names, whatever it does with them, so whoever reads sees all rows.
 
@@ -212,7 +173,7 @@ class _TableMetric(Metric):
 
     def reset(self) -> None:
         """Forget all rows."""
-        self._forget_unsettled()
+        self._host.forget()
         super().reset()
 
     @property
@@ -245,7 +206,7 @@ class _TableMetric(Metric):
                 "options, and means something else: make the metric as it was"
             )
         if saved is not None:
-            self._forget_unsettled()
+            self._host.forget()
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
@@ -284,40 +245,6 @@ class _TableMetric(Metric):
             raise ValueError(f"engine='host' reads host memory, but preds is on {rows.device}")
         return True
 
-    def _sum_on_host(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
-        """By the core; where it refuses a row, the bad ones are found, counted and left out."""
-        kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
-        if kept is not None and not kept.all():
-            rows, labels = rows[kept], labels[kept]
-        if not len(rows):
-            return
-        n_threads = torch.get_num_threads() if rows.size >= MANY_VALUES else 1
-        for left in self._running.add(self._given(rows, labels, eps), n_threads):
-            these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
-            kind = kinds_of(torch.from_numpy(these), torch.from_numpy(their_labels), self.reading, eps)
-            good = (kind == GOOD).numpy()
-            if good.all():  # it was not about the rows
-                raise left.error
-            if good.any():
-                for again in self._running.add(self._given(these[good], their_labels[good], eps)):
-                    raise again.error
-            totals = torch.zeros_like(self._totals)
-            totals[-len(KINDS) :] = refused(kind)
-            self._add(torch.zeros_like(self._bins), totals)
-
-    def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
-        """Rows and labels as the core takes them."""
-        n_classes = self.reading.spec.n_classes
-        return Rows(
-            Contents(rows, eps=eps),
-            n_rows=len(rows),
-            n_classes=n_classes,
-            from_logits=self.reading.from_logits,
-            normalize=False,
-            labels=Labels(labels, n_classes, None),
-            sample_weight=None,
-        )
-
     def _thresholds_on(self, device: Any, eps: float) -> Tensor:
         """Where bins end, as a tensor beside the rows: sent there once."""
         name = self.reading.spec.variation.name
@@ -330,12 +257,10 @@ class _TableMetric(Metric):
             raise TypeError("this device has no float64: move the metric to the host and pass preds.cpu()")
         key = eps, device
         if key not in self._thresholds:
-            self._thresholds[key] = torch.tensor(self._limits(eps), dtype=torch.float64, device=device)
+            self._thresholds[key] = torch.tensor(
+                self.reading.thresholds(eps), dtype=torch.float64, device=device
+            )
         return self._thresholds[key]
-
-    def _limits(self, eps: float) -> FloatArray:
-        low, high = self.reading.spec.variation.range_for(self.reading.spec.n_classes)
-        return self.reading.spec.bins.thresholds(eps, high - low)
 
     def _complaint(self, bad: dict[str, int], n_good: int) -> str:
         remedies = {

@@ -1,0 +1,155 @@
+"""Rows in host memory to sums, by the core's engine: in place, or, if a batch is short, together with others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from trueness._border import Rows
+from trueness._containers import Contents
+from trueness._content import Sums
+from trueness._labels import Labels
+from trueness._sums import IntArray
+from trueness.adapters._reading import GOOD, KINDS, Reading, kinds_of, refused
+from trueness.adapters._words import words_of
+from trueness.tabulation import RunningSums
+from trueness.tabulation.engines import compiles
+
+WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
+"""Batches of less than half so many values wait until there are so many. To call the core takes as long as to sum some
+thousands of values, and to wake other threads, if there are to be several, as long as a hundred thousand."""
+
+MANY_VALUES = 2**18
+"""From so many on it pays to wake other threads, even if torch's own are still awake after their work on a batch."""
+
+
+class HostSums:
+    """What was not put into the states of a metric yet: rows that wait, and sums that are open."""
+
+    def __init__(self, reading: Reading) -> None:
+        spec = reading.spec
+        self.reading = reading
+        # One engine for all batches: V of a row must not depend on the size of its batch.
+        self.engine = "fused" if compiles([spec.variation]) else "portable"
+        self._running, self._waiting = RunningSums(spec, self.engine), _Waiting()
+        self._refused: IntArray = np.zeros(len(KINDS), np.int64)
+
+    @property
+    def n_waiting(self) -> int:
+        """How many rows wait."""
+        return self._waiting.n_rows
+
+    def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
+        """Sum rows that were rounded to `eps`, on so many threads at most, or let them wait."""
+        room = WAITING_VALUES if n_threads == 1 else WAITING_FOR_THREADS
+        if rows.size >= room // 2:  # to copy them would not pay
+            self._sum(rows, labels, eps, n_threads)
+            return
+        if not self._waiting.takes(rows, eps):
+            self._sum_waiting(n_threads)
+            self.reading.thresholds(eps)  # an error now, and not when they are summed
+            self._waiting.open(rows, eps, room)
+        while len(rows):
+            n = self._waiting.put(rows, labels)
+            if self._waiting.is_full:
+                self._sum_waiting(n_threads)
+            rows, labels = rows[n:], labels[n:]
+
+    def take(self, n_threads: int) -> tuple[IntArray, IntArray] | None:
+        """The words and totals of all that was added since the last time, if anything was."""
+        self._sum_waiting(n_threads)
+        sums = self._running.take()
+        if sums is None and not self._refused.any():
+            return None
+        words, totals = words_of(sums or Sums.zeros(self.reading.spec), self.reading.spec, len(KINDS))
+        totals[-len(KINDS) :] = self._refused
+        self._refused[:] = 0
+        return words, totals
+
+    def forget(self) -> None:
+        """As if nothing had been added."""
+        self._waiting.forget()
+        self._running.take()
+        self._refused[:] = 0
+
+    def _sum_waiting(self, n_threads: int) -> None:
+        if self._waiting.n_rows:
+            self._sum(*self._waiting.take(), self._waiting.eps, n_threads)
+
+    def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
+        """Where the core refuses a row, the bad ones are found, counted and left out."""
+        kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
+        if kept is not None and not kept.all():
+            rows, labels = rows[kept], labels[kept]
+        if not len(rows):
+            return
+        n_threads = n_threads if rows.size >= MANY_VALUES else 1
+        for left in self._running.add(self._given(rows, labels, eps), n_threads):
+            these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
+            kind = kinds_of(torch.from_numpy(these), torch.from_numpy(their_labels), self.reading, eps)
+            good = (kind == GOOD).numpy()
+            if good.all():  # it was not about the rows
+                raise left.error
+            if good.any():
+                for again in self._running.add(self._given(these[good], their_labels[good], eps)):
+                    raise again.error
+            self._refused += refused(kind).numpy()
+
+    def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
+        """Rows and labels as the core takes them."""
+        n_classes = self.reading.spec.n_classes
+        return Rows(
+            Contents(rows, eps=eps),
+            n_rows=len(rows),
+            n_classes=n_classes,
+            from_logits=self.reading.from_logits,
+            normalize=False,
+            labels=Labels(labels, n_classes, None),
+            sample_weight=None,
+        )
+
+
+class _Waiting:
+    """Rows side by side in memory of its own, since the caller may use his again; it is made when it is needed.
+
+    All that wait at a time are of one dtype, and of one `eps`, the rounding of what they were made of.
+    """
+
+    def __init__(self) -> None:
+        self.n_rows, self.eps = 0, 0.0
+        self._rows: NDArray[Any] = np.empty((0, 0))
+        self._labels: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def takes(self, rows: NDArray[Any], eps: float) -> bool:
+        """Whether such rows may wait with those that do."""
+        return self._rows.dtype == rows.dtype and self.eps == eps
+
+    def open(self, rows: NDArray[Any], eps: float, n_values: int) -> None:
+        """Make room for so many values of such rows."""
+        n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
+        self._rows, self._labels = np.empty((n_rows, rows.shape[1]), rows.dtype), np.empty(n_rows, np.int64)
+
+    def put(self, rows: NDArray[Any], labels: NDArray[Any]) -> int:
+        """Copy rows, as many as there is room for: how many that are."""
+        first = self.n_rows
+        n = min(len(rows), len(self._rows) - first)
+        self._rows[first : first + n], self._labels[first : first + n] = rows[:n], labels[:n]
+        self.n_rows = first + n
+        return n
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another row."""
+        return self.n_rows == len(self._rows)
+
+    def forget(self) -> None:
+        """Let none wait any longer."""
+        self.n_rows = 0
+
+    def take(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """All that wait, valid until the next rows are put here."""
+        n, self.n_rows = self.n_rows, 0
+        return self._rows[:n], self._labels[:n]
