@@ -20,10 +20,7 @@ from trueness.tabulation.engines import compiles
 
 WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
 """Batches of less than half so many values wait until there are so many. To call the core takes as long as to sum some
-thousands of values, and to wake other threads, if there are to be several, as long as a hundred thousand."""
-
-MANY_VALUES = 2**18
-"""From so many on it pays to wake other threads, even if torch's own are still awake after their work on a batch."""
+thousands of values, and threads share out no less than half a million."""
 
 
 class HostSums:
@@ -86,7 +83,6 @@ class HostSums:
             rows, labels = rows[kept], labels[kept]
         if not len(rows):
             return
-        n_threads = n_threads if rows.size >= MANY_VALUES else 1
         for left in self._running.add(self._given(rows, labels, eps), n_threads):
             these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
             kind = kinds_of(torch.from_numpy(these), torch.from_numpy(their_labels), self.reading, eps)

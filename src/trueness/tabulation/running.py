@@ -32,7 +32,12 @@ class RunningSums:
 
     def add(self, rows: Rows, n_threads: int = 1) -> list[Refused]:
         """Add the rows, but for those that are told."""
-        self._prepare(rows, n_threads)
+        if not self._passes or self._passes[0].form != rows.form:
+            self._close()
+            self._engine_module = engine_for(rows, [self._spec], self.engine)
+        blocks = self._engine_module.spans(rows, n_threads)
+        while len(self._passes) < min(n_threads, len(blocks)):
+            self._passes.append(self._engine_module.Pass(rows, [self._spec]))
         refused: list[Refused] = []
         idle = list(self._passes)
 
@@ -44,16 +49,8 @@ class RunningSums:
                 except ValueError as error:
                     refused.append(Refused(own.reached, stop, error))
 
-        in_threads(work, self._engine_module.spans(rows, n_threads), n_threads)
+        in_threads(work, blocks, n_threads)
         return refused
-
-    def _prepare(self, rows: Rows, n_threads: int) -> None:
-        """A pass for each thread that is made for such rows."""
-        if not self._passes or self._passes[0].form != rows.form:
-            self._close()
-            self._engine_module = engine_for(rows, [self._spec], self.engine)
-        while len(self._passes) < n_threads:
-            self._passes.append(self._engine_module.Pass(rows, [self._spec]))
 
     def _close(self) -> None:
         self._done += [sums for one in self._passes for sums in one.sums()]

@@ -38,10 +38,15 @@ NETWORK_CLASSES = 15
 """Up to so many classes eight rows are sorted in registers; beyond, in memory."""
 
 
+SHARED_VALUES = 2**19
+"""Fewer are one thread's work: to wake another takes as long as to sum 2¹⁷."""
+
+
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
     """Blocks long enough to hide what the interpreter does between them, and several for each of several threads."""
-    half = -(-rows.n_rows * rows.n_classes // (2 * n_threads))
-    values = 2**20 if n_threads == 1 else min(2**20, max(2**16, half))
+    in_all = rows.n_rows * rows.n_classes
+    shared = n_threads > 1 and in_all >= SHARED_VALUES
+    values = min(2**20, max(2**17, -(-in_all // (2 * n_threads)))) if shared else 2**20
     step = max(WIDTH, min(2**16, values // rows.n_classes) // WIDTH * WIDTH)
     return [(start, min(start + step, rows.n_rows)) for start in range(0, rows.n_rows, step)]
 
