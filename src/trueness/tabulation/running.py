@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 from trueness._border import Rows
@@ -25,16 +23,16 @@ class RunningSums:
     """The sums of one table, for one thread at a time."""
 
     def __init__(self, spec: TableSpec, engine: str) -> None:
-        self._spec, self.engine = spec, engine
+        self._spec, self._engine = spec, engine
         self._engine_module: Any = None
         self._passes: list[Any] = []
-        self._done: list[Sums] = []
+        self._done: Sums | None = None
 
     def add(self, rows: Rows, n_threads: int = 1) -> list[Refused]:
         """Add the rows, but for those that are told."""
         if not self._passes or self._passes[0].form != rows.form:
             self._close()
-            self._engine_module = engine_for(rows, [self._spec], self.engine)
+            self._engine_module = engine_for(rows, [self._spec], self._engine)
         blocks = self._engine_module.spans(rows, n_threads)
         while len(self._passes) < min(n_threads, len(blocks)):
             self._passes.append(self._engine_module.Pass(rows, [self._spec]))
@@ -53,15 +51,15 @@ class RunningSums:
         return refused
 
     def _close(self) -> None:
-        self._done += [sums for one in self._passes for sums in one.sums()]
+        """End the passes, since others are needed or the sums are wanted."""
+        for one in self._passes:
+            (sums,) = one.sums()
+            self._done = sums if self._done is None else self._done + sums
         self._passes.clear()
         self._engine_module = None
 
     def take(self) -> Sums | None:
         """What was added since the last time, if anything was."""
         self._close()
-        done, self._done = self._done, []
-        return reduce(add, done) if done else None
-
-    def __bool__(self) -> bool:
-        return bool(self._passes or self._done)
+        done, self._done = self._done, None
+        return done

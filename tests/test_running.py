@@ -1,0 +1,64 @@
+"""Sums that stay open give the table of all rows at once, whatever comes between."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness._border import Rows
+from trueness.tabulation import RunningSums
+
+ENGINES = [pytest.param("fused", marks=pytest.mark.fast), "portable"]
+
+
+def spec_for(n_classes: int) -> tn.TableSpec:
+    edges = tn.EqualWidth(10).resolve(0.0, 1.0)
+    return tn.TableSpec(n_classes, tn.variations["entropy"], edges, "first", weighted=False)
+
+
+def table_of(running: RunningSums, spec: tn.TableSpec) -> tn.CalibrationTable:
+    sums = running.take()
+    assert sums is not None
+    return tn.CalibrationTable(spec, sums)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("n_classes", [3, 20])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_batches_of_any_size_and_dtype(engine: str, n_classes: int, n_threads: int) -> None:
+    y_true, y_prob = tn.simulate.calibrated(600_000 // n_classes, [0.5] * n_classes, rng=0)
+    spec, parts = spec_for(n_classes), []
+    running = RunningSums(spec, engine)
+    cuts = [0, 1, 8, 5000, 5007, 6000, len(y_true)]
+    for k, (start, stop) in enumerate(pairwise(cuts)):
+        part: tuple[Any, Any] = y_true[start:stop], y_prob[start:stop].astype("f4" if k % 2 else "f8")
+        assert running.add(Rows.of(*part), n_threads) == []
+        parts.append(tn.tabulate(*part, engine=engine))
+    assert table_of(running, spec) == sum(parts[1:], parts[0])
+    assert running.take() is None
+
+
+@pytest.mark.parametrize("n_bins", [10, 100])
+@pytest.mark.parametrize("n_classes", [3, 20])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_bad_row_is_told_and_those_before_are_added(engine: str, n_classes: int, n_bins: int) -> None:
+    """And what is told holds the row, so that the rest can be added after a closer look."""
+    y_true, y_prob = tn.simulate.calibrated(10_000, [0.5] * n_classes, rng=0)
+    spec = tn.TableSpec(
+        n_classes, tn.variations["entropy"], tn.EqualWidth(n_bins).resolve(0.0, 1.0), "first", weighted=False
+    )
+    running = RunningSums(spec, engine)
+    for bad in (0, 3, 9000, 9999):
+        spoilt = y_prob.copy()
+        spoilt[bad, 1] = np.nan
+        left = running.add(Rows.of(y_true, spoilt))
+        assert [told.start <= bad < told.stop for told in left] == [True]
+        assert f"row {bad}" in str(left[0].error)
+        (told,) = left
+        rest = np.setdiff1d(np.arange(told.start, told.stop), [bad])
+        if len(rest):
+            assert running.add(Rows.of(y_true[rest], y_prob[rest])) == []
+        good = np.arange(len(y_true)) != bad
+        assert table_of(running, spec) == tn.tabulate(y_true[good], y_prob[good], bins=n_bins, engine=engine)
