@@ -332,6 +332,62 @@ def test_bad_rows_of_a_batch_that_threads_share(
 
 
 @torch_only
+def test_labels_of_any_whole_type_and_an_ignored_one_that_it_cannot_hold() -> None:
+    """In torch 156 as uint8 equals -100."""
+    import torch
+
+    rows, _ = tensors(200, 2000)
+    rows[7, 0] = torch.nan
+    for dtype in (torch.uint8, torch.int8, torch.int32, torch.uint16):
+        labels = torch.full((2000,), 156 if dtype != torch.int8 else 100).to(dtype)
+        metric = metric_of(num_classes=200, ignore_index=-100)
+        metric.update(rows, labels)
+        with pytest.raises(ValueError, match="1 of 2000 rows were refused: not finite in 1"):
+            metric.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("dist_sync_on_step", [False, True])
+def test_whatever_goes_wrong_in_a_batch_that_is_computed_the_rows_before_it_stay(
+    dist_sync_on_step: bool,
+) -> None:
+    import torch
+
+    rows, labels = tensors(4, 90)
+    metric = metric_of(num_classes=4, ignore_index=9, dist_sync_on_step=dist_sync_on_step)
+    metric(rows[:50], labels[:50])
+    assert metric(rows[50:60], torch.full((10,), 9)).isnan()
+    with pytest.raises(ValueError, match="preds has shape"):
+        metric(rows[:, :3], labels)
+    with pytest.raises(TypeError, match="targets are class indices"):
+        metric(rows, labels.double())
+    assert metric.table.n_rows == 50
+    metric(rows[50:80], labels[50:80])
+    assert metric.table == tn.tabulate(labels[:80], rows[:80], engine=metric._host.engine)
+    assert metric.compute_on_cpu is False
+    assert metric._to_sync is True
+    rows[80, 0] = 7.0
+    with pytest.raises(ValueError, match="1 of 10 rows"):
+        metric(rows[80:], labels[80:])
+    with pytest.raises(ValueError, match="1 of 90 rows"):
+        metric.compute()
+
+
+@torch_only
+def test_sums_on_the_edge_are_refused_or_not_but_never_an_error_of_an_update() -> None:
+    import torch
+
+    rows, labels = tensors(31, 400)
+    rows *= 1 + 1e-5 * torch.where(torch.arange(400)[:, None] % 2 == 0, 1.0, -1.0)
+    metric = metric_of(num_classes=31)
+    metric.update(rows.repeat(30, 1), labels.repeat(30))
+    metric.update(rows, labels)
+    counts, sums = metric.totals[-4:].tolist(), int(metric.bins[:, 0].sum())
+    assert sum(counts) + sums == 31 * 400
+    assert counts[2] == sum(counts) > 0
+
+
+@torch_only
 @pytest.mark.parametrize("act", ["reset", "state_dict", "copy", "pickle", "move", "load"])
 def test_nothing_that_waits_is_lost_or_kept_too_long(act: str) -> None:
     import torch

@@ -62,3 +62,20 @@ def test_a_bad_row_is_told_and_those_before_are_added(engine: str, n_classes: in
             assert running.add(Rows.of(y_true[rest], y_prob[rest])) == []
         good = np.arange(len(y_true)) != bad
         assert table_of(running, spec) == tn.tabulate(y_true[good], y_prob[good], bins=n_bins, engine=engine)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n_classes", [17, 31, 33, 63, 1001])
+@pytest.mark.parametrize("value", [-1e-7, -0.5, -np.inf, -np.nan])
+def test_a_bad_row_leaves_nothing_behind(value: float, n_classes: int, dtype: str) -> None:
+    """Sorted as bits, such numbers are behind the zeros that fill up the lines of memory."""
+    y_true, y_prob = tn.simulate.calibrated(100, [0.5] * n_classes, rng=0)
+    y_prob = y_prob.astype(dtype)
+    spoilt, spec = y_prob.copy(), spec_for(n_classes)
+    spoilt[5, 1:] = value
+    running = RunningSums(spec, "fused")
+    (left,) = running.add(Rows.of(y_true, spoilt))
+    assert left.start == 0
+    assert running.add(Rows.of(y_true, y_prob)) == []
+    assert table_of(running, spec) == tn.tabulate(y_true, y_prob, engine="fused")

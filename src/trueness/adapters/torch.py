@@ -47,6 +47,12 @@ from trueness.variation import Variation, as_variation
 
 __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalibrationError"]
 
+READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
+"""What NumPy has too; others are widened first."""
+
+CONTEXT = ("_update_count", "_to_sync", "_should_unsync", "_is_synced", "_enable_grad", "compute_on_cpu")
+"""What torchmetrics changes while it computes the number of a batch."""
+
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
@@ -129,10 +135,35 @@ class _TableMetric(Metric):
             return
         eps = _rounding(preds.dtype)
         if self._on_host(rows):
-            values = rows.float() if rows.dtype == torch.bfloat16 else rows
+            values = rows if rows.dtype in READ_IN_PLACE else rows.float()
             self._host.add(values.numpy(), labels.numpy(), eps, torch.get_num_threads())
         else:
             self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
+
+    def forward(self, preds: Tensor, target: Tensor) -> Tensor:
+        """Add a batch; the number of this batch alone, NaN if none of its rows counts.
+
+        torchmetrics puts the batch in the place of all rows while it computes: whatever goes wrong, they come back.
+        """
+        before, context = (self.bins, self.totals), {name: getattr(self, name) for name in CONTEXT}
+        try:
+            number: Tensor = super().forward(preds, target)
+            return number
+        except Exception:
+            batch = self.bins, self.totals
+            if batch[0] is not before[0]:
+                for name, value in context.items():
+                    setattr(self, name, value)
+                self._computed = None
+                self._bins, self._totals = before[0] + batch[0], before[1] + batch[1]
+            if self._counts(*self._rows_of(preds, target)):
+                raise
+        return torch.tensor(torch.nan, dtype=torch.float64, device=self.device)
+
+    def _counts(self, rows: Tensor, labels: Tensor) -> bool:
+        """Whether any row does."""
+        ignored = self.reading.ignore_index
+        return len(rows) > 0 and (ignored is None or bool((labels != ignored).any()))
 
     def _add(self, words: Tensor, totals: Tensor) -> None:
         self._bins = self._bins + words
@@ -225,7 +256,7 @@ class _TableMetric(Metric):
                 )
             of_class_1 = preds.detach().reshape(-1).double()
             rest = torch.zeros_like(of_class_1) if self.reading.from_logits else 1.0 - of_class_1
-            return torch.stack([rest, of_class_1], dim=1), target.reshape(-1)
+            return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
         n_classes = self.reading.spec.n_classes
         if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
             raise ValueError(
@@ -233,8 +264,8 @@ class _TableMetric(Metric):
                 f"they have shapes (N, {n_classes}, ...) and (N, ...), or the same shape with task='binary'"
             )
         if preds.ndim == 2:
-            return preds.detach(), target
-        return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1)
+            return preds.detach(), target.long()
+        return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1).long()
 
     def _on_host(self, rows: Tensor) -> bool:
         if self.engine == "auto" and rows.device.type == "cpu":

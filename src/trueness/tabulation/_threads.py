@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from _thread import start_new_thread
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import takewhile
 from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -15,28 +17,36 @@ Span = tuple[int, int]
 IDLE_SECONDS = 1.0
 """A helper that nobody has asked for so long goes home: a process that is about to fork wants no threads."""
 
+# Ctrl-C may come between any two steps here. `threading.Event` and `Thread.start` are Python code that it can stop half
+# way with a lock held, for ever; plain locks and flags, and a thread that counts itself, have no half way.
+
 
 class _Share:
     """Work that a helper may take up, or may not, if it is done before one is free."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        self._work, self._lock, self._done = work, Lock(), Event()
-        self._begun = self._over = False
+        self._work: Callable[[], None] | None = work
+        self._lock, self._ended = Lock(), Lock()
+        self._ended.acquire()
+        self._begun = self._over = self._done = False
 
     def take_up(self) -> None:
         """Do it, unless it is over."""
         with self._lock:
             self._begun = not self._over
-        if self._begun:
+        if self._begun and self._work is not None:
             self._work()
-            self._done.set()
+            self._done = True
+            self._ended.release()
 
     def finish(self) -> None:
         """Wait for the helper that is at it; if none is, none will be. May be called again, after Ctrl-C."""
         with self._lock:
             self._over = not self._begun
-        if self._begun:
-            self._done.wait()
+        if self._over:
+            self._work = None  # what it holds must not wait in the queue
+        while self._begun and not self._done:
+            self._ended.acquire(timeout=1.0)
 
 
 class _Helpers:
@@ -49,23 +59,23 @@ class _Helpers:
 
     def _begin(self) -> None:
         self._shares: SimpleQueue[_Share] = SimpleQueue()
-        self._n, self._lock = 0, Lock()
+        self.n, self._lock = 0, Lock()
 
     def offer(self, share: _Share, n_helpers: int) -> None:
-        """Ask for help, of so many helpers in all at most."""
-        with self._lock:
-            if self._n < n_helpers:
-                Thread(target=self._help, daemon=True).start()
-                self._n += 1
+        """Ask for help, and for one more helper if there are fewer than so many."""
+        if self.n < n_helpers:
+            with suppress(RuntimeError):  # no more threads are to be had: the caller does it alone
+                start_new_thread(self._help, ())
         self._shares.put(share)
 
     def _help(self) -> None:
-        try:
+        with self._lock:
+            self.n += 1
+        with suppress(Empty):
             while True:
                 self._shares.get(timeout=IDLE_SECONDS).take_up()
-        except Empty:
-            with self._lock:
-                self._n -= 1
+        with self._lock:
+            self.n -= 1
 
 
 _helpers = _Helpers()
@@ -80,16 +90,17 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     n_threads = min(n_threads, len(spans))
     if n_threads == 1:
         return [work(spans)]
-    stopped, waiting = Event(), iter(spans)
+    stopped, waiting = False, iter(spans)
     results: list[Result] = []
     errors: list[BaseException] = []
 
     def share() -> None:
+        nonlocal stopped
         try:
             # Whoever is free takes the next block: a core that is disturbed does fewer.
-            results.append(work(takewhile(lambda _: not stopped.is_set(), waiting)))
+            results.append(work(takewhile(lambda _: not stopped, waiting)))
         except BaseException as error:  # carried over to the caller's thread
-            stopped.set()
+            stopped = True
             errors.append(error)
 
     shares = [_Share(share) for _ in range(n_threads - 1)]
@@ -99,7 +110,7 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
         share()
         _finish(shares)
     finally:
-        stopped.set()  # Ctrl-C may have arrived anywhere above
+        stopped = True  # Ctrl-C may have arrived anywhere above
         _finish(shares)
     if not errors:
         return results

@@ -17,6 +17,7 @@ class Refused(NamedTuple):
     start: int
     stop: int
     error: ValueError
+    """About the first bad one."""
 
 
 class RunningSums:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +38,9 @@ GUESSES = 4096
 NETWORK_CLASSES = 15
 """Up to so many classes eight rows are sorted in registers; beyond, in memory."""
 
+
+DOUBT = 1e-9
+"""By so much two orders of adding may differ: far more than they do, far less than a sum may be off."""
 
 SHARED_VALUES = 2**19
 """Fewer are one thread's work: to wake another takes as long as to sum 2¹⁷."""
@@ -75,12 +79,34 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
         kernel = measure_line_kernel(f"{item},C,{name}")
         memory += (zero_lines(n_classes, item),)
     cells = np.zeros(CELLS, np.int64)
-    for start, stop in spans:
+
+    def run(start: int, stop: int, tolerance: float) -> int:
         block = rows.block(start, stop)[: stop - start]
-        failed = kernel(block, rows.sum_tolerance, low, scale, values[start:stop], cells, *memory)
-        if failed >= 0:
-            rows.refuse_block(start + failed, min(start + failed + 8, stop))
+        return int(kernel(block, tolerance, low, scale, values[start:stop], cells, *memory))
+
+    for start, stop in spans:
+        for _ in _judged(rows, start, stop, run):
+            continue
     return cells
+
+
+def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
+    """Let a kernel run over rows, and tell how far it came, again and again; an error where the border refuses a row.
+
+    The kernel adds in another order than the border does, so that where a sum is on the edge of what is allowed it only
+    raises a doubt, and the border judges the eight rows.
+    """
+    while start < stop:
+        doubtful = run(start, stop, rows.sum_tolerance - DOUBT)
+        start = stop if doubtful < 0 else start + doubtful
+        yield start
+        if start < stop:
+            end = min(start + WIDTH, stop)
+            rows.check(start, end)
+            if run(start, end, rows.sum_tolerance + DOUBT) >= 0:
+                raise AssertionError(f"the kernel refuses rows {start} to {end}, which are good")
+            start = end
+            yield start
 
 
 def edges_of_measured(
@@ -140,8 +166,12 @@ class Pass:
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
-        assert rows.labels is not None
         self.reached = start
+        for reached in _judged(rows, start, stop, partial(self._run, rows)):
+            self.reached = reached
+
+    def _run(self, rows: Rows, start: int, stop: int, tolerance: float) -> int:
+        assert rows.labels is not None
         if self.by_columns:
             # Two rows or more, or a compiler could not tell columns from rows.
             block = rows.columns(start, stop, room=max(stop - start, 2))
@@ -149,23 +179,20 @@ class Pass:
             block = rows.block(start, stop)[: stop - start]
         scores = rows.scores(start, stop) if rows.from_logits else block
         labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
-        failed = self._sum_block(block, scores, labels)
-        self.reached = start + failed if failed >= 0 else stop
-        if failed >= 0:
-            rows.refuse_block(self.reached, min(self.reached + 8, stop))
+        return self._sum_block(block, scores, labels, tolerance)
 
     def add_nothing(self) -> None:
         """Run the kernel over no rows."""
         block = self._empty(2 if self.by_columns else 0)
         scores = block.astype(np.float64) if self.form.from_logits else block
-        self._sum_block(block, scores, np.empty(0, np.int64))
+        self._sum_block(block, scores, np.empty(0, np.int64), self.form.sum_tolerance)
 
     def _empty(self, n_rows: int) -> Any:
         return np.empty((n_rows, self.form.n_classes), f"f{self.item}", order=self.order)
 
-    def _sum_block(self, block: Any, scores: Any, labels: Any) -> int:
+    def _sum_block(self, block: Any, scores: Any, labels: Any, tolerance: float) -> int:
         """Sum a block, or the rows before the first eight among which one is bad: the number of these, else -1."""
-        how = (self.form.sum_tolerance, self.form.from_logits, self.split, self.search, self.thresholds)
+        how = (tolerance, self.form.from_logits, self.split, self.search, self.thresholds)
         return int(self.kernel(block, scores, labels, *how, self.scratch, *self.memory, self.totals))
 
     def sums(self) -> list[Sums]:

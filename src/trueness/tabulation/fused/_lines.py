@@ -285,6 +285,7 @@ def line_kernel(shape: str, few: bool) -> Any:
                 shape,
             )
             if flags & 1:
+                lines[n_classes:] = 0.0  # what is below zero was sorted behind the zeros there
                 failed = first
                 break
             if not few:

@@ -5,8 +5,8 @@ time are sorted in registers, then runs are merged, twice as long each time. A m
 line i from their end, and then lines ever nearer to each other; several of these levels are done at once on lines in
 registers, so that memory is walked over two or three times in a merge and not once for each level.
 
-Probabilities are compared as whole numbers, in the order of which numbers that are not negative lie too. Others do not,
-but their rows are refused whatever becomes of them.
+Probabilities are compared as whole numbers, in the order of which numbers that are not negative lie too. Others do not;
+their rows are refused, and what they leave behind in the lines is the caller's to clear.
 """
 
 from __future__ import annotations
