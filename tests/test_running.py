@@ -79,3 +79,23 @@ def test_a_bad_row_leaves_nothing_behind(value: float, n_classes: int, dtype: st
     assert left.start == 0
     assert running.add(Rows.of(y_true, y_prob)) == []
     assert table_of(running, spec) == tn.tabulate(y_true, y_prob, engine="fused")
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("value", [np.nan, -np.nan, -0.5, 7.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 15])
+def test_nothing_of_a_bad_row_is_counted(n_classes: int, value: float) -> None:
+    """Wherever it stands, whichever class is true: NaN puts sorting and ranks out of order."""
+    rng = np.random.default_rng(0)
+    spec = spec_for(n_classes)
+    for _ in range(200):
+        y_true, y_prob = tn.simulate.calibrated(22, [0.5] * n_classes, rng=rng)
+        row = rng.integers(22)
+        y_prob[row, rng.integers(n_classes)] = value
+        running = RunningSums(spec, "fused")
+        (left,) = running.add(Rows.of(y_true, y_prob))
+        assert left.start == row // 8 * 8
+        table = tn.CalibrationTable(spec, running.take())
+        before = slice(left.start)
+        assert table.n_rows == left.start
+        assert not left.start or table == tn.tabulate(y_true[before], y_prob[before], engine="fused")

@@ -154,7 +154,8 @@ class Eight:
         ]
         for k, value in enumerate(added):
             lanes.add_at(value, scratch, 8 * (at.totals + WIDTH * k))
-        lanes.store(swept.more, scratch, 8 * at.rank)
+        # With NaN in a row a rank may be beyond the last, and its place that of another bin.
+        lanes.store(b.select(self.live, swept.more, none), scratch, 8 * at.rank)
         lanes.store(tied, scratch, 8 * at.tied)
         lanes.store(entropy, scratch, 8 * at.entropy)
         odd = self.any(b.or_(many, tiny))
