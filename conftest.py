@@ -9,6 +9,8 @@ ABOUT = {
     "src/trueness/adapters/sklearn.py": ("sklearn",),
     "docs/sklearn.md": ("sklearn",),
     "src/trueness/adapters/_device_sums.py": ("torch",),
+    "src/trueness/adapters/_host_sums.py": ("torch",),
+    "src/trueness/adapters/_reading.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/torch.md": ("torch", "torchmetrics"),
 }
