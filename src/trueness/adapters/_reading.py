@@ -28,8 +28,8 @@ class Reading(NamedTuple):
         return self.spec.bins.thresholds(eps, high - low)
 
 
-def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float) -> Tensor:
-    """For each row the number of what is wrong with it, GOOD or IGNORED, (n,)."""
+def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float, slack: float = 0.0) -> Tensor:
+    """For each row the number of what is wrong with it, GOOD or IGNORED, (n,); sums may be off by `slack` more."""
     wide = rows.double()
     if reading.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
         finite = ~wide.softmax(dim=1).isnan().any(dim=1)
@@ -37,7 +37,7 @@ def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float) -> Tens
     else:
         finite = wide.isfinite().all(dim=1)
         inside = ((wide >= 0) & (wide <= 1)).all(dim=1)
-        summed = (wide.sum(dim=1) - 1).abs() <= max(SUM_TOLERANCE, eps)
+        summed = (wide.sum(dim=1) - 1).abs() <= max(SUM_TOLERANCE, eps) + slack
     known = (labels >= 0) & (labels < reading.spec.n_classes)
     kind = torch.full_like(labels, GOOD, dtype=torch.int64)
     for number, passed in reversed(list(enumerate((finite, inside, summed, known)))):
