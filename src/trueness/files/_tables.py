@@ -13,6 +13,7 @@ from typing import Any
 
 from trueness._version import __version__
 from trueness._whole_file import write_text
+from trueness.binning import confidence_bins_for
 from trueness.files._errors import InputError, shown
 from trueness.table import CalibrationTable
 from trueness.variation import Variation
@@ -40,9 +41,10 @@ class GroupedTables:
         """The rows of all groups."""
         return sum(tables[0].n_rows for tables in self.groups.values())
 
-    def coarsened(self, bins: Any) -> GroupedTables:
-        """The same rows in the coarser bins that all rows together give."""
-        edges = [table.coarsen(bins).bins for table in self.whole]
+    def coarsened(self, bins: Any, confidence_bins: Any = None) -> GroupedTables:
+        """The same rows in the coarser bins that all rows together give; further tables are by confidence."""
+        chosen = [bins, confidence_bins_for(bins, confidence_bins)]
+        edges = [table.coarsen(of).bins for table, of in zip(self.whole, chosen, strict=False)]
         groups = {
             name: [table.coarsen(edge) for table, edge in zip(tables, edges, strict=True)]
             for name, tables in self.groups.items()
