@@ -32,7 +32,7 @@ from trueness._content import TableSpec
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._reading import KINDS, Reading
-from trueness.adapters._words import LOG_WORDS, sums_of, width
+from trueness.adapters._words import N_TOTALS, sums_of, width
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.metrics import (
     DISTANCES,
@@ -122,7 +122,7 @@ class _TableMetric(Metric):
         self._thresholds: dict[tuple[float, Any], Tensor] = {}
         words = torch.zeros((spec.bins.n_bins, width(spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
-        totals = torch.zeros(LOG_WORDS.stop + len(KINDS), dtype=torch.int64)
+        totals = torch.zeros(N_TOTALS + len(KINDS), dtype=torch.int64)
         self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
         # Tells sums of one kind from sums of another when metrics are grouped, merged or loaded. As bytes, because
         # torchmetrics compares states to rounding.
@@ -194,7 +194,7 @@ class _TableMetric(Metric):
 
     @property
     def totals(self) -> Tensor:
-        """Tied and impossible rows, two log-scores in three words each, refused rows by kind, (12,)."""
+        """Tied and impossible rows, five sums in three words each, refused rows by kind, (21,): see `_words`."""
         self._settle()
         return self._totals
 
@@ -234,7 +234,7 @@ class _TableMetric(Metric):
         if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
             raise ValueError(
                 f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, measure or "
-                "options, and means something else: make the metric as it was"
+                "options, or by another version of trueness, and means something else: make the metric as it was"
             )
         if saved is not None:
             self._host.forget()
@@ -459,7 +459,15 @@ def _rounding(dtype: Any) -> float:
 
 def _fingerprint(reading: Reading) -> Tensor:
     spec = reading.spec
-    told = (spec.n_classes, spec.variation.name, spec.bins.edges, spec.bins.snap, spec.ties, *reading[1:])
+    told = (
+        N_TOTALS,
+        spec.n_classes,
+        spec.variation.name,
+        spec.bins.edges,
+        spec.bins.snap,
+        spec.ties,
+        *reading[1:],
+    )
     return torch.tensor(list(blake2b(repr(told).encode(), digest_size=8).digest()), dtype=torch.int64)
 
 

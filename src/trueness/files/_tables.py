@@ -19,7 +19,9 @@ from trueness.table import CalibrationTable
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMA = 1
+SCHEMA = 2
+SCHEMAS = (1, SCHEMA)
+"""Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
 Tables = list[CalibrationTable]
 
@@ -110,9 +112,9 @@ def load_tables(path: str) -> GroupedTables:
             return GroupedTables(None, {None: CalibrationTable.load_all(path)})
         except ValueError as error:
             raise InputError(str(error), "name a file that tabulate or merge wrote") from error
-    if content.get("schema") != SCHEMA or not isinstance(content.get("by"), str):
+    if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
         raise InputError(
-            f"{path} has schema {shown(content.get('schema'))}, this version reads {SCHEMA}",
+            f"{path} has schema {shown(content.get('schema'))}, this version reads {' and '.join(map(str, SCHEMAS))}",
             "update trueness, or make the tables again",
         )
     try:
