@@ -237,6 +237,7 @@ POWER_CASES = {
     "C=10, a=.93": "C=10 skew",
     "C=10, tail flatter": "C=10 skew",
     "C=3, ranks 2 and 3 swapped": "C=3 flat",
+    "C=10, ranks 1 and 2 swapped in a tenth": "C=10 skew",
     "C=3, label shift": "C=3 flat",
 }
 POWER_TESTS = (
@@ -247,14 +248,16 @@ POWER_TESTS = (
     "RCE, EW",
     "RCE W1, EW",
     "log-score Z",
+    "verdict, EW",
     "verdict, EF",
+    "*verdict of VCE and net alone, EF*",
 )
 TAIL_AMOUNT = 0.33
 LABEL_SHIFT = [1.0, 1.0, 1.3]
 
 
 def power_settings(repeats: int) -> list[dict[str, Any]]:
-    """Five ways to be wrong."""
+    """Six ways to be wrong."""
     return [
         {"part": "power", "case": case, "alpha": alpha, "repeats": repeats}
         for case, alpha in POWER_CASES.items()
@@ -270,9 +273,20 @@ def spoiled(case: str, alpha: str, seeds: np.random.Generator) -> tuple[np.ndarr
         "tail" in case
     ):  # of the outcomes, not of the predictions: the lower ranks come true more often than stated
         return tn.simulate.draw_labels(tn.simulate.flatten_tail(truth, amount=TAIL_AMOUNT), seeds), truth
+    if "tenth" in case:
+        return y_true, with_first_ranks_swapped(truth, 0.1, seeds)
     if "swapped" in case:
         return y_true, tn.simulate.swap_ranks(truth)
     return tn.simulate.shift_labels(truth, LABEL_SHIFT, rng=seeds), truth
+
+
+def with_first_ranks_swapped(truth: np.ndarray, share: float, seeds: np.random.Generator) -> np.ndarray:
+    """Predictions whose two largest probabilities are exchanged in a random share of the rows."""
+    p, rows = truth.copy(), np.flatnonzero(seeds.random(len(truth)) < share)
+    order = np.argsort(-p[rows], axis=1)
+    first, second = order[:, 0], order[:, 1]
+    p[rows, first], p[rows, second] = truth[rows, second], truth[rows, first]
+    return p
 
 
 def measure_power(setting: dict[str, Any]) -> dict[str, Any]:
@@ -284,7 +298,8 @@ def measure_power(setting: dict[str, Any]) -> dict[str, Any]:
         mass, width = (
             tn.assess(y_true, y_prob, bins=b, resamples=199, rng=seeds) for b in (BINS["EF"], BINS["EW"])
         )
-        seen.append([*p_values(mass)[:3], *p_values(width)[3:7], mass.p_value])
+        alone = min(1.0, 2 * min(mass.vce.centred_p_value, mass.net.centred_p_value))
+        seen.append([*p_values(mass)[:3], *p_values(width)[3:7], width.p_value, mass.p_value, alone])
     return {"rejected": (np.array(seen) <= 0.05).mean(axis=0).tolist()}
 
 
@@ -464,7 +479,7 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
     seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
     first, second = (merged_population(alpha, setting[key]) for key in ("a", "b"))
     want = {number: first[number] - second[number] for number in DIFFERENCES}
-    seen = []
+    seen, differ = [], []
     for _ in range(setting["repeats"]):
         y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
         models = {
@@ -472,6 +487,7 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
             "second": tn.simulate.sharpen(merged(truth, seeds), setting["b"]),
         }
         pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=199, rng=seeds).pairs[0]
+        differ.append(pair.p_value <= 0.05)
         seen.append(
             [
                 (c.interval.low <= true <= c.interval.high, c.p_value <= 0.05, c.difference)
@@ -482,8 +498,35 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
     columns = dict(zip(("covered", "rejected", "mean"), means.T.tolist(), strict=True))
     return {
         "true": want,
+        "differ": float(np.mean(differ)),
         **{key: dict(zip(want, column, strict=True)) for key, column in columns.items()},
     }
+
+
+TAIL_LIMITS = (0.01, 0.003, 0.001)
+
+
+def tail_settings(repeats: int) -> list[dict[str, Any]]:
+    """Equally good models."""
+    return [
+        {"part": "tail", "alpha": alpha, "rows": n, "a": a, "repeats": repeats}
+        for alpha, n, a in (("C=3 flat", 300, 1.0), ("C=3 flat", 300, 1.3), ("C=10 skew", 300, 1.0))
+    ]
+
+
+def measure_tail(setting: dict[str, Any]) -> dict[str, Any]:
+    """With 99 resamples every p-value below .01 comes from the normal tail."""
+    seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
+    seen = []
+    for _ in range(setting["repeats"]):
+        y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
+        models = {
+            name: tn.simulate.sharpen(merged(truth, seeds), setting["a"]) for name in ("first", "second")
+        }
+        pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=99, rng=seeds).pairs[0]
+        seen.append([*(getattr(pair, number).p_value for number in DIFFERENCES[:4]), pair.p_value])
+    p = np.array(seen)
+    return {"called": [(p <= limit + 1e-9).mean(axis=0).tolist() for limit in TAIL_LIMITS]}
 
 
 def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -602,8 +645,9 @@ PARTS = {
     "power": (power_settings, measure_power, 400),
     "clusters": (cluster_settings, measure_clusters, 200),
     "compare": (compare_settings, measure_compare, 200),
+    "tail": (tail_settings, measure_tail, 4000),
     "others": (other_settings, measure_others, 200),
-    "size": (size_settings, measure_size, 400),
+    "size": (size_settings, measure_size, 1000),
     "coverage": (coverage_settings, measure_coverage, 200),
 }
 
@@ -768,6 +812,7 @@ def compare_table(rows: list[dict[str, Any]]) -> str:
     head = ["rows", "N", "a of the two models"]
     for name in ("VCE", "net", "ECE", "RCE"):
         head += [f"true difference of {name}", "covers", "called at 5 %"]
+    head.append("all metrics together: called at 5 %")
     return markdown(
         head,
         [
@@ -781,7 +826,21 @@ def compare_table(rows: list[dict[str, Any]]) -> str:
                     share(row["rejected"][number]),
                 )
             ]
+            + [share(row["differ"])]
             for row in rows
+        ],
+    )
+
+
+def tail_table(rows: list[dict[str, Any]]) -> str:
+    """How often small p-values are given to models that are equally good."""
+    head = ["rows", "N", "p at most", *("VCE", "net", "ECE", "RCE"), "all together"]
+    return markdown(
+        head,
+        [
+            [row["alpha"], str(row["rows"]), f"{limit:g}", *(f"{x:.4f}" for x in row["called"][k])]
+            for row in rows
+            for k, limit in enumerate(TAIL_LIMITS)
         ],
     )
 
@@ -822,6 +881,7 @@ TABLES = {
     "power": ("power", power_table),
     "clusters": ("clusters", cluster_table),
     "compare": ("compare", compare_table),
+    "tail": ("tail", tail_table),
 }
 
 

@@ -334,7 +334,7 @@ class TestRefusals:
         wrong = np.eye(4)[(Y_TRUE[:50] + 1) % 4] * 0.99 + 0.0025
         worst = tn.assess(Y_TRUE[:50], wrong, level=level, resamples=least, rng=0)
         assert worst.p_value <= 1 - level + 1e-12
-        assert worst.verdict.direction == "over" or worst.verdict.kind == "ranks"
+        assert worst.verdict.kind == "ranks"
 
     @pytest.mark.parametrize("resamples", [0, -1, 99.5, "99", None, True])
     def test_resamples(self, resamples: Any) -> None:
@@ -785,7 +785,7 @@ class TestVerdict:
         )
         assert result.net.interval.low < 0 < result.net.interval.high
         assert result.vce.debiased == pytest.approx(0.196, abs=0.002)
-        tipped = tn.assess(*halves(200), rng=0)
+        tipped = tn.assess(*halves(600), rng=0)
         assert tipped.verdict.kind == "over-confident"
         assert "some bins err the other way (VCE" in str(tipped.verdict)
 
@@ -799,7 +799,7 @@ class TestVerdict:
             said = str(result.verdict)
             assert "right in 10.0 % of rows and stated at 90.0 %, although outcomes vary as much as" in said
             assert f"RCE {result.rce.debiased:.4f}" in said
-            assert "columns of probabilities are in the order of the labels" in result.verdict.advice
+            assert "columns are in the order of the labels" in result.verdict.advice
             assert "rank-order" in codes(result)
 
     def test_forty_points_off(self) -> None:

@@ -1,6 +1,7 @@
 """Corners of the command that need no process of their own: gates, interruptions, progress, odd outputs."""
 
 import io
+import json
 import os
 import sys
 from argparse import Namespace
@@ -15,7 +16,6 @@ import pytest
 import trueness as tn
 from trueness._whole_file import write_text, written_whole
 from trueness.cli import main
-from trueness.cli._gate import resamples_of
 from trueness.files import InputError, check_output, find_inputs, load_tables
 from trueness.files._source import read_ahead
 
@@ -39,7 +39,20 @@ class TestGate:
             ("--fail-above 0.9", 0),
             ("--fail-below-p 0.01", 1),
             ("--fail-below-p 0.01 --by site", 1),
-            ("--fail-below-p 0.01 --resamples 100", 2),
+            ("--fail-below-p 0.001 --resamples 100", 1),
+            ("--fail-above vce=.9,ece=.9,rce=.9,net=.9", 0),
+            ("--fail-above vce=.9,ece=.01", 1),
+            ("--fail-above RCE=.01", 1),
+            ("--fail-above net=.01 --surely", 1),
+            ("--fail-above 0.16", 1),
+            ("--fail-above 0.16 --surely", 0),
+            ("--fail-above vcx=.1", 2),
+            ("--fail-above vce=.1,vce=.2", 2),
+            ("--fail-above vce=", 2),
+            ("--fail-above .1,.2", 2),
+            ("--surely", 2),
+            ("--tolerance x", 2),
+            ("--tolerance vce=.1,ece=.1", 0),
             ("--fail-below-p 1e-6", 2),
             ("--fail-below-p 0", 2),
         ],
@@ -49,15 +62,37 @@ class TestGate:
         told = capsys.readouterr().err
         assert ("gate failed" in told) == (code == 1)
 
-    def test_as_many_draws_as_are_asked_for(self) -> None:
-        given = Namespace(fail_below_p=1e-9, resamples=2_000_000_001)
-        assert resamples_of(given, 1) == 2_000_000_001
-        assert resamples_of(Namespace(fail_below_p=0.01, resamples=None), 50) == 10_000
-        assert resamples_of(Namespace(fail_below_p=None, resamples=None), 50) == 999
+    def test_a_gate_at_a_small_limit_can_fail(self, npz: str, capsys: Any) -> None:
+        """By default 999 draws: their smallest p-value is 0.001, and a gate at 0.0001 would never fail."""
+        assert main(["assess", npz, "--fail-below-p", "0.0001"]) == 1
+        assert main(["assess", npz, "--fail-below-p", "0.0001", "--by", "site"]) == 1
+        assert "gate failed: group '1'" in capsys.readouterr().err
 
-    def test_a_gate_at_a_small_limit_can_fail(self, npz: str) -> None:
-        """By default 999 draws: their smallest corrected p-value is 0.002, and a gate at 0.0005 would never fail."""
-        assert main(["assess", npz, "--fail-below-p", "0.0005"]) == 1
+    def test_a_model_that_is_forty_points_off_fails(self, tmp_path: Path, capsys: Any) -> None:
+        """p = .3 where the rate is .7: VCE is blind to exchanged ranks, the gate is not."""
+        path = tmp_path / "off.npz"
+        np.savez(
+            path, y_true=(np.arange(20_000) % 10 < 7).astype(int), y_prob=np.tile([0.7, 0.3], (20_000, 1))
+        )
+        assert main(["assess", str(path), "--fail-below-p", ".001", "--fail-above", ".05"]) == 1
+        assert "all rows: p = " in capsys.readouterr().err
+        assert main(["assess", str(path), "--fail-above", "vce=.05,ece=.05,rce=.05"]) == 1
+        told = capsys.readouterr().err
+        assert "debiased ECE 0.4 is above 0.05" in told
+        assert "debiased RCE 0.4 is above 0.05" in told
+
+    def test_what_failed_is_named(self, npz: str, capsys: Any) -> None:
+        main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--surely"])
+        told = capsys.readouterr().err
+        assert "lower end of net gap" in told
+        assert "lower end of ECE" in told
+
+    def test_tables_without_ece(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        arrays = np.load(npz)
+        saved = tmp_path / "t.json"
+        tn.tabulate(arrays["y_true"], arrays["y_prob"]).save(saved)
+        assert main(["assess", str(saved), "--fail-above", "ece=.5"]) == 2
+        assert "these tables have no ECE" in capsys.readouterr().err
 
 
 class TestStopping:
@@ -327,7 +362,38 @@ class TestOptionsThatWouldDoNothing:
 
     def test_a_gate_at_no_number(self, npz: str, capsys: Any) -> None:
         assert main(["assess", npz, "--fail-above", "nan"]) == 2
-        assert "--fail-above must be a number" in capsys.readouterr().err
+        assert "--fail-above for vce must be a number from 0 to 2, got nan" in capsys.readouterr().err
+
+    def test_tolerance_and_confidence_bins(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        out = tmp_path / "r.json"
+        options = ["--tolerance", ".01", "--confidence-bins", "15", "--json", str(out)]
+        assert main(["assess", npz, *options]) == 0
+        content = json.loads(out.read_text())
+        assert content["verdict"]["size"] == "beyond"
+        assert content["tolerance"] == {"vce": 0.01, "ece": 0.01, "rce": 0.01}
+        assert "(ECE: 15 of confidence)" in capsys.readouterr().out
+        arrays = np.load(npz)
+        expected = tn.assess(arrays["y_true"], arrays["y_prob"], confidence_bins=15, tolerance=0.01)
+        assert content == json.loads(json.dumps(expected.to_dict()))
+        for more in (["--equal-mass", "5"], ["--equal-mass", "5", "--exact"], ["--edges", "0,.5,1"]):
+            assert main(["assess", npz, *options, *more]) == 0
+            assert "(ECE: 15 of confidence)" in capsys.readouterr().out
+        grid = str(tmp_path / "grid.json")
+        assert main(["tabulate", npz, "--grid", "-o", grid]) == 0
+        assert main(["assess", grid, "--bins", "8", "--confidence-bins", "20"]) == 0
+        assert "8 bins of entropy (ECE: 20 of confidence)" in capsys.readouterr().out
+        assert (
+            main(["compare", npz, npz, "--names", "a,b", "--confidence-bins", "20", "--resamples", "99"]) == 0
+        )
+        assert "(ECE: 20 of confidence)" in capsys.readouterr().out
+
+    def test_the_seed_is_that_of_python(self, npz: str, capsys: Any) -> None:
+        """The default of both is seed 0, and the output names it."""
+        arrays = np.load(npz)
+        assert main(["assess", npz]) == 0
+        printed = capsys.readouterr().out
+        assert printed == f"{tn.assess(arrays['y_true'], arrays['y_prob'])}\n"
+        assert "seed 0" in printed
 
     @pytest.mark.parametrize(
         "command",

@@ -42,8 +42,8 @@ def test_the_answer_shows_the_numbers_of_the_library():
 
 def test_each_model_has_its_word():
     assessments = demo.compared(demo.load_digits()).assessments
-    assert assessments["naive_Bayes"].verdict.startswith("over-confident")
-    assert assessments["random_forest"].verdict.startswith("under-confident")
+    assert assessments["naive_Bayes"].verdict.kind == "over-confident"
+    assert assessments["random_forest"].verdict.kind == "under-confident"
 
 
 def test_an_empty_bin_has_its_line_without_numbers():

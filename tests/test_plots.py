@@ -116,9 +116,8 @@ class TestReliability:
 
     def test_the_legend_tells_the_number_and_its_noise(self, result):
         vce = result.vce
-        words = (
-            f"VCE {vce.value:.4f} (noise alone {vce.noise_floor:.4f}), centred p = {vce.centred_p_value:.3f}"
-        )
+        noise = f"(noise floor {vce.noise_floor:.4f}), centred p = {vce.centred_p_value:.3f}"
+        words = f"VCE plug-in {vce.value:.4f} {noise}"
         assert words in [label.replace("\n", " ") for label in legend_of(result.plot().ax_)]
 
     def test_the_diagonal_is_dashed(self, result):
@@ -151,7 +150,8 @@ class TestReliability:
         np.testing.assert_allclose(points, expected, atol=1e-12)
         assert display.ax_.get_ylabel() == "accuracy"
         assert any(
-            words.startswith(f"ECE {tn.ece(y_true, y_prob, bins=8):.4f}") for words in legend_of(display.ax_)
+            words.startswith(f"ECE plug-in {tn.ece(y_true, y_prob, bins=8):.4f}")
+            for words in legend_of(display.ax_)
         )
 
     def test_error_rate_against_entropy_with_the_curve_of_a_calibrated_model(self, result):

@@ -10,7 +10,7 @@ Each partition becomes a table where it lies, and tables are added in a tree: ro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Unpack
 

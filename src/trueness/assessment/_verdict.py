@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trueness._printing import p_is, plural
 from trueness.assessment._reported import BOUNDING, BY_KEY, ReportedMetric, estimates_of
 from trueness.inference._combination import combined_p_value
@@ -38,7 +40,7 @@ class Verdict:
     """What is concluded from all the evidence; `str(verdict)` is one sentence."""
 
     kind: str
-    """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the true class stands at other
+    """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the true class has other
     ranks than predicted), "top-class", "none" (no evidence of miscalibration) or "too-few-rows"."""
     direction: str | None
     """"over" or "under", where the error has one direction."""
@@ -106,7 +108,7 @@ _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example with a temperature fitted on other rows."
 )
 _BY_BINS = "One temperature cannot correct both directions; recalibrate by isotonic regression or by bins."
-_CHECK_CLASSES = "A temperature cannot correct this. Check that the columns of probabilities are in the order of the labels."
+_CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
 
 def _nothing_found(result: Assessment) -> _Case:
@@ -138,39 +140,47 @@ def _too_few(result: Assessment) -> _Case:
 def _miscalibrated(result: Assessment) -> _Case:
     clear = _clear_keys(result)
     stated, right, surely = _first_choice(result)
-    over = stated > right
-    p = p_is(result.p_value)
+    p, net_over = p_is(result.p_value), result.net.debiased > 0
     choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
-    net_over = result.net.debiased > 0
-    opposed = "net" in clear and surely and over != net_over and bool(clear & {"rce", "rce_w1", "ece"})
-    if "net" in clear and not opposed:
-        direction = "over" if net_over else "under"
-        vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
-        sentence = f"{vary}; {choice}" + _other_way(result)
-        return _Case(
-            f"{direction}-confident", direction, f"{direction.title()}-confident", sentence, _RECALIBRATE
-        )
-    if clear & {"rce", "rce_w1"} and (opposed or "vce" not in clear):
+    opposed = "net" in clear and surely and (stated > right) != net_over
+    if clear & {"rce", "rce_w1", "ece"} and _order_is_wrong(result):
         return _ranks(result, clear, choice, p, surely)
-    if "vce" in clear:
+    if "net" in clear and not opposed:
+        vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
+        return _one_direction(net_over, f"{vary}; {choice}" + _other_way(result))
+    if "vce" in clear or opposed:
         sentence = (
             f"over-confident in some bins, under-confident in others, {shown(result, 'vce')}, "
             f"{shown(result, 'net', span=False)}, {p}; {choice}"
         )
         return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    if clear & {"rce", "rce_w1"}:
+        return _ranks(result, clear, choice, p, surely)
     if "ece" in clear:
         return _top_class(result, choice, p, surely)
-    direction = "over" if result.log_score_z.value < 0 else "under"
-    sentence = f"the log-score finds it and VCE does not, Z = {result.log_score_z.value:+.1f}, {p}; {choice}"
-    return _Case(
-        f"{direction}-confident", direction, f"{direction.title()}-confident", sentence, _RECALIBRATE
-    )
+    z = result.log_score_z.value
+    return _one_direction(z < 0, f"the log-score finds it and VCE does not, Z = {z:+.1f}, {p}; {choice}")
+
+
+def _one_direction(over: bool, sentence: str) -> _Case:
+    direction = "over" if over else "under"
+    headline = f"{direction.title()}-confident"
+    return _Case(f"{direction}-confident", direction, headline, sentence, _RECALIBRATE)
+
+
+def _order_is_wrong(result: Assessment) -> bool:
+    """Whether another rank than the first is observed more often, by more than noise."""
+    table = result.table
+    frequency = np.asarray(table.rank_count, dtype=np.float64).sum(axis=0) / table.count.sum()
+    first, best = float(frequency[0]), float(frequency[1:].max())
+    noise = math.sqrt((first + best) / float(table.effective_count.sum()))
+    return best - first > normal_quantile(result.level) * noise
 
 
 def _ranks(result: Assessment, clear: set[str], choice: str, p: str, surely: bool) -> _Case:
     key = "rce" if "rce" in clear else "rce_w1"
     vary = "" if clear & {"vce", "net"} else ", although outcomes vary as much as predicted"
-    where = choice if surely else "the true class stands at other ranks than predicted"
+    where = choice if surely else "the true class has other ranks than predicted"
     return _Case(
         "ranks",
         None,
@@ -189,11 +199,12 @@ def _top_class(result: Assessment, choice: str, p: str, surely: bool) -> _Case:
 
 
 def _clear_keys(result: Assessment) -> set[str]:
-    """The tests that are clear by themselves after Holm's correction; the clearest one if none is."""
+    """The tests that are clear by themselves after Holm's correction; if none is, those of the smallest p-value."""
     findings = result.evidence
     corrected = holm([finding.p_value for finding in findings])
     clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= limit_of(result.level)}
-    return clear or {min(findings, key=lambda finding: finding.p_value).key}
+    smallest = min(finding.p_value for finding in findings)
+    return clear or {finding.key for finding in findings if finding.p_value <= smallest}
 
 
 def _first_choice(result: Assessment) -> tuple[float, float, bool]:
