@@ -766,9 +766,8 @@ class TestVerdict:
         assert result.verdict.direction == word
         assert result.verdict.p_value == result.p_value
         said = str(result.verdict)
-        assert said.startswith(
-            f"{word}-confident: outcomes vary {'more' if sign > 0 else 'less'} than predicted"
-        )
+        assert said.startswith(f"{word}-confident: its first choice is right in ")
+        assert f"outcomes vary {'more' if sign > 0 else 'less'} than predicted" in said
         assert sign * result.net.debiased > 0
         assert f"{result.net.debiased:+.4f}" in said
         assert f"[{result.net.interval.low:+.4f}, {result.net.interval.high:+.4f}]" in said
@@ -889,7 +888,7 @@ class TestTolerance:
         beyond = self.said(1.5, 0.02)
         assert beyond.size == "beyond"
         assert beyond.headline == "Over-confident beyond the tolerance"
-        assert "beyond the tolerance: VCE in [0." in str(beyond)
+        assert "beyond the tolerance 0.02: VCE in [0." in str(beyond)
         unknown = self.said(1.0, 0.01, rows=300)
         assert (unknown.kind, unknown.size) == ("none", "undecided")
         assert "300 rows cannot tell whether it is within the tolerance" in str(unknown)

@@ -533,8 +533,8 @@ def test_numbers_in_words():
     ]
     assert [p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
         "0.040",
-        "<\u20090.001",
-        ">\u20090.99",
+        "<\u202f0.001",
+        ">\u202f0.99",
         "–",
     ]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -147,7 +147,8 @@ def _miscalibrated(result: Assessment) -> _Case:
         return _ranks(result, clear, choice, p, surely)
     if "net" in clear and not opposed:
         vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
-        return _one_direction(net_over, f"{vary}; {choice}" + _other_way(result))
+        parts = [choice, vary] if surely else [vary, choice]
+        return _one_direction(net_over, "; ".join(parts) + _other_way(result))
     if "vce" in clear or opposed:
         sentence = (
             f"over-confident in some bins, under-confident in others, {shown(result, 'vce')}, "
@@ -268,27 +269,38 @@ def _against_tolerance(
 ) -> tuple[str, str, str]:
     known = [(BY_KEY[key], limit) for key, limit in tolerance.items()]
     judged = [
-        (metric, limit, metric.magnitude(e))
+        (metric.label, limit, *metric.magnitude(estimate))
         for metric, limit in known
-        if (e := metric.of(result)) is not None
+        if (estimate := metric.of(result)) is not None
     ]
-    beyond = [_beside(metric.label, limit, at) for metric, limit, at in judged if at[0] > limit]
-    open_ones = [_beside(metric.label, limit, at) for metric, limit, at in judged if at[2] > limit]
+    beyond = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged if low > limit]
+    unknown = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged if high > limit]
     if beyond:
-        return "beyond", f"{_noun(case)} beyond the tolerance", f"beyond the tolerance: {', '.join(beyond)}"
-    if not judged or open_ones:
+        headline = "Miscalibrated" if case.kind in ("none", "too-few-rows") else case.headline
+        return "beyond", f"{headline} beyond the tolerance", f"beyond the tolerance {_beside(beyond)}"
+    if unknown or not judged:
         return (
             "undecided",
             f"{case.headline}; too few rows to tell whether beyond the tolerance",
-            f"{plural(result.n_rows, 'row')} cannot tell whether it is within the tolerance: {', '.join(open_ones)}",
+            f"{plural(result.n_rows, 'row')} cannot tell whether it is within the tolerance {_beside(unknown)}",
         )
-    within = ", ".join(_beside(metric.label, limit, at) for metric, limit, at in judged)
-    return "negligible", "Negligible, within the tolerance", f"within the tolerance: {within}"
+    within = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged]
+    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside(within)}"
 
 
-def _noun(case: _Case) -> str:
-    return "Miscalibrated" if case.kind in ("none", "too-few-rows") else case.headline
+class _Judged(NamedTuple):
+    """The interval of the size of an error, beside its tolerance."""
+
+    label: str
+    limit: float
+    low: float
+    high: float
 
 
-def _beside(label: str, limit: float, at: tuple[float, float, float]) -> str:
-    return f"{label} in [{at[0]:.4f}, {at[2]:.4f}], tolerance {limit:g}"
+def _beside(judged: Sequence[_Judged]) -> str:
+    """The tolerance and the intervals that were compared with it; once, if it is the same for all."""
+    spans = [f"{it.label} in [{it.low:.4f}, {it.high:.4f}]" for it in judged]
+    limits = [f"{it.limit:g}" for it in judged]
+    if len(set(limits)) == 1:
+        return f"{limits[0]}: {', '.join(spans)}"
+    return ", ".join(f"{limit}: {span}" for limit, span in zip(limits, spans, strict=True))

@@ -42,9 +42,9 @@ def number(value: float, sign: bool = False, digits: int = 4) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value in a column, with thin spaces."""
+    """A p-value in a column, with narrow spaces that do not break."""
     words = _printing.p_text(p)
-    return "–" if words == "-" else words.replace("<", "<\u2009").replace(">", ">\u2009")
+    return "–" if words == "-" else words.replace("<", "<\u202f").replace(">", ">\u202f")
 
 
 def p_is(p: float) -> str:
