@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from trueness.assessment import Assessment, Comparison, compare
+from trueness.assessment import Comparison, compare
 from trueness.metrics import variation_gap
 from trueness.plots.readings import reliability
 from trueness.plots.text import reliability_text
@@ -25,9 +25,10 @@ REPORT = "trueness-demo.html"
 BAR_WIDTH = 30
 
 HOW_TO_READ = """\
-VCE is the mean distance between the entropy a model predicts and the entropy of the ranks that came true; noise is what
-a calibrated model would show on so few rows, debiased the value with that taken into account. The net gap has a sign:
-above 0 says over-confident. VCE cannot see which rank came true, RCE can: trust a small VCE only beside a small RCE."""
+VCE is the mean distance between the entropy that a model predicts and the entropy of the observed ranks of the true
+class. The plug-in value is inflated by noise at this sample size; the debiased value estimates it with unlimited data.
+The net gap has a sign: above 0 means over-confident. VCE cannot see which rank was observed, RCE can: the verdict rests
+on both, and on the other metrics."""
 
 
 class Digits(NamedTuple):
@@ -55,12 +56,13 @@ def compared(digits: Digits) -> Comparison:
 
 
 def answer(*, ascii_only: bool = False) -> str:
-    """The whole printed answer: one line and one sentence per model, the differences, the bins of the worst.
+    """All that the demo prints: one line and one sentence per model, the differences, the bins of the worst.
 
     >>> print(answer())
     Handwritten digits, 10 classes: ...
-    model                 rows accuracy    VCE  noise ...
-    naive_Bayes           1797    0.835  0.256  0.004 ...
+                          plug-in  debiased  debiased  debiased  debiased
+    model                     VCE       VCE   net gap       ECE       RCE       p  accuracy   Brier  log-loss
+    naive_Bayes            0.2...
     """
     return _printed(compared(load_digits()), ascii_only=ascii_only)
 
@@ -85,7 +87,7 @@ def _printed(comparison: Comparison, *, ascii_only: bool) -> str:
     return "\n\n".join(
         [
             "Handwritten digits, 10 classes: every row predicted by a model that had not seen it",
-            model_lines(comparison),
+            comparison.model_table,
             "\n".join(f"{name}: {it.verdict}" for name, it in comparison.assessments.items()),
             comparison.verdict,
             bin_title(worst),
@@ -93,26 +95,6 @@ def _printed(comparison: Comparison, *, ascii_only: bool) -> str:
             reliability_text(reliability(comparison.assessments[worst]), ascii_only=ascii_only),
             HOW_TO_READ,
         ]
-    )
-
-
-def model_lines(comparison: Comparison) -> str:
-    """A heading and one line per model."""
-    heading = (
-        f"{'model':<20} {'rows':>5} {'accuracy':>8} {'VCE':>6} {'noise':>6} {'debiased':>8} {'95 % interval':<16}"
-        f" {'net gap':>7} {'ECE':>6} {'RCE':>6}"
-    )
-    return "\n".join([heading, *(_model_line(name, it) for name, it in comparison.assessments.items())])
-
-
-def _model_line(name: str, it: Assessment) -> str:
-    assert it.ece is not None
-    accuracy = float(it.table.rank_count[:, 0].sum() / it.n_rows)
-    interval = f"[{it.vce.interval.low:.3f}, {it.vce.interval.high:.3f}]"
-    return (
-        f"{name:<20} {it.n_rows:>5} {accuracy:>8.3f} {it.vce.value:>6.3f} {it.vce.noise_floor:>6.3f}"
-        f" {it.vce.debiased:>8.3f} {interval:<16} {it.net.debiased:>+7.3f} {it.ece.debiased:>6.3f}"
-        f" {it.rce.debiased:>6.3f}"
     )
 
 

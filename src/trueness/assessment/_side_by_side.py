@@ -145,13 +145,15 @@ class Comparison:
             f"{bins_of(some)}; {self.resamples} draws",
             f"seed {self.seed}",
         ]
-        lines = [", ".join(facts), "", *self._model_lines(), "", self.verdict]
+        lines = [", ".join(facts), "", self.model_table, "", self.verdict]
         for group in self.groups:
             said = group.reason if group.comparison is None else group.comparison.verdict
             lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
         return "\n".join(lines)
 
-    def _model_lines(self) -> list[str]:
+    @property
+    def model_table(self) -> str:
+        """One line for each model, under two lines of heads."""
         width = max(5, *(len(visible(name)) for name in self.assessments))
         kinds = "".join(f"{word:>10}" for word in ("plug-in", *["debiased"] * 4))
         metrics = "".join(f"{word:>10}" for word in ("VCE", "VCE", "net gap", "ECE", "RCE"))
@@ -160,7 +162,7 @@ class Comparison:
         lines += [_model_line(f"{visible(name):{width}}", it) for name, it in self.assessments.items()]
         if any(math.isnan(it.brier_score) for it in self.assessments.values()):
             lines.append(f"Brier score and log-loss: {NO_SCORES}")
-        return lines
+        return "\n".join(lines)
 
     __repr__ = __str__
 
