@@ -29,9 +29,9 @@ Measure = Callable[[Tensor], Tensor]
 
 
 def device_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The words of all bins, (M, K), and the totals, (12,), of rows (n, C) with labels (n,)."""
+    """The words of the bins of all tables, (M, K), and the totals, (12,), of rows (n, C) with labels (n,)."""
     step = max(1, CHUNK_VALUES // rows.shape[1])
     parts = zip(rows.split(step), labels.split(step), strict=True)
     words, totals = zip(*(_part_sums(*part, reading, eps, thresholds) for part in parts), strict=True)
@@ -39,7 +39,7 @@ def device_sums(
 
 
 def _part_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
     spec = reading.spec
     kind = kinds_of(rows, labels, reading, eps)
@@ -53,8 +53,6 @@ def _part_sums(
     logs = ordered.clamp(min=_TINY).log()
     entropy = -(ordered * logs).sum(dim=1)
     varentropy = (ordered * logs * logs).sum(dim=1) + entropy * entropy * (ordered.sum(dim=1) - 2)
-    variation = MEASURES[spec.variation.name](ordered)
-    variation = variation.clamp(*spec.variation.range_for(spec.n_classes))
 
     label = labels.clamp(0, spec.n_classes - 1).long()[:, None]
     of_true = scores.gather(1, label)
@@ -71,13 +69,17 @@ def _part_sums(
         ranks = [(classes == rank[:, None]).double()]
     else:
         ranks = _shares(classes, first[:, None], tied.clamp(min=1)[:, None])
-    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks, _words(variation, HALF)]
-    words = _binned(torch.cat(columns, dim=1), variation, good, thresholds)
+    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks]
+    words = []
+    for of_table, ends in zip(reading.specs, thresholds, strict=True):
+        variation = MEASURES[of_table.variation.name](ordered)
+        variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
+        words.append(_binned(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends))
 
     scored = torch.stack([torch.where(good & ~impossible, log_score, 0.0), varentropy.clamp(min=0) * good])
     log_words = _words(scored, LOG_HALF).sum(dim=1).long()
     counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
-    return words, torch.cat([counts, log_words.flatten(), refused(kind)])
+    return torch.cat(words), torch.cat([counts, log_words.flatten(), refused(kind)])
 
 
 def _halves(x: Tensor) -> tuple[Tensor, Tensor]:

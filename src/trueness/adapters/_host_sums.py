@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,10 @@ class HostSums:
     """What was not put into the states of a metric yet: rows that wait, and sums that are open."""
 
     def __init__(self, reading: Reading) -> None:
-        spec = reading.spec
         self.reading = reading
         # One engine for all batches: V of a row must not depend on the size of its batch.
-        self.engine = "fused" if compiles([spec.variation]) else "portable"
-        self._running, self._waiting = RunningSums(spec, self.engine), _Waiting()
+        self.engine = "fused" if compiles(spec.variation for spec in reading.specs) else "portable"
+        self._running, self._waiting = RunningSums(reading.specs, self.engine), _Waiting()
         self._refused: IntArray = np.zeros(len(KINDS), np.int64)
 
     @property
@@ -65,10 +65,12 @@ class HostSums:
         sums = self._running.take()
         if sums is None and not self._refused.any():
             return None
-        words, totals = words_of(sums or Sums.zeros(self.reading.spec), self.reading.spec, len(KINDS))
+        specs = self.reading.specs
+        parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(len(KINDS)))
+        words, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
         totals[-len(KINDS) :] = self._refused
         self._refused[:] = 0
-        return words, totals
+        return np.concatenate(words), totals
 
     def forget(self) -> None:
         """As if nothing had been added."""
