@@ -140,7 +140,7 @@ def test_measures_of_ones_own_are_taken_on_the_host_only() -> None:
     metric = metric_of(num_classes=4, variation=measure)
     metric.update(rows, labels)
     assert metric.table == tn.tabulate(labels.numpy(), rows.numpy(), variation=measure)
-    with pytest.raises(ValueError, match="'my_gini' is not written in torch"):
+    with pytest.raises(ValueError, match="'my_gini' is not implemented in torch"):
         metric_of(num_classes=4, variation=measure, engine="device").update(rows, labels)
 
 
@@ -189,9 +189,7 @@ def test_bad_logits(engine: str) -> None:
     metric = metric_of(num_classes=2, from_logits=True, engine=engine)
     metric.update(rows, torch.tensor([1, 1, 0, 0, 0]))
     assert metric.totals[-4:].tolist() == [3, 0, 0, 0]
-    with pytest.raises(
-        ValueError, match=r"3 of 5 rows were refused: not finite in 3 .-inf is a class that is ruled out"
-    ):
+    with pytest.raises(ValueError, match=r"3 of 5 rows were refused: not finite in 3 .a logit may be -inf"):
         metric.compute()
 
 
@@ -254,7 +252,7 @@ def test_bad_tensors() -> None:
         (torch.rand(2), labels, ValueError, "task='binary'"),
         (torch.rand(2, 3, 5), labels, ValueError, r"\(N, 3, ...\)"),
         (labels, torch.rand(2, 3), TypeError, "the order is preds, target"),
-        (torch.rand(2, 3), labels.double(), TypeError, "targets are class indices"),
+        (torch.rand(2, 3), labels.double(), TypeError, "targets must be class indices"),
         (np.zeros((2, 3)), labels, TypeError, "preds must be a tensor, got ndarray"),
     ]:
         with pytest.raises(error, match=message):
@@ -267,7 +265,7 @@ def test_bad_tensors() -> None:
 def test_the_device_without_float64_is_refused() -> None:
     import torch
 
-    with pytest.raises(TypeError, match=r"no float64: move the metric to the host and pass preds.cpu\(\)"):
+    with pytest.raises(TypeError, match=r"no float64: move the metric to the CPU and pass preds.cpu\(\)"):
         metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
 
 
@@ -367,7 +365,7 @@ def test_whatever_goes_wrong_in_a_batch_that_is_computed_the_rows_before_it_stay
     assert metric(rows[50:60], torch.full((10,), 9)).isnan()
     with pytest.raises(ValueError, match="preds has shape"):
         metric(rows[:, :3], labels)
-    with pytest.raises(TypeError, match="targets are class indices"):
+    with pytest.raises(TypeError, match="targets must be class indices"):
         metric(rows, labels.double())
     assert metric.table.n_rows == 50
     metric(rows[50:80], labels[50:80])

@@ -1,7 +1,7 @@
-"""Rows to sums in torch operations, on the device where the rows are, without asking the device for anything.
+"""Sums of rows on their own device, in torch operations that never wait for the device.
 
-No step depends on a value that the host would have to see: shapes are those of the input, and bad rows are counted
-where they are found and count for nothing else. The formulas are those of `trueness.tabulation.portable`.
+No step needs a value on the host: shapes are those of the input, and bad rows get weight zero and are counted on the
+device. The formulas are those of `trueness.tabulation.portable`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from trueness.adapters._reading import GOOD, Reading, kinds_of, refused
 from trueness.adapters._words import HALF, LOG_HALF
 
 FEW_BINS = 64
-"""Up to so many bins a product of matrices sums them all; beyond, each row is added at its place."""
+"""With fewer bins, sums are a product of matrices; with more, each row is added to its bin."""
 
 CHUNK_VALUES = 2**22
-"""What is made of rows is some ten times their size, so many of them are taken in parts."""
+"""Intermediate results are about ten times as large as the rows, so large batches are split."""
 
 _TINY = torch.finfo(torch.float64).tiny
 
@@ -48,7 +48,7 @@ def _part_sums(
     p = scores.softmax(dim=1) if reading.from_logits else scores
     p = torch.where(
         good[:, None], p, 1 / spec.n_classes
-    )  # whatever is finite, since it will count for nothing
+    )  # any finite value, since these rows have weight zero
     ordered = p.sort(dim=1, descending=True).values
     logs = ordered.clamp(min=_TINY).log()
     entropy = -(ordered * logs).sum(dim=1)
@@ -108,7 +108,7 @@ def _shares(classes: Tensor, first: Tensor, tied: Tensor) -> list[Tensor]:
 def _binned(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:
     """The sums of the columns (n, K) over the good rows of each bin, as integers, (M, K)."""
     if len(thresholds) < FEW_BINS:
-        # Sums of all rows above each edge: what two neighbours have in common cancels, exactly.
+        # Sums of all rows above each edge; the difference of two neighbours is exact.
         above = torch.cat([good[None], (variation > thresholds[:, None]) & good]).double()
         upwards = (above @ columns).long()
         return torch.cat([upwards[:-1] - upwards[1:], upwards[-1:]])

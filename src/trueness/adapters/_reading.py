@@ -1,4 +1,4 @@
-"""How tensors of rows are to be read, and what is wrong with those that are refused."""
+"""How tensors of rows are read, what they are summed into, and why rows are refused."""
 
 from __future__ import annotations
 
@@ -60,10 +60,12 @@ def n_classes_of(num_classes: int | None, task: str) -> int:
     """The number of classes that a metric is made for."""
     if task == "binary":
         if num_classes not in (None, 2):
-            raise ValueError(f"task='binary' has two classes, got num_classes={num_classes!r}")
+            raise ValueError(
+                f"num_classes must be 2 or None with task='binary', which has two classes, got {num_classes!r}"
+            )
         return 2
     if num_classes is None:
-        raise ValueError("num_classes is needed, unless task='binary'")
+        raise ValueError("num_classes is needed unless task='binary'")
     return whole_number("num_classes", num_classes, 2)
 
 
@@ -72,7 +74,7 @@ def spec_of(n_classes: int, n_bins: int | Bins, measure: Variation, ties: str) -
     bins = as_bins(n_bins)
     if isinstance(bins, EqualMass):
         raise ValueError(
-            "EqualMass bins depend on all rows, which a metric does not keep: pass "
+            "EqualMass bins depend on all rows, which a metric does not store: pass "
             f"EqualMass({bins.n_bins}).fit(probabilities, variation={measure.name!r}), or FineGrid() and coarsen the "
             "table at the end"
         )
@@ -91,7 +93,10 @@ def confidence_spec_of(spec: TableSpec, bins: int | Bins | None) -> TableSpec | 
 
 
 def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float, slack: float = 0.0) -> Tensor:
-    """For each row the number of what is wrong with it, GOOD or IGNORED, (n,); sums may be off by `slack` more."""
+    """For each row the index in KINDS of what is wrong with it, or GOOD or IGNORED, (n,).
+
+    `slack` is added to the tolerance for the sum of a row.
+    """
     wide = rows.double()
     if reading.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
         finite = ~wide.softmax(dim=1).isnan().any(dim=1)
@@ -110,6 +115,6 @@ def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float, slack: 
 
 
 def refused(kind: Tensor) -> Tensor:
-    """How many rows there are of each bad kind, (4,)."""
+    """The number of rows that were refused for each reason in KINDS, (4,)."""
     kinds = torch.arange(len(KINDS), device=kind.device)
     return (kind == kinds[:, None]).sum(dim=1)

@@ -22,10 +22,10 @@ from trueness.table import CalibrationTable
 from trueness.variation import Variation, as_variation
 
 READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
-"""What NumPy has too; others are widened first."""
+"""The dtypes that NumPy has too; others are converted to float32 first."""
 
 CONTEXT = ("_update_count", "_to_sync", "_should_unsync", "_is_synced", "_enable_grad", "compute_on_cpu")
-"""What torchmetrics changes while it computes the number of a batch."""
+"""The attributes that torchmetrics changes in `forward`, while it computes the metric of a batch."""
 
 Tables = tuple[CalibrationTable, CalibrationTable | None]
 """By the metric's own measure and, if it was asked for, by confidence."""
@@ -37,30 +37,7 @@ ENGINES = ("auto", "host", "device")
 class TableMetric(Metric):
     """A number read off a table to which each batch is added.
 
-    Parameters
-    ----------
-    num_classes : int
-        Number of classes C; not needed for `task="binary"`.
-    n_bins : int or EqualWidth, Edges, FineGrid
-        A number means bins of equal width over the measure's attainable range.
-    task : "multiclass" or "binary"
-        Predictions (N, C, ...) with targets (N, ...), or both of one shape, with the probability of class 1.
-    norm : "l1", "l2" or "max"
-        How the gaps of the bins become one number.
-    ties : "first" or "split"
-        Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count.
-    from_logits : bool
-        Whether predictions are logits. It is never guessed.
-    ignore_index : int
-        Rows with this target are skipped.
-    confidence_bins : int or EqualWidth, Edges, FineGrid
-        Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By
-        default there is none.
-    engine : "auto", "host" or "device"
-        "host" is the core's engine (compiled, if numba is there), "device" torch's operations; "auto" takes the first
-        for tensors in host memory and the second for others.
-    kwargs
-        Of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
+    Its arguments are described in `trueness.adapters.torch.VariationCalibrationError`.
     """
 
     is_differentiable = False
@@ -108,12 +85,12 @@ class TableMetric(Metric):
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
         totals = torch.zeros(LOG_WORDS.stop + len(KINDS), dtype=torch.int64)
         self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
-        # Tells sums of one kind from sums of another when metrics are grouped, merged or loaded. As bytes, because
-        # torchmetrics compares states to rounding.
+        # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
+        # torchmetrics compares states with a tolerance.
         self.add_state("fingerprint", self.reading.fingerprint(), dist_reduce_fx="max", persistent=True)
 
     def update(self, preds: Tensor, target: Tensor) -> None:
-        """Add a batch: probabilities (N, C, ...) or, if binary, (N, ...), and targets (N, ...)."""
+        """Add a batch: predictions (N, C, ...) or, for a binary task, (N, ...), and targets (N, ...)."""
         rows, labels = self._rows_of(preds, target)
         if not len(rows):
             return
@@ -125,9 +102,9 @@ class TableMetric(Metric):
             self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
 
     def forward(self, preds: Tensor, target: Tensor) -> Tensor:
-        """Add a batch; the number of this batch alone, NaN if none of its rows counts.
+        """Add a batch and return the metric of this batch alone, NaN if all of its rows are ignored.
 
-        torchmetrics puts the batch in the place of all rows while it computes: whatever goes wrong, they come back.
+        torchmetrics replaces the states by those of the batch meanwhile. They are restored after an error too.
         """
         before, context = (self.bins, self.totals), {name: getattr(self, name) for name in CONTEXT}
         try:
@@ -140,12 +117,12 @@ class TableMetric(Metric):
                     setattr(self, name, value)
                 self._computed = None
                 self._bins, self._totals = before[0] + batch[0], before[1] + batch[1]
-            if self._counts(*self._rows_of(preds, target)):
+            if self._has_counted_rows(*self._rows_of(preds, target)):
                 raise
         return torch.tensor(torch.nan, dtype=torch.float64, device=self.device)
 
-    def _counts(self, rows: Tensor, labels: Tensor) -> bool:
-        """Whether any row does."""
+    def _has_counted_rows(self, rows: Tensor, labels: Tensor) -> bool:
+        """Whether there is a row that is not ignored."""
         ignored = self.reading.ignore_index
         return len(rows) > 0 and (ignored is None or bool((labels != ignored).any()))
 
@@ -154,7 +131,7 @@ class TableMetric(Metric):
         self._totals = self._totals + totals
 
     def _settle(self) -> None:
-        """Put into the states what is not there yet."""
+        """Add to the states the sums of the host engine, and the rows that it has not summed yet."""
         sums = self._host.take(torch.get_num_threads())
         if sums is not None:
             self._add(*map(torch.from_numpy, sums))
@@ -164,7 +141,7 @@ class TableMetric(Metric):
         state: dict[str, Any] = super().__getstate__()
         return state | {"_host": HostSums(self.reading)}
 
-    # torchmetrics reads and writes states by their names, whatever it does with them, so whoever reads sees all rows.
+    # torchmetrics reads and writes states by name. As properties they include all rows, however they are read.
 
     @property
     def bins(self) -> Tensor:
@@ -178,7 +155,7 @@ class TableMetric(Metric):
 
     @property
     def totals(self) -> Tensor:
-        """Tied and impossible rows, two log-scores in three words each, refused rows by kind, (12,)."""
+        """Numbers of tied and impossible rows, two log-scores in three words each, refused rows by reason, (12,)."""
         self._settle()
         return self._totals
 
@@ -187,7 +164,7 @@ class TableMetric(Metric):
         self._totals = words
 
     def reset(self) -> None:
-        """Forget all rows."""
+        """Remove all rows."""
         self._host.forget()
         super().reset()
 
@@ -216,7 +193,7 @@ class TableMetric(Metric):
         return self._local_tables()[1]
 
     def compute(self) -> Tensor:
-        """The number, as float64; an error if a row was refused."""
+        """The value of the metric, as float64; an error if a row was refused."""
         try:
             self._computed_tables = self._tables_of(self.metric_state)
             number = self._number(self._computed_tables[0])
@@ -252,7 +229,7 @@ class TableMetric(Metric):
         ]
         bad = {kind: int(n) for kind, n in zip(KINDS, counts[-len(KINDS) :], strict=True) if n}
         if bad:
-            raise ValueError(self._complaint(bad, tables[0].n_rows))
+            raise ValueError(self._refusal(bad, tables[0].n_rows))
         return tables[0], tables[1] if len(tables) > 1 else None
 
     def _n_bins(self) -> list[int]:
@@ -263,7 +240,7 @@ class TableMetric(Metric):
         raise NotImplementedError
 
     def set_dtype(self, dst_type: Any) -> TableMetric:  # noqa: ARG002
-        """Nothing: sums are whole numbers whatever the dtype of predictions, and must stay so."""
+        """Do nothing: the sums are integers whatever the dtype of the predictions."""
         return self
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
@@ -271,8 +248,8 @@ class TableMetric(Metric):
         mine = self._defaults["fingerprint"]
         if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
             raise ValueError(
-                f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, measure or "
-                "options, and means something else: make the metric as it was"
+                f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, variation "
+                "measure or options: create the metric with the arguments it had when it was saved"
             )
         if saved is not None:
             self._host.forget()
@@ -281,18 +258,20 @@ class TableMetric(Metric):
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
         if not torch.equal(incoming_state["fingerprint"], self.fingerprint):
-            raise ValueError("metrics merge only if their classes, bins, measure and options are the same")
+            raise ValueError(
+                "metrics merge only if their classes, bins, variation measure and options are the same"
+            )
         super()._reduce_states(incoming_state)
         self._computed = None  # torchmetrics would return the number of the rows before
 
     def _rows_of(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Predictions as (n, C) and labels as (n,), by looking at shapes and dtypes alone."""
+        """Predictions as (n, C) and labels as (n,); only shapes and dtypes are checked here."""
         _check_tensors(preds, target, self.device)
         if self.task == "binary":
             if preds.shape != target.shape:
                 raise ValueError(
                     f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with task='binary' both "
-                    "have one entry for each row, the probability of class 1 and the class"
+                    "must have one entry per row: the probability of class 1, and the class"
                 )
             of_class_1 = preds.detach().reshape(-1).double()
             rest = torch.zeros_like(of_class_1) if self.reading.from_logits else 1.0 - of_class_1
@@ -301,7 +280,7 @@ class TableMetric(Metric):
         if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
             raise ValueError(
                 f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with num_classes={n_classes} "
-                f"they have shapes (N, {n_classes}, ...) and (N, ...), or the same shape with task='binary'"
+                f"the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with task='binary'"
             )
         if preds.ndim == 2:
             return preds.detach(), target.long()
@@ -313,7 +292,9 @@ class TableMetric(Metric):
         if self.engine != "host":
             return False
         if rows.device.type != "cpu":
-            raise ValueError(f"engine='host' reads host memory, but preds is on {rows.device}")
+            raise ValueError(
+                f"engine='host' reads host memory, but preds is on {rows.device}; pass preds.cpu() or engine='auto'"
+            )
         return True
 
     def _thresholds_on(self, device: Any, eps: float) -> list[Tensor]:
@@ -321,11 +302,11 @@ class TableMetric(Metric):
         name = self.reading.spec.variation.name
         if name not in MEASURES:
             raise ValueError(
-                f"the measure {name!r} is not written in torch, so that it cannot be taken on {device}; on a device "
-                f"there are {', '.join(MEASURES)}"
+                f"variation={name!r} is not implemented in torch, so it cannot be used on {device}; on a device use "
+                f"one of {', '.join(MEASURES)}"
             )
         if device.type == "mps":
-            raise TypeError("this device has no float64: move the metric to the host and pass preds.cpu()")
+            raise TypeError("this device has no float64: move the metric to the CPU and pass preds.cpu()")
         key = eps, device
         if key not in self._thresholds:
             self._thresholds[key] = [
@@ -334,22 +315,20 @@ class TableMetric(Metric):
             ]
         return self._thresholds[key]
 
-    def _complaint(self, bad: dict[str, int], n_good: int) -> str:
+    def _refusal(self, bad: dict[str, int], n_good: int) -> str:
         remedies = {
             "outside [0, 1]": "pass from_logits=True for logits",
             "sum is not 1": "pass from_logits=True for logits, or divide each row by its sum",
-            "label out of range": f"classes run from 0 to {self.reading.spec.n_classes - 1}, others need ignore_index",
+            "label out of range": f"labels must be 0 to {self.reading.spec.n_classes - 1}, or equal to ignore_index",
         }
         if self.reading.from_logits:
-            remedies["not finite"] = "-inf is a class that is ruled out, but not all classes may be"
+            remedies["not finite"] = "a logit may be -inf, but not all logits of a row"
         listed = "; ".join(
             f"{kind} in {n} ({remedies[kind]})" if kind in remedies else f"{kind} in {n}"
             for kind, n in bad.items()
         )
         total = sum(bad.values())
-        return (
-            f"{total} of {total + n_good} rows were refused: {listed}. reset() forgets them with all others"
-        )
+        return f"{total} of {total + n_good} rows were refused: {listed}. reset() removes all rows"
 
 
 @cache
@@ -363,11 +342,13 @@ def _check_tensors(preds: Any, target: Any, device: Any) -> None:
             raise TypeError(f"{argument} must be a tensor, got {type(tensor).__name__}")
         if tensor.device != device:
             raise ValueError(
-                f"{argument} is on {tensor.device}, the metric on {device}: move it with metric.to(...)"
+                f"{argument} is on {tensor.device}, the metric on {device}: call metric.to({str(tensor.device)!r})"
             )
     if not preds.dtype.is_floating_point:
         raise TypeError(
-            f"preds has dtype {preds.dtype}; predictions are floating-point (the order is preds, target)"
+            f"preds has dtype {preds.dtype}; predictions must be floating-point (the order is preds, target)"
         )
     if target.dtype.is_floating_point or target.dtype.is_complex:
-        raise TypeError(f"target has dtype {target.dtype}; targets are class indices")
+        raise TypeError(
+            f"target has dtype {target.dtype}; targets must be class indices, of an integer dtype"
+        )

@@ -8,13 +8,12 @@
 >>> metric.table.n_rows
 10
 
-A state is a sum over rows, kept in words of whole numbers: it takes the same memory after any number of batches, and
-what several processes have seen adds up to what one would have seen, to the bit.
+A state is a sum over rows, stored as integers. Its size does not depend on the number of batches, and the sums of
+several processes add up to those of a single process that was given all rows, bit for bit.
 
-Where the rows are decides how they are summed. Tensors in host memory go through the engines of the core, which read
-them in place; tensors on a device are summed there by torch's own operations (`_device_sums`), and `update` does not
-wait for it. A bad row is therefore no error in `update`: it is counted by kind and left out, and `compute` and `table`
-raise.
+Tensors in host memory are read in place by the engines of `trueness.tabulate`. Tensors on a device are summed there by
+torch operations (`_device_sums`), and `update` does not wait for the result. Therefore `update` does not raise an error
+for a bad row: the row is skipped and counted, and `compute` and `table` raise the error.
 """
 
 from __future__ import annotations
@@ -37,10 +36,37 @@ __all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalib
 
 
 class VariationCalibrationError(TableMetric):
-    """VCE: how far the variation of outcomes is from the predicted one, in bins of the variation.
+    """VCE: the mean distance between observed and predicted variation, in bins of the predicted variation.
 
-    `variation` is a name in `trueness.variations`, or a measure of your own, which only the host can take.
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes C; not needed for `task="binary"`.
+    n_bins : int or EqualWidth, Edges, FineGrid
+        Bins of `table`; a number means bins of equal width over the attainable range of the variation measure.
+    variation : str or Variation
+        A name in `trueness.variations`, or a `Variation` of your own, which works on the host only.
+    task : "multiclass" or "binary"
+        Predictions (N, C, ...) with targets (N, ...), or both of one shape, with the probability of class 1.
+    norm : "l1", "l2" or "max"
+        How the gaps of the bins become one number.
+    ties : "first" or "split"
+        How classes of equal probability are ranked: the lower class index first, as in argmax, or in equal shares.
+    from_logits : bool
+        Whether predictions are logits; this is never guessed from the values.
+    ignore_index : int
+        Rows with this target are skipped.
+    engine : "auto", "host" or "device"
+        "host" is the engine of `trueness.tabulate` (compiled, if numba is installed), "device" is torch operations;
+        "auto" takes "host" for tensors in host memory and "device" for others.
+    confidence_bins : int or EqualWidth, Edges, FineGrid
+        Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By
+        default there is none.
+    kwargs
+        Options of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
 
+    Examples
+    --------
     >>> import torch
     >>> metric = VariationCalibrationError(num_classes=10, n_bins=10, variation="iqv", from_logits=True)
     >>> metric.update(torch.tensor([[10.0] + [0.0] * 9]), torch.tensor([0]))
@@ -82,7 +108,9 @@ class VariationCalibrationError(TableMetric):
 
 
 class ExpectedCalibrationError(TableMetric):
-    """ECE: how far accuracy is from the mean confidence of the top label, in bins of confidence over [1/C, 1].
+    """ECE: the mean distance between accuracy and confidence of the top class, in bins of confidence over [1/C, 1].
+
+    Its arguments are described in `VariationCalibrationError`; `table` is binned by confidence.
 
     >>> import torch
     >>> metric = ExpectedCalibrationError(task="binary")
@@ -122,9 +150,9 @@ class ExpectedCalibrationError(TableMetric):
 
 
 class RankedCalibrationError(TableMetric):
-    """RCE: how far the frequencies of all ranks are from those predicted, in bins of the variation.
+    """RCE: the mean distance between observed and predicted frequencies of the true class's rank, in bins of variation.
 
-    `distance` is "tv", "w1" or "hellinger".
+    `distance` is "tv", "w1" or "hellinger"; the other arguments are described in `VariationCalibrationError`.
     """
 
     def __init__(
