@@ -140,6 +140,14 @@ def bias(n: int, q: Row, beta: float) -> float:
     return oracle.entropy(tilted) - expected_entropy(n, tilted)
 
 
+def cauchy_combination(p: Row) -> float:
+    """1 - F(mean of F^-1(1 - p)) for the standard Cauchy distribution F; p above 0.9 count as 0.9 unless all are."""
+    if min(p) >= 0.9:
+        return min(p)
+    mean = sum(math.tan(math.pi * (0.5 - min(x, 0.9))) for x in p) / len(p)
+    return 0.5 - math.atan(mean) / math.pi
+
+
 def holm(p: Row) -> list[float]:
     """Step down: the k-th smallest of m times m - k + 1, at least what a smaller one got, at most 1."""
     m, order, adjusted, largest = len(p), sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0

@@ -241,6 +241,9 @@ def tabulate(
         "impossible_rows": 0,
         "log_score": 0,
         "log_score_variance": 0,
+        "true_probability": 0,
+        "square": 0,
+        "log_likelihood": 0,
     }
     for (p, y, w), v, m in zip(rows, values, table["bin"], strict=True):
         table["row_count"][m] += 1
@@ -253,7 +256,10 @@ def tabulate(
         table["variation"][m] += w * integer(v)
         table["tied_rows"] += sum(1 for x in p if x == p[y]) > 1
         table["log_score_variance"] += w * integer(varentropy_nats(p), LOG_UNIT)
+        table["true_probability"] += w * integer(p[y])
+        table["square"] += w * sum(integer(x * x) for x in p)
         if p[y] > 0:
+            table["log_likelihood"] += w * integer(math.log(p[y]), LOG_UNIT)
             table["log_score"] += w * integer(math.log(p[y]) + entropy_nats(p), LOG_UNIT)
         else:
             table["impossible_rows"] += 1
@@ -280,6 +286,25 @@ def bin_read(table: dict[str, Any], m: int) -> dict[str, Any]:
         "O": table["measure"](r),
         "uncert": float(table["variation"][m] / n / UNIT),
     }
+
+
+def accuracy(table: dict[str, Any]) -> float:
+    """The share of rows whose true class ranked first."""
+    return float(sum(Fraction(ranks[0]) for ranks in table["rank"]) / sum(table["count"]) / UNIT)
+
+
+def brier_score(y_true: Iterable[int], y_prob: Iterable[Row]) -> float:
+    """mean_i sum_c (p_ic - 1[c = y_i])^2."""
+    rows = [
+        math.fsum((x - (c == y)) ** 2 for c, x in enumerate(p)) for y, p in zip(y_true, y_prob, strict=True)
+    ]
+    return math.fsum(rows) / len(rows)
+
+
+def log_loss(y_true: Iterable[int], y_prob: Iterable[Row]) -> float:
+    """mean_i -ln p_iy; infinite if one p_iy is zero."""
+    rows = [-math.log(p[y]) if p[y] > 0 else math.inf for y, p in zip(y_true, y_prob, strict=True)]
+    return math.fsum(rows) / len(rows)
 
 
 def total_variation(r: Row, q: Row) -> float:

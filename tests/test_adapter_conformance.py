@@ -66,6 +66,7 @@ def simulated(n_classes: int, dtype: str = "float64", decimals: int | None = Non
 
 def agree(made: tn.CalibrationTable, core: tn.CalibrationTable) -> None:
     assert made.same_counts(core)
+    assert made.sums.same(core.sums, "true_probability", "square")
     assert made.isclose(core)
     assert (made.tied_rows, made.impossible_rows) == (core.tied_rows, core.impossible_rows)
     readers = (tn.variation_calibration_error, tn.ranked_calibration_error, tn.top_label_error)

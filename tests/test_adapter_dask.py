@@ -406,11 +406,11 @@ def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
 
 def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
     mine, work = part_and_work()
-    later = json.loads(mine.to_json()) | {"schema": 2, "library": "9.0"}
+    later = json.loads(mine.to_json()) | {"schema": 3, "library": "9.0"}
     other = partitions.Part.from_json(json.dumps(later), work)
-    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 2"):
+    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 3"):
         mine + other
-    with pytest.raises(ValueError, match="schema 2"):
+    with pytest.raises(ValueError, match="schema 3"):
         work.finish(other)
     theirs, _ = part_and_work(bins=11)
     with pytest.raises(ValueError, match="cannot be added: bins differs"):

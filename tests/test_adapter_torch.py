@@ -57,6 +57,9 @@ def test_words_added_up_are_the_tables_added_up(whole: int, fraction: int, times
         variation=filled((2,), 52),
         log_score=ExactSum(np.array(-whole), np.array(fraction & (2**40 - 1)), 40),
         log_score_variance=filled((), 40),
+        true_probability=filled((), 52),
+        square=filled((), 52),
+        log_likelihood=ExactSum(np.array(-whole), np.array(fraction & (2**40 - 1)), 40),
     )
     words, totals = words_of(sums, spec, 4)
     assert words.shape == (2, width(spec))
@@ -649,7 +652,7 @@ def test_memory_does_not_grow() -> None:
     at_first = held()
     for _ in range(30):
         metric.update(rows, labels)
-    assert held() == at_first == 10 * (1 + 3 * 4 + 3) * 8 + 12 * 8 + 8 * 8
+    assert held() == at_first == 10 * (1 + 3 * 4 + 3) * 8 + 21 * 8 + 8 * 8
 
 
 @torch_only

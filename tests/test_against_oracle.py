@@ -136,9 +136,12 @@ def assert_same(table: tn.CalibrationTable, expected: dict[str, Any]) -> None:
     assert table.impossible_rows == expected["impossible_rows"]
     variation = [float(v) / oracle.UNIT for v in expected["variation"]]
     assert table.variation_sum.tolist() == pytest.approx(variation, rel=1e-12, abs=1e-12)
-    for name in ("log_score", "log_score_variance"):
-        got = table.log_score_sum if name == "log_score" else table.log_score_variance
+    for name in ("true_probability", "square"):
+        assert whole(getattr(table.sums, name)) == [expected[name]], name
+    for name in ("log_score", "log_score_variance", "log_likelihood"):
+        got = float(getattr(table.sums, name).value)
         assert got == pytest.approx(expected[name] / oracle.LOG_UNIT, rel=1e-12, abs=n * 2.0**-40), name
+    assert table.accuracy == pytest.approx(oracle.accuracy(expected), rel=1e-12)
 
 
 def assert_same_numbers(table: tn.CalibrationTable, expected: dict[str, Any], name: str) -> None:
@@ -216,10 +219,41 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
         assert got.ravel().tolist() == pytest.approx(exact, rel=1e-12, abs=heaviest * 2.0**-50)
     variation = [float(v) / oracle.UNIT for v in expected["variation"]]
     assert table.variation_sum.tolist() == pytest.approx(variation, rel=1e-12, abs=heaviest * 1e-12)
-    assert table.log_score_sum == pytest.approx(
-        float(expected["log_score"]) / oracle.LOG_UNIT, rel=1e-12, abs=weights.sum() * 2.0**-40
-    )
+    for which in ("log_score", "log_likelihood"):
+        assert float(getattr(table.sums, which).value) == pytest.approx(
+            float(expected[which]) / oracle.LOG_UNIT, rel=1e-12, abs=weights.sum() * 2.0**-40
+        )
+    for which in ("true_probability", "square"):
+        assert float(getattr(table.sums, which).value) == pytest.approx(
+            float(expected[which]) / oracle.UNIT, rel=1e-12
+        )
     assert_same_numbers(table, expected, name)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+@pytest.mark.parametrize("ties", ["first", "split"])
+@pytest.mark.parametrize("name", ["entropy", "confidence"])
+@pytest.mark.parametrize("kind", ROWS)
+def test_scores_of_every_engine(kind: str, name: str, ties: str, engine: str, weighted: bool) -> None:
+    """Accuracy, Brier score and log-loss, and the sums they are read off; a weight counts as repetition."""
+    y_true, y_prob = rows_of(kind)
+    weights = np.random.default_rng(5).integers(0, 4, len(y_true)) if weighted and len(y_true) > 1 else None
+    options = {"engine": engine} if weights is None else {"sample_weight": weights}
+    table = tn.tabulate(y_true, y_prob, variation=name, ties=ties, **options)
+    judged = {"measure": name, "ties": ties, "weights": weights, "dtype": y_prob.dtype.name}
+    expected = oracle.tabulate(y_true, y_prob, **judged)
+    if weights is None:
+        assert_same(table, expected)
+    else:
+        y_true, y_prob = (np.repeat(part, weights, axis=0) for part in (y_true, y_prob))
+    rows = y_prob.astype(float).tolist()
+    close = {"rel": 1e-12, "abs": 1e-12}
+    assert table.accuracy == pytest.approx(oracle.accuracy(expected), **close)
+    assert table.brier_score == pytest.approx(oracle.brier_score(y_true, rows), **close)
+    assert table.log_loss == pytest.approx(oracle.log_loss(y_true, rows), **close)
+    for number in (table.accuracy, table.brier_score, table.log_loss):
+        assert type(number) is float
 
 
 @pytest.mark.parametrize("min_count", [1, 5, 12])

@@ -195,7 +195,37 @@ class TestDifferences:
         said = RESULT.verdict.splitlines()
         assert said[0].startswith("good is better calibrated than sharp: VCE good - sharp = -0.")
         close = tn.compare(Y_TRUE, {"a": GOOD, "b": tn.simulate.sharpen(GOOD, 1.001)}, rng=0, resamples=99)
-        assert close.verdict.startswith("no evidence that a and b differ in VCE")
+        assert close.verdict.startswith("no evidence that a and b differ in calibration: VCE a - b = ")
+        assert close.verdicts[0].kind == "none"
+
+    def test_a_model_and_its_negation(self) -> None:
+        """VCE, net and every symmetric number are equal; ECE and RCE are not."""
+        y_true, y_prob = tn.simulate.calibrated(2000, [1.0, 1.0], rng=1)
+        result = tn.compare(y_true, {"right": y_prob, "negated": y_prob[:, ::-1]}, resamples=199)
+        (pair,), (verdict,) = result.pairs, result.verdicts
+        assert abs(pair.vce.difference) < 0.002
+        assert pair.adjusted_p_value <= 0.001
+        assert (verdict.kind, verdict.better) == ("better", "right")
+        assert "ECE right - negated = -0." in str(verdict)
+
+    def test_errors_in_opposite_directions(self) -> None:
+        y_true, y_prob = tn.simulate.calibrated(3000, [1.0] * 3, rng=1)
+        models = {"blunt": tn.simulate.sharpen(y_prob, 0.7), "sharp": tn.simulate.sharpen(y_prob, 1.35)}
+        (verdict,) = tn.compare(y_true, models, resamples=199).verdicts
+        assert (verdict.kind, verdict.better) == ("differ", None)
+        assert "blunt is under-confident, sharp is over-confident" in str(verdict)
+
+    def test_four_models_with_few_resamples(self) -> None:
+        """Six pairs and 99 resamples: no share of replicates could pass the correction, the tail can."""
+        models = {f"a={a}": tn.simulate.sharpen(GOOD, a) for a in (1.0, 1.5, 2.0, 3.0)}
+        result = tn.compare(Y_TRUE, models, resamples=99)
+        assert result.pairs[2].adjusted_p_value < 0.01
+        assert result.verdicts[2].better == "a=1.0"
+
+    def test_columns_say_what_they_are(self) -> None:
+        kinds, metrics = str(RESULT).splitlines()[2:4]
+        assert kinds.split() == ["plug-in", *["debiased"] * 4]
+        assert metrics.split() == "model VCE VCE net gap ECE RCE p accuracy Brier log-loss".split()
 
     def test_print_and_dict(self) -> None:
         result = tn.compare(Y_TRUE, MODELS, rng=2, resamples=99, groups=np.arange(1500) % 20)
@@ -204,7 +234,7 @@ class TestDifferences:
         for word in ("good", "sharp", "blunt", "debiased", "net gap", "seed 2", "fewer than 100 rows"):
             assert word in page
         content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-        assert (content["schema"], content["kind"]) == (1, "comparison")
+        assert (content["schema"], content["kind"]) == (2, "comparison")
         assert content["pairs"][0]["vce"]["difference"] == result.pairs[0].vce.difference
         assert set(content["assessments"]) == set(MODELS)
         assert content["groups"][0]["comparison"] is None

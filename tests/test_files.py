@@ -142,7 +142,7 @@ class TestTheFile:
     def test_it_is_json_with_a_schema_number(self, path: Path) -> None:
         TABLES["first"].save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
-        assert content["schema"] == 1
+        assert content["schema"] == 2
         spec = content["tables"][0]["spec"]
         assert (spec["n_classes"], spec["variation"], spec["ties"]) == (3, "entropy", "first")
         assert spec["edges"] == [0, 0.25, 0.5, 0.75, 1]
@@ -285,7 +285,61 @@ def full_bin(name: str) -> int:
     return int(TABLES[name].row_count.argmax())
 
 
+def without_scores(table: tn.CalibrationTable) -> tn.CalibrationTable:
+    """The table as a file of schema 1 would have held it."""
+    content = table.to_dict()
+    for name in ("true_probability", "square", "log_likelihood"):
+        del content["sums"][name]
+    return tn.CalibrationTable.from_dict(content)
+
+
+class TestAbsentSums:
+    @pytest.mark.parametrize("name", TABLES)
+    def test_what_one_of_two_lacks_their_sum_lacks(self, name: str) -> None:
+        table = TABLES[name]
+        less = without_scores(table)
+        assert table + less == less + table == without_scores(table + table)
+        assert np.isnan((table + less).log_loss)
+
+    @pytest.mark.parametrize("name", TABLES)
+    def test_absent_is_not_equal_to_present(self, name: str) -> None:
+        table = TABLES[name]
+        less = without_scores(table)
+        assert less != table
+        assert table != less
+        assert not less.isclose(table)
+        assert not table.isclose(less)
+        assert less.same_counts(table)
+        assert less == without_scores(table)
+
+    def test_the_numbers_of_all_rows_are_there(self) -> None:
+        less = without_scores(TABLES["first"])
+        assert less.accuracy == TABLES["first"].accuracy
+        assert less.coarsen(2).log_score_sum == TABLES["first"].log_score_sum
+
+
 class TestDamagedTables:
+    @pytest.mark.parametrize("name", ["first", "split", "weighted"])
+    @pytest.mark.parametrize(
+        ("which", "factor"),
+        [
+            ("true_probability", -1),
+            ("true_probability", 4),
+            ("square", -1),
+            ("square", 0),
+            ("square", 4),
+            ("log_likelihood", -1),
+            ("log_likelihood", 2**23),
+            ("log_likelihood", 4),
+        ],
+    )
+    def test_scores_are_those_of_such_rows(self, name: str, which: str, factor: int) -> None:
+        def scaled(value: Any) -> Any:
+            return value * factor if isinstance(value, float) else value | {"whole": value["whole"] * factor}
+
+        with pytest.raises(ValueError, match=which):
+            tn.CalibrationTable.from_dict(edited(name, put(scaled, "sums", which)))
+
     @pytest.mark.parametrize("name", ["first", "split", "weighted", "equal mass"])
     def test_every_key_is_needed_and_none_is_added(self, name: str) -> None:
         def dictionaries(value: Any, *keys: Any) -> list[tuple[Any, ...]]:
@@ -518,13 +572,13 @@ class TestDamagedFiles:
         with pytest.raises(ValueError, match=r"table\.json"):
             tn.CalibrationTable.load(path)
 
-    @pytest.mark.parametrize("schema", [0, 2, 99, "1", None, 1.5, True, [1]])
+    @pytest.mark.parametrize("schema", [0, 3, 99, "1", "2", None, 1.5, True, [1]])
     def test_unknown_schemas(self, path: Path, schema: Any) -> None:
         TABLES["first"].save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["schema"] = schema
         path.write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(ValueError, match=r"schema.*1"):
+        with pytest.raises(ValueError, match=r"schema.*1 and 2"):
             tn.CalibrationTable.load(path)
 
     @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
@@ -643,4 +697,19 @@ class TestVersionOne:
         assert tn.tabulate(labels, rows, bins=4, ties="split", variation="confidence").same_counts(
             by_confidence
         )
-        assert tn.tabulate(labels, rows, bins=weighted.bins, sample_weight=np.arange(1, 9)).isclose(weighted)
+        anew = tn.tabulate(labels, rows, bins=weighted.bins, sample_weight=np.arange(1, 9))
+        assert without_scores(anew).isclose(weighted)
+
+    def test_what_schema_1_lacks_is_not_a_number(self) -> None:
+        for table in tn.CalibrationTable.load_all(FIXTURE):
+            assert table.sums.true_probability is table.sums.square is table.sums.log_likelihood is None
+            assert np.isnan(table.brier_score)
+            assert np.isnan(table.log_loss)
+        # Right at the first rank: rows 1, 4 and 6, and of the two tied at 0 behind a sure class none.
+        assert tn.CalibrationTable.load(FIXTURE).accuracy == 3 / 8
+
+    def test_it_is_saved_again_without_them(self, path: Path) -> None:
+        tables = tn.CalibrationTable.load_all(FIXTURE)
+        tn.CalibrationTable.save_all(tables, path)
+        assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 2
+        assert tn.CalibrationTable.load_all(path) == tables

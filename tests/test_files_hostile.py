@@ -266,7 +266,7 @@ def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any
     [
         "[]",
         "{}",
-        '{"format": "trueness tables by group", "schema": 2, "by": "x", "groups": []}',
+        '{"format": "trueness tables by group", "schema": 3, "by": "x", "groups": []}',
         '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": []}',
         '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": {}}',
         '{"format": "trueness tables by group", "schema": 1, "by": "x", "groups": [1]}',

@@ -52,6 +52,8 @@ def assert_same(y_true, y_prob, **how) -> None:
         abs(fused.log_score_variance - portable.log_score_variance)
         <= unit + 1e-12 * portable.log_score_variance
     )
+    assert fused.sums.same(portable.sums, "true_probability", "square")
+    assert fused.log_loss == pytest.approx(portable.log_loss, rel=1e-12, abs=2.0**-40)
     np.testing.assert_allclose(
         fused.variation_sum, portable.variation_sum, rtol=1e-12, atol=1e-13 * fused.n_rows
     )

@@ -1,5 +1,7 @@
 """ECE against other people's libraries, where the partition into bins is the same; and where it is not, how much.
 
+Accuracy, Brier score and log-loss have no bins, and must agree everywhere.
+
 Bins here cover [1/C, 1] in M parts, theirs [0, 1] in M' parts. The two agree on [1/C, 1] if M' = M C/(C-1) is whole
 (the width (1 - 1/C)/M is 1/M' and 1/C a multiple of it): 20 for C = 2, 15 for C = 3, 12 for C = 6, with M = 10.
 """
@@ -69,6 +71,51 @@ def test_ece_against_torchmetrics(n_classes: int, norm: str) -> None:
     )
     assert float(theirs) > 0.03
     assert tn.ece(y_true, y_prob, norm=norm) == pytest.approx(float(theirs), abs=1e-5)
+
+
+@pytest.mark.sklearn
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
+def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool) -> None:
+    """Their brier_score_loss sums over the classes too with scale_by_half=False; float32 rows are given as float64."""
+    from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+
+    y_true, y_prob = tn.simulate.calibrated(3000, np.full(n_classes, 0.7), rng=n_classes)
+    y_prob = y_prob.astype(dtype)
+    weight = np.random.default_rng(1).gamma(1.0, 1.0, 3000) if weighted else None
+    table = tn.tabulate(y_true, y_prob, sample_weight=weight)
+    y_prob = y_prob.astype(np.float64)
+    y_prob /= y_prob.sum(axis=1, keepdims=True)
+    how: dict[str, Any] = {"sample_weight": weight}
+    labels = np.arange(n_classes)
+    brier = (
+        2 * brier_score_loss(y_true, y_prob[:, 1], scale_by_half=True, **how)
+        if n_classes == 2
+        else brier_score_loss(y_true, y_prob, labels=labels, scale_by_half=False, **how)
+    )
+    close = 1e-6 if dtype == "float32" else 1e-12  # theirs asks for rows that were divided by their sums
+    assert table.accuracy == pytest.approx(accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12)
+    assert table.brier_score == pytest.approx(brier, rel=close)
+    assert table.log_loss == pytest.approx(log_loss(y_true, y_prob, labels=labels, **how), rel=close)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+def test_scores_of_logits_against_torch(n_classes: int) -> None:
+    """cross_entropy takes ln p from the logits, too: rows that are off by thousands still have a finite loss."""
+    import torch
+    from torch.nn.functional import cross_entropy, mse_loss, one_hot
+
+    rng = np.random.default_rng(n_classes)
+    logits, labels = rng.normal(0, 3, (2000, n_classes)), rng.integers(0, n_classes, 2000)
+    logits[:50] *= 1000
+    z, y = torch.tensor(logits), torch.tensor(labels)
+    table = tn.tabulate(labels, logits, from_logits=True)
+    assert table.log_loss == pytest.approx(cross_entropy(z, y).item(), rel=1e-12)
+    squares = mse_loss(z.softmax(dim=1), one_hot(y, n_classes).double(), reduction="sum")
+    assert table.brier_score == pytest.approx(squares.item() / 2000, rel=1e-12)
+    assert table.accuracy == (z.argmax(dim=1) == y).double().mean().item()
 
 
 # Confidences .1, .2, ..., 1.0 over ten classes, a hundred rows each, of which so many are right: the gaps alternate

@@ -351,7 +351,7 @@ class TestReadBack:
         [
             (lambda text: text[:9], "holds no tables; it is not a report of trueness"),
             (lambda text: text[: text.index("</script>")], "holds no tables"),
-            (lambda text: text.replace('"schema": 1', '"schema": 99'), "schema 99"),
+            (lambda text: text.replace('"schema": 2', '"schema": 99'), "schema 99"),
             (lambda text: text.replace('"n_rows": 1500', '"n_rows": 1501'), "n_rows is 1501"),
             (lambda text: text.replace('{"format"', '{"format'), "is not a file of calibration tables"),
             (lambda text: text.replace('"seed": 7', '"seed": "x"'), "what it says of its own making"),

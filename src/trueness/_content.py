@@ -93,6 +93,12 @@ class Sums:
     """Σ(ln p_y + H) over rows with p_y > 0, in nats, ()."""
     log_score_variance: Sum
     """Σ of the varentropies of all rows, ()."""
+    true_probability: Sum | None = None
+    """Σp_y, (); like the next two, absent from files of schema 1."""
+    square: Sum | None = None
+    """Σ‖p‖², each p·p rounded to a multiple of 2⁻⁵², ()."""
+    log_likelihood: Sum | None = None
+    """Σ ln p_y over rows with p_y > 0, in nats, ()."""
     weight: FloatSum | None = None
     """Σw over each bin of a weighted table, (M,)."""
     weight_square: FloatSum | None = None
@@ -121,6 +127,9 @@ class Sums:
             variation=zero((m,), PROBABILITY_BITS),
             log_score=zero((), LOG_SCORE_BITS),
             log_score_variance=zero((), LOG_SCORE_BITS),
+            true_probability=zero((), PROBABILITY_BITS),
+            square=zero((), PROBABILITY_BITS),
+            log_likelihood=zero((), LOG_SCORE_BITS),
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
         )
@@ -134,12 +143,13 @@ class Sums:
         def added(a: Any, b: Any) -> Any:
             return np.asarray(a + b) if isinstance(a, np.ndarray) else a + b
 
-        pairs = zip(self.items(), other.items(), strict=True)
-        return Sums(**{name: added(mine, theirs) for (name, mine), (_, theirs) in pairs})
+        theirs = dict(other.items())
+        # What one of the two lacks is unknown for both together.
+        return Sums(**{name: added(mine, theirs[name]) for name, mine in self.items() if name in theirs})
 
     def same(self, other: Sums, *names: str) -> bool:
-        """Whether the named fields (by default all) are equal to the last bit."""
-        chosen = names or tuple(name for name, _ in self.items())
+        """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""
+        chosen = names or tuple(field.name for field in fields(self))
         return all(_same(getattr(self, name), getattr(other, name)) for name in chosen)
 
     @property
@@ -151,17 +161,20 @@ class Sums:
         """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
 
         Sums over a bin are judged on the scale of that bin, or a light one would pass whatever it holds; Σw² on its
-        own; the log-scores, which may cancel over the rows, on that of all rows.
+        own; totals, some of which may cancel over the rows, on that of all rows.
         """
         mass = np.maximum(self.mass, other.mass)
         of_all = np.asarray(mass.sum())
-        scales = {"log_score": of_all, "log_score_variance": of_all, "weight_square": np.zeros(())}
-        pairs = zip(self.items(), other.items(), strict=True)
-        return all(
-            np.array_equal(a, b)
+        mine, theirs = dict(self.items()), dict(other.items())
+
+        def scale(name: str, value: FloatArray) -> FloatArray:
+            return np.zeros(()) if name == "weight_square" else of_all if value.ndim == 0 else mass
+
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(a, theirs[name])
             if isinstance(a, np.ndarray)
-            else _close(a.value, b.value, rtol, scales.get(name, mass))
-            for (name, a), (_, b) in pairs
+            else _close(a.value, theirs[name].value, rtol, scale(name, a.value))
+            for name, a in mine.items()
         )
 
     def grouped(self, starts: IntArray) -> Sums:
@@ -185,4 +198,6 @@ def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool
 
 
 def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
     return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a.same(b))

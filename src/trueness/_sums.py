@@ -18,12 +18,20 @@ FloatArray: TypeAlias = NDArray[np.float64]
 PROBABILITY_BITS = 52
 """Probabilities and variations enter as multiples of 2⁻⁵², the spacing of float64 just above 1."""
 
+ONE_BITS = int(np.float64(1.0).view(np.int64))
+"""The bits of 1.0. Between 1 and 2 floats are 2⁻⁵² apart, so the bits of 1 + p are these plus p in units of 2⁻⁵²."""
+
 LOG_SCORE_BITS = 40
 """Log-scores reach some hundreds, so they enter as multiples of 2⁻⁴⁰."""
 
 
 LEAST_LOG = -(2.0**22)
 """No ln p counts as less: so improbable a class comes from logits alone, and a sum of such must not overflow."""
+
+
+def bits_of_ones(n: int) -> int:
+    """n times `ONE_BITS` as an int64 holds it, modulo 2⁶⁴: what to take off the sum of the bits of n numbers 1 + p."""
+    return (n * ONE_BITS + 2**63) % 2**64 - 2**63
 
 
 def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -72,6 +80,11 @@ class ExactSum:
     def value(self) -> FloatArray:
         """The nearest float64: one rounding, of a sum that is exact."""
         return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
+
+    @property
+    def units(self) -> int:
+        """A single sum as a Python integer, in units of 2⁻ᵇ."""
+        return (int(self.whole) << self.bits) + int(self.fraction)
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum.carried(self.whole + other.whole, self.fraction + other.fraction, self.bits)

@@ -21,7 +21,12 @@ from trueness.ranking import TIES
 from trueness.variation import Variation, as_variation
 
 FORMAT = "trueness calibration tables"
-SCHEMA = 1
+SCHEMA = 2
+SCHEMAS = (1, SCHEMA)
+"""Those that are read."""
+
+SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
+"""Sums that a table read from a file of schema 1 lacks, and what was added to it too: it has all of them or none."""
 
 COARSEST_EPS = 2.0**-7
 """That of bfloat16, the coarsest dtype that is read: by so much may the sum of a row miss 1."""
@@ -58,14 +63,20 @@ def read_content(content: Any, name: str, variation: Variation | None) -> list[t
     """Spec and sums of each table in what JSON said; `name` is that of the file."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{name} is JSON, but not a file of calibration tables")
-    if not _is_int(content.get("schema")) or content["schema"] != SCHEMA:
-        raise ValueError(
-            f"{name} has schema {content.get('schema')!r}; this version of trueness reads schema {SCHEMA}"
-        )
+    require_schema(content, name)
     tables = content.get("tables")
     if not isinstance(tables, list) or not tables:
         raise ValueError(f"{name} holds no tables")
     return [_decode_in_file(table, variation, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
+
+
+def require_schema(content: dict[str, Any], name: str) -> None:
+    """Refuse a file of a schema that is not known."""
+    if not _is_int(content.get("schema")) or content["schema"] not in SCHEMAS:
+        raise ValueError(
+            f"{name} has schema {content.get('schema')!r}; this version of trueness reads schema "
+            f"{' and '.join(map(str, SCHEMAS))}"
+        )
 
 
 def _decode_in_file(content: Any, variation: Variation | None, place: str) -> tuple[TableSpec, Sums]:
@@ -112,8 +123,10 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     spec = _decode_spec(content["spec"], variation)
     _require_declared_lengths(spec, content["sums"])
     expected = dict(Sums.zeros(spec).items())
-    _require(set(content["sums"]) == set(expected), f"its sums must be {', '.join(expected)}")
-    sums = Sums(**{name: _decode_sum(name, content["sums"][name], zero) for name, zero in expected.items()})
+    given = content["sums"]
+    complete = set(given) in (set(expected), set(expected) - SINCE_SCHEMA_2)
+    _require(complete, f"its sums must be {', '.join(expected)}")
+    sums = Sums(**{name: _decode_sum(name, given[name], expected[name]) for name in given})
     with np.errstate(over="ignore"):  # numbers out of all proportion are refused, not warned about
         _require_consistent(spec, sums, content["n_rows"])
     return spec, sums
@@ -265,6 +278,27 @@ def _require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     _require(reachable, "log_score is out of reach of so many rows")
     reachable = 0 <= float(sums.log_score_variance.value) <= (log_c**2 + 2) * mass
     _require(reachable, "log_score_variance is out of reach of so many rows")
+    _require_scores(spec, sums, mass, slack)
+
+
+def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> None:
+    """What holds for the sums that accuracy's companions are read off: p_y is one of the ordered probabilities."""
+    if sums.true_probability is None or sums.square is None or sums.log_likelihood is None:
+        return
+    slack = max(slack, 1e-15) * mass
+    ordered = sums.ordered.value.sum(axis=0)
+    within = ordered[-1] - slack <= float(sums.true_probability.value) <= ordered[0] + slack
+    _require(within, "true_probability is not between the smallest and the largest probabilities")
+    # Cauchy and Schwarz: (Σp)² ≤ C·Σp² ≤ C·Σp for each row.
+    least, most = (1 - COARSEST_EPS) ** 2 / spec.n_classes, 1 + COARSEST_EPS
+    within = least * mass - slack <= float(sums.square.value) <= most * mass + slack
+    _require(within, "square is out of reach of so many rows")
+    log_likelihood = float(sums.log_likelihood.value)
+    _require(LEAST_LOG * mass <= log_likelihood <= 0, "log_likelihood is out of reach of so many rows")
+    entropy = float(sums.log_score.value) - log_likelihood
+    rounding = slack + 1e-12 * (mass - log_likelihood)
+    within = -rounding <= entropy <= (math.log(spec.n_classes) + 1) * mass + rounding
+    _require(within, "log_score and log_likelihood do not belong to the same rows")
 
 
 def _within_edges(spec: TableSpec, variation: Sum, weight: Any) -> bool:

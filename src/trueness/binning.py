@@ -241,6 +241,17 @@ def as_bins(bins: int | Bins) -> Bins:
     raise TypeError(f"bins must be a number or EqualWidth, EqualMass, Edges or FineGrid, got {bins!r}")
 
 
+def confidence_bins_for(bins: Bins, chosen: int | Bins | None = None) -> Bins:
+    """The bins by confidence, off which ECE is read, beside `bins` of another measure.
+
+    Those that were chosen; else bins of the same kind and number. Edges were chosen for the other measure and mean
+    nothing for confidences, so they give as many bins of equal width.
+    """
+    if chosen is not None:
+        return as_bins(chosen)
+    return EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
+
+
 def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArray, tuple[float, ...]]:
     """Where each coarser bin begins among finer ones, and the coarser edges; each must be a fine edge."""
     if isinstance(coarse, EqualMass):

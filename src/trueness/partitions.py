@@ -169,7 +169,8 @@ class Work:
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the bins that were asked for: those of equal mass are made of the grid now."""
         grid = isinstance(self.plan.bins, EqualMass) and not self.plan.exact
-        return self.checked(part).coarsened(self.plan.bins) if grid else self.checked(part)
+        checked = self.checked(part)
+        return checked.coarsened(self.plan.bins, self.plan.confidence_bins) if grid else checked
 
     def checked(self, part: Part) -> GroupedTables:
         """The tables of all rows, after a look at what the workers sent."""
@@ -263,6 +264,8 @@ class Options(TypedDict, total=False):
     """Names of the classes in the order of the columns, if labels are names."""
     variation: str | Variation
     bins: int | Bins
+    confidence_bins: int | Bins
+    """Of the confidence table, off which `assess` reads ECE; by default as `bins`."""
     exact: bool
     """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
     ties: str
@@ -315,7 +318,16 @@ def plan_of(options: Options, *, with_confidence: bool) -> Plan:
         options.get("ties", "first"),
         options.get("engine", "auto"),
         with_confidence=with_confidence,
+        confidence_bins=_confidence_bins(options, exact=exact),
     )
+
+
+def _confidence_bins(options: Options, *, exact: bool) -> Bins | None:
+    given = options.get("confidence_bins")
+    chosen = None if given is None else as_bins(given)
+    if exact and isinstance(chosen, EqualMass):
+        raise ValueError("with exact=True the bins of confidence are as `bins`; leave confidence_bins out")
+    return chosen
 
 
 def choice_of(fields: Mapping[str, Field], request: Request) -> Choice:

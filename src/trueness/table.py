@@ -121,6 +121,51 @@ class CalibrationTable:
         return float(self.sums.log_score_variance.value)
 
     @property
+    def accuracy(self) -> float:
+        """The share of rows (or of weight) whose true class ranked first; NaN for a table without rows.
+
+        Ties count as the table's `ties` says: with "first" this is the accuracy of argmax, with "split" the accuracy
+        expected if ties are broken at random.
+
+        >>> import trueness as tn
+        >>> table = tn.tabulate([0, 1, 0, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+        >>> table.accuracy, round(table.brier_score, 4), round(table.log_loss, 4)
+        (0.75, 0.35, 0.5108)
+        """
+        return self._mean(self.sums.rank.value[:, 0].sum())
+
+    @property
+    def brier_score(self) -> float:
+        """The mean of Σ_c (p_c - 1[c = y])² over rows: the sum over classes, from 0 (best) to 2.
+
+        For two classes this is twice the score that looks at one class alone. NaN for a table without rows, and for
+        one that was read from a file of schema 1, which lacks the sums.
+        """
+        true, square = self.sums.true_probability, self.sums.square
+        if true is None or square is None:
+            return float("nan")
+        if isinstance(true, ExactSum) and isinstance(square, ExactSum):
+            # 1 - 2 p_y + ‖p‖² in whole units: where predictions are nearly perfect, floats would cancel.
+            units = (self.n_rows << true.bits) - 2 * true.units + square.units
+            return self._mean(max(0, units) / (1 << true.bits))
+        return self._mean(max(0.0, float(self.count.sum() - 2.0 * true.value + square.value)))
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -ln p_y over rows, in nats, from 0 (best) up; infinite if `impossible_rows` is not 0.
+
+        NaN for a table without rows, and for one that was read from a file of schema 1, which lacks the sum.
+        """
+        total = self.sums.log_likelihood
+        if total is None:
+            return float("nan")
+        return self._mean(float("inf") if self.impossible_rows else 0.0 - float(total.value))
+
+    def _mean(self, total: float) -> float:
+        """A sum over all rows divided by their number or weight; NaN if there are none."""
+        return float(total / self.count.sum()) if self.n_rows else float("nan")
+
+    @property
     def weight_square_sum(self) -> FloatArray:
         """Σw² over each bin, (M,); the count if rows are unweighted."""
         square = self.sums.weight_square

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from trueness._sums import LEAST_LOG, PROBABILITY_BITS
+from trueness._sums import LEAST_LOG, ONE_BITS, PROBABILITY_BITS
 from trueness.adapters._reading import GOOD, Reading, kinds_of, refused
 from trueness.adapters._words import HALF, LOG_HALF
 
@@ -31,7 +31,7 @@ Measure = Callable[[Tensor], Tensor]
 def device_sums(
     rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The words of the bins of all tables, (M, K), and the totals, (12,), of rows (n, C) with labels (n,)."""
+    """The words of the bins of all tables, (M, K), and the totals, (21,), of rows (n, C) with labels (n,)."""
     step = max(1, CHUNK_VALUES // rows.shape[1])
     parts = zip(rows.split(step), labels.split(step), strict=True)
     words, totals = zip(*(_part_sums(*part, reading, eps, thresholds) for part in parts), strict=True)
@@ -61,7 +61,7 @@ def _part_sums(
     first = (scores > of_true).sum(dim=1)
     log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if reading.from_logits else of_true.log()
     impossible = (log_p[:, 0] == -math.inf) & good
-    log_score = log_p[:, 0].clamp(min=LEAST_LOG) + entropy
+    log_p = log_p[:, 0].clamp(LEAST_LOG, 0.0)
 
     classes = torch.arange(spec.n_classes, device=rows.device)
     if spec.ties == "first":
@@ -76,10 +76,30 @@ def _part_sums(
         variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
         words.append(_binned(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends))
 
-    scored = torch.stack([torch.where(good & ~impossible, log_score, 0.0), varentropy.clamp(min=0) * good])
-    log_words = _words(scored, LOG_HALF).sum(dim=1).long()
+    possible = good & ~impossible
+    logs = torch.stack(
+        [
+            torch.where(possible, log_p + entropy, 0.0),
+            varentropy.clamp(min=0) * good,
+            torch.where(possible, log_p, 0.0),
+        ]
+    )
+    log_words = _words(logs, LOG_HALF).sum(dim=1).long()
+    units = torch.stack([_units(p.gather(1, label)), _units(p * p)]) * good
+    unit_words = _unit_words(units).sum(dim=1)
     counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
-    return torch.cat(words), torch.cat([counts, log_words.flatten(), refused(kind)])
+    return torch.cat(words), torch.cat([counts, log_words.flatten(), unit_words.flatten(), refused(kind)])
+
+
+def _units(p: Tensor) -> Tensor:
+    """The sums of rows of probabilities, each rounded to a multiple of 2⁻⁵², as integers of that unit, (n,)."""
+    return ((p + 1.0).view(torch.int64) - ONE_BITS).sum(dim=1)
+
+
+def _unit_words(units: Tensor) -> Tensor:
+    """Integers of 2⁻⁵² as whole + high·2⁻²⁶ + low·2⁻⁵², on a new last axis."""
+    mask = (1 << HALF) - 1
+    return torch.stack([units >> PROBABILITY_BITS, (units >> HALF) & mask, units & mask], dim=-1)
 
 
 def _halves(x: Tensor) -> tuple[Tensor, Tensor]:

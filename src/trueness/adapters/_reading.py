@@ -11,6 +11,7 @@ from torch import Tensor
 from trueness._border import SUM_TOLERANCE, whole_number
 from trueness._content import TableSpec
 from trueness._sums import FloatArray
+from trueness.adapters._words import N_TOTALS
 from trueness.binning import Bins, EqualMass, as_bins
 from trueness.variation import Variation, variations
 
@@ -42,15 +43,9 @@ class Reading(NamedTuple):
     def fingerprint(self) -> Tensor:
         """Eight bytes that differ between sums that must not be added."""
         spec, of_confidence = self.spec, self.confidence_spec
-        parts: list[object] = [
-            spec.n_classes,
-            spec.variation.name,
-            spec.bins.edges,
-            spec.bins.snap,
-            spec.ties,
-        ]
-        parts += [self.from_logits, self.ignore_index]
-        if of_confidence is not None:  # only then, so that checkpoints from before there was one still load
+        parts: list[object] = [N_TOTALS, spec.n_classes, spec.variation.name, spec.bins.edges, spec.bins.snap]
+        parts += [spec.ties, self.from_logits, self.ignore_index]
+        if of_confidence is not None:
             parts += [of_confidence.bins.edges, of_confidence.bins.snap]
         digest = blake2b(repr(tuple(parts)).encode(), digest_size=8).digest()
         return torch.tensor(list(digest), dtype=torch.int64)

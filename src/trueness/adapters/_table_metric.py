@@ -14,7 +14,7 @@ from trueness._border import require_choice, yes_or_no
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._reading import KINDS, Reading, confidence_spec_of, n_classes_of, spec_of
-from trueness.adapters._words import LOG_WORDS, sums_of, width
+from trueness.adapters._words import N_TOTALS, sums_of, width
 from trueness.binning import Bins
 from trueness.metrics import NORMS
 from trueness.ranking import TIES
@@ -83,7 +83,7 @@ class TableMetric(Metric):
         self._thresholds: dict[tuple[float, Any], list[Tensor]] = {}
         words = torch.zeros((sum(self._n_bins()), width(spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
-        totals = torch.zeros(LOG_WORDS.stop + len(KINDS), dtype=torch.int64)
+        totals = torch.zeros(N_TOTALS + len(KINDS), dtype=torch.int64)
         self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
         # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
         # torchmetrics compares states with a tolerance.
@@ -155,7 +155,7 @@ class TableMetric(Metric):
 
     @property
     def totals(self) -> Tensor:
-        """Numbers of tied and impossible rows, two log-scores in three words each, refused rows by reason, (12,)."""
+        """Numbers of tied and impossible rows, five sums in three words each, refused rows by reason, (21,)."""
         self._settle()
         return self._totals
 
@@ -249,7 +249,7 @@ class TableMetric(Metric):
         if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
             raise ValueError(
                 f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, variation "
-                "measure or options: create the metric with the arguments it had when it was saved"
+                "measure or options, or by another version of trueness: create the metric as it was when it was saved"
             )
         if saved is not None:
             self._host.forget()

@@ -13,6 +13,8 @@ carrying, so each number is split into integers ("words") far narrower than 64 b
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trueness._content import Sums, TableSpec
@@ -20,8 +22,11 @@ from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, IntArray
 
 HALF = PROBABILITY_BITS // 2
 LOG_HALF = LOG_SCORE_BITS // 2
-LOG_WORDS = slice(2, 8)
-"""The places of the two log-scores in the totals, after the numbers of tied and impossible rows."""
+SCORES = ("log_score", "log_score_variance", "log_likelihood", "true_probability", "square")
+"""The sums over all rows, three words each, that follow the tied and the impossible rows in the totals."""
+
+N_TOTALS = 2 + 3 * len(SCORES)
+"""Words of the totals, before the refused rows of each kind."""
 
 
 def width(spec: TableSpec) -> int:
@@ -40,10 +45,10 @@ def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntAr
     else:
         words[:, 1 + 2 * c : 1 + 3 * c], words[:, 1 + 3 * c : -3] = _halves(rank)
     words[:, -3], words[:, -2], words[:, -1] = _three_words(_exact(sums.variation))
-    totals = np.zeros(LOG_WORDS.stop + n_kinds, np.int64)
+    totals = np.zeros(N_TOTALS + n_kinds, np.int64)
     totals[:2] = sums.tied_rows, sums.impossible_rows
-    totals[2:5] = _three_words(_exact(sums.log_score))
-    totals[5:8] = _three_words(_exact(sums.log_score_variance))
+    scores = [_three_words(_exact(getattr(sums, name))) for name in SCORES]
+    totals[2:N_TOTALS] = np.ravel(scores)
     return words, totals
 
 
@@ -52,7 +57,9 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
     c, zeros = spec.n_classes, np.zeros((spec.bins.n_bins, spec.n_classes), np.int64)
     rows, high, low, *ranks, variation = np.split(bins, [1, *range(1 + c, bins.shape[1] - 2, c)], axis=1)
     rank = (ranks[0], zeros) if spec.ties == "first" else _carried_halves(*ranks)
-    score, variance = totals[LOG_WORDS].reshape(2, 3)
+    halves = (LOG_HALF, LOG_HALF, LOG_HALF, HALF, HALF)
+    named = zip(SCORES, totals[2:N_TOTALS].reshape(-1, 3), halves, strict=True)
+    scores: dict[str, Any] = {name: _carried_words(words, half) for name, words, half in named}
     return Sums(
         rows=rows[:, 0].copy(),
         tied_rows=np.array(totals[0]),
@@ -60,8 +67,7 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
         ordered=ExactSum(*_carried_halves(high, low), PROBABILITY_BITS),
         rank=ExactSum(rank[0].copy(), rank[1], PROBABILITY_BITS),
         variation=_carried_words(variation, HALF),
-        log_score=_carried_words(score, LOG_HALF),
-        log_score_variance=_carried_words(variance, LOG_HALF),
+        **scores,
     )
 
 

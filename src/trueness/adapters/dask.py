@@ -10,7 +10,7 @@ Each partition becomes a table on its worker, and the tables are added in a tree
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Unpack
 
@@ -73,8 +73,9 @@ def assess(
     probs: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
-    rng: Seed = None,
+    rng: Seed = 0,
     min_group_size: int = MIN_GROUP_SIZE,
     client: Any = None,
     retries: int = 0,
@@ -86,7 +87,7 @@ def assess(
     with in_python():
         tables = _tables(data, label, probs, cluster, options, with_confidence=True)
     return partitions.assessed(
-        tables, level=level, resamples=resamples, rng=rng, min_group_size=min_group_size
+        tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -67,8 +67,9 @@ def assess(
     probs: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
-    rng: Seed = None,
+    rng: Seed = 0,
     min_group_size: int = MIN_GROUP_SIZE,
     **options: Unpack[Options],
 ) -> Assessment:
@@ -76,7 +77,7 @@ def assess(
     with in_python():
         tables = _tables(data, label, probs, options, with_confidence=True)
     return partitions.assessed(
-        tables, level=level, resamples=resamples, rng=rng, min_group_size=min_group_size
+        tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 
 

@@ -16,10 +16,12 @@ from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._groups import coded, names_of
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
+from trueness.assessment._reported import REPORTED, as_limits
 from trueness.assessment._side_by_side import Comparison
+from trueness.assessment._verdict import Finding, Verdict
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.sweep import BinSweep, sweep_bins
-from trueness.binning import Bins, Edges, EqualWidth, as_bins
+from trueness.binning import Bins, as_bins, confidence_bins_for
 from trueness.inference._poisson import ClusterWeights, stream_key
 from trueness.inference._replicates import Progress, replicate
 from trueness.ranking import TIES
@@ -28,12 +30,16 @@ from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 
 __all__ = [
+    "REPORTED",
     "Assessment",
     "BinSweep",
     "Caution",
     "Comparer",
     "Comparison",
+    "Finding",
     "GroupAssessment",
+    "Verdict",
+    "as_limits",
     "assess",
     "assess_table",
     "compare",
@@ -52,9 +58,12 @@ def assess(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
+    confidence_bins: int | Bins | None = None,
     level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
-    rng: Seed = None,
+    p_resolution: float | None = None,
+    rng: Seed = 0,
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
@@ -67,28 +76,37 @@ def assess(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
-    """How far these predictions can be trusted: numbers, their noise, a verdict in words.
+    """Assess the calibration of predictions: metrics with their noise, and a verdict in words.
 
-    Rows, bins, ties and engine are as in `tabulate`. The numbers by confidence (ECE) use bins of the same kind and
-    number over [1/C, 1].
+    Rows, bins, ties and engine are as in `tabulate`.
 
     Parameters
     ----------
+    confidence_bins : int or EqualWidth, EqualMass, Edges
+        The bins of confidence, over [1/C, 1], that ECE is made with. By default they are of the same kind and number
+        as `bins`; if `bins` are Edges, of equal width.
     level : float
-        Of the intervals; the verdict speaks of miscalibration where a corrected p-value is at most 1 - level.
+        Of the intervals; the verdict speaks of miscalibration where `Assessment.p_value` is at most 1 - level.
+    tolerance : float or mapping from metrics to floats
+        The largest error that does not matter in practice, for VCE, ECE and RCE alike or by metric, such as
+        {"vce": 0.02, "ece": 0.01}. The verdict then says whether the error is negligible (the whole interval is within
+        the tolerance), beyond it (the whole interval is), or cannot be told with so many rows.
     resamples : int
-        How often the table of a calibrated model is drawn (or clusters are). The smallest p-value is 1/(resamples + 1).
-    rng : None, int or numpy.random.Generator
-        The same seed gives the same numbers; `Assessment.seed` tells which one was used.
+        How often the table of a calibrated model is drawn (or clusters are). The smallest p-value of a single test is
+        1/(resamples + 1); where no draw reaches a test and a correction needs a smaller p-value, more are drawn.
+    p_resolution : float
+        The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
+    rng : int, None or numpy.random.Generator
+        The same seed gives the same numbers; `Assessment.seed` is the one that was used. None takes a new one.
     groups : names, shape (rows,)
-        An assessment for each group too, in the same bins and the same pass, its p-value corrected for their number.
+        An assessment of each group too, in the same bins and the same pass, its p-value corrected for their number.
     min_group_size : int
         Groups of fewer rows are not assessed.
     clusters : names, shape (rows,)
-        Which rows belong together (a patient, a session). Rows of one cluster tell less than as many independent ones;
-        without this the p-values of such data are too small and the intervals too short.
+        Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
+        independent rows; without this the p-values of such data are too small and the intervals too short.
     progress : callable
-        Is told the share of the work that is done, up to 1, if clusters are drawn or there are groups.
+        Called with the share of the work that is done, up to 1, if there are clusters or groups.
 
     Examples
     --------
@@ -96,14 +114,16 @@ def assess(
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.5), rng=0)
     >>> print(result.verdict)
-    over-confident: observed outcomes are more varied than predicted, net gap +0.121 [+0.095, +0.146], p = 0.002
+    over-confident: outcomes vary more than predicted, net gap +0.1206 [+0.0949, +0.1462], p = 0.001; ...
     """
-    settings = Settings.of(level, resamples, rng)
+    settings = Settings.of(level, resamples, rng, tolerance, p_resolution)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
-    specs = specs_for(rows, as_variation(variation), as_bins(bins), ties, engine=engine, n_threads=n_threads)
+    measure, chosen = as_variation(variation), as_bins(bins)
+    by_confidence = confidence_bins_for(chosen, confidence_bins)
+    specs = specs_for(rows, measure, chosen, by_confidence, ties, engine=engine, n_threads=n_threads)
     weights = None
     if clusters is not None:
         key = stream_key([settings.seed, _CLUSTER_STREAM])
@@ -152,14 +172,17 @@ def assess_table(
     *,
     confidence_table: CalibrationTable | None = None,
     bins: int | Bins | None = None,
+    confidence_bins: int | Bins | None = None,
     level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
-    rng: Seed = None,
+    p_resolution: float | None = None,
+    rng: Seed = 0,
     groups: Mapping[str, CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]] | None = None,
     min_group_size: int = MIN_GROUP_SIZE,
     progress: Progress | None = None,
 ) -> Assessment:
-    """The answer of `assess` from tables alone: the same numbers for the same `rng`.
+    """The assessment of `assess` from tables alone: the same numbers for the same `rng`.
 
     Parameters
     ----------
@@ -169,10 +192,14 @@ def assess_table(
         Of the same rows, binned by confidence; without it ECE is None.
     bins : int or EqualWidth, EqualMass, Edges
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
+    confidence_bins : int or EqualWidth, EqualMass, Edges
+        Coarser bins for the confidence table, if they are to differ from `bins`.
+    level, tolerance, resamples, p_resolution, rng
+        As in `assess`.
     groups : mapping of names to tables, or to pairs of a table and a confidence table
         To be assessed one by one, in bins like those of the whole.
     progress : callable
-        Is told at each group which share of them has been reached, up to 1.
+        Called at each group with the share of groups that has been reached, up to 1.
 
     Examples
     --------
@@ -183,15 +210,15 @@ def assess_table(
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
-    settings = Settings.of(level, resamples, rng)
+    settings = Settings.of(level, resamples, rng, tolerance, p_resolution)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     whole = _material("table", table, confidence_table)
     parts = {}
     for name, part in (groups or {}).items():
         pair = part if isinstance(part, tuple) else (part, None)
         parts[str(name)] = _material(f"groups[{name!r}]", *pair)
-    if bins is not None:
-        merged = _coarser(whole, as_bins(bins))
+    if bins is not None or confidence_bins is not None:
+        merged = _coarser(whole, bins, confidence_bins)
         # Groups are compared in the bins of all rows, not each in its own.
         edges = merged.table.bins, None if merged.confidence_table is None else merged.confidence_table.bins
         parts = {name: _coarser(part, *edges) for name, part in parts.items()}
@@ -201,16 +228,21 @@ def assess_table(
 
 
 def specs_for(
-    rows: Rows, measure: Variation, bins: Bins, ties: str, *, engine: str, n_threads: int | None
+    rows: Rows,
+    measure: Variation,
+    bins: Bins,
+    confidence_bins: Bins,
+    ties: str,
+    *,
+    engine: str,
+    n_threads: int | None,
 ) -> list[TableSpec]:
     """What is tabulated: by the measure, and by confidence for ECE unless that is the measure."""
     require_choice("ties", ties, TIES)
     weighted = rows.sample_weight is not None
-    # Edges were chosen for the measure; those of another are as many and equally wide.
-    of_confidence = EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
     wanted = [(measure, bins)]
     if measure.name != "confidence":
-        wanted.append((variations["confidence"], of_confidence))
+        wanted.append((variations["confidence"], confidence_bins))
     return [
         TableSpec(rows.n_classes, of, edges_for(rows, of, chosen, engine, n_threads), ties, weighted)
         for of, chosen in wanted
@@ -239,12 +271,18 @@ def _material(argument: str, table: Any, confidence_table: Any) -> Material:
     return Material(table, confidence_table)
 
 
-def _coarser(material: Material, bins: Bins, confidence_bins: Bins | None = None) -> Material:
+def _coarser(
+    material: Material, bins: int | Bins | None, confidence_bins: int | Bins | None = None
+) -> Material:
+    """The same rows in coarser bins; a kind of bins that is None stays as it is."""
     by_confidence = material.confidence_table
-    table = material.table.coarsen(bins)
+    table = material.table if bins is None else material.table.coarsen(as_bins(bins))
     if by_confidence is material.table:
         return Material(table, table)
     if by_confidence is None:
         return Material(table, None)
-    chosen = confidence_bins or (EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins)
-    return Material(table, by_confidence.coarsen(chosen))
+    if bins is None:
+        chosen = None if confidence_bins is None else as_bins(confidence_bins)
+    else:
+        chosen = confidence_bins_for(as_bins(bins), confidence_bins)
+    return Material(table, by_confidence if chosen is None else by_confidence.coarsen(chosen))

@@ -1,4 +1,4 @@
-"""The answer as a value: everything that is said of a model's predictions, ready to print, to store and to draw."""
+"""The answer as a value: everything that is reported about a model's predictions, to print, to store and to draw."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import numpy as np
 
 from trueness._version import __version__
 from trueness.assessment import _words
-from trueness.inference._corrections import holm
+from trueness.assessment._reported import REPORTED
+from trueness.assessment._verdict import Finding, Verdict, evidence_p_value, findings_of, verdict_of
 from trueness.inference._estimates import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
     from trueness.plots import RankDisplay, ReliabilityDisplay
 
-SCHEMA = 1
+SCHEMA = 2
+"""Of `to_dict`. 2: the verdict is an object; scores, evidence and tolerance are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class GroupAssessment:
     n_rows: int
     assessment: Assessment | None
     p_value: float
-    """Holm-corrected within the group, as `Assessment.p_value`; NaN if it was not assessed."""
+    """Of all the evidence in the group, as `Assessment.p_value`; NaN if it was not assessed."""
     adjusted_p_value: float
     """By Benjamini and Hochberg across the groups that were assessed."""
     reason: str | None = None
@@ -66,21 +68,23 @@ class Assessment:
     uce: Reference | None
     """Uncertainty calibration error, which is not zero for a calibrated model; None unless binned by entropy."""
     rce: Estimate
-    """Ranked calibration error, total variation: sees which rank came true."""
+    """Ranked calibration error, total variation: sees which rank was observed."""
     rce_w1: Estimate
     """Ranked calibration error, Wasserstein distance over ranks."""
     log_score_z: ZTest
     """Standardised log-score: below 0 over-confident, above 0 under-confident."""
     detectable_net_gap: float
-    """The smallest net gap that so many rows would reveal with 80 % power; infinite if none would be."""
+    """The smallest net gap that this sample size would reveal with 80 % power; infinite if it would reveal none."""
     table: CalibrationTable
     confidence_table: CalibrationTable | None
     level: float
     resamples: int
     seed: int
-    """Passed as `rng` it brings back these very numbers."""
+    """Passed as `rng` it gives the same numbers again."""
     n_clusters: int | None
     warnings: tuple[Caution, ...]
+    tolerance: Mapping[str, float] | None = None
+    """The largest error that does not matter, for each metric that has one."""
     groups: tuple[GroupAssessment, ...] = ()
 
     @property
@@ -89,14 +93,34 @@ class Assessment:
         return self.table.n_rows
 
     @property
-    def p_value(self) -> float:
-        """The smaller p-value of the centred VCE and the net gap, Holm-corrected: what the verdict and a gate use."""
-        return min(holm([self.vce.centred_p_value, self.net.centred_p_value]))
+    def accuracy(self) -> float:
+        """The share of rows whose true class has rank 1."""
+        return self.table.accuracy
 
     @property
-    def verdict(self) -> str:
-        """One plain sentence."""
-        return _words.verdict(self)
+    def brier_score(self) -> float:
+        """The mean squared distance between prediction and outcome, summed over classes: 0 to 2."""
+        return self.table.brier_score
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -ln p of the true class; infinite if a true class had probability 0."""
+        return self.table.log_loss
+
+    @property
+    def evidence(self) -> list[Finding]:
+        """The tests on which the verdict rests, with their p-values."""
+        return findings_of(self)
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of all the evidence together: the verdict and a gate use it."""
+        return evidence_p_value(self.evidence)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is concluded; `str(result.verdict)` is one sentence."""
+        return verdict_of(self)
 
     def __str__(self) -> str:
         return _words.page(self)
@@ -146,12 +170,14 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
+        verdict = self.verdict
         content = {
             "schema": SCHEMA,
             "kind": "assessment",
             "trueness": __version__,
-            "verdict": self.verdict,
+            "verdict": plain(verdict) | {"text": str(verdict)},
             "p_value": self.p_value,
+            "evidence": [plain(finding) for finding in self.evidence],
             "n_rows": self.n_rows,
             "n_classes": self.table.n_classes,
             "variation": self.table.spec.variation.name,
@@ -159,12 +185,12 @@ class Assessment:
             "resamples": self.resamples,
             "seed": self.seed,
             "n_clusters": self.n_clusters,
+            "tolerance": plain(self.tolerance),
+            "impossible_rows": self.table.impossible_rows,
         }
-        content |= {name: plain(getattr(self, name)) for name in _NUMBERS}
-        if self.ece is None:
-            content["ece_reason"] = _words.NO_ECE
-        if self.uce is None:
-            content["uce_reason"] = _words.NO_UCE
+        content |= {metric.key: plain(metric.of(self)) for metric in REPORTED}
+        content |= {name: plain(getattr(self, name)) for name in _OTHERS}
+        content |= self._reasons()
         content["warnings"] = [plain(caution) for caution in self.warnings]
         content["tables"] = [
             table.to_dict() for table in (self.table, self.confidence_table) if table is not None
@@ -172,8 +198,23 @@ class Assessment:
         content["groups"] = [plain(group) for group in self.groups]
         return content
 
+    def _reasons(self) -> dict[str, str]:
+        """Why what is null in `to_dict` is null."""
+        reasons = {}
+        if self.ece is None:
+            reasons["ece_reason"] = _words.NO_ECE
+        if self.uce is None:
+            reasons["uce_reason"] = _words.NO_UCE
+        if math.isnan(self.brier_score):
+            reasons["brier_score_reason"] = reasons["log_loss_reason"] = _words.NO_SCORES
+        elif math.isinf(self.log_loss):
+            reasons["log_loss_reason"] = "infinite: a true class had probability 0"
+        if math.isinf(self.detectable_net_gap):
+            reasons["detectable_net_gap_reason"] = "infinite: too few rows to reveal a net gap of any size"
+        return reasons
 
-_NUMBERS = ("vce", "net", "ece", "uce", "rce", "rce_w1", "log_score_z", "detectable_net_gap")
+
+_OTHERS = ("uce", "log_score_z", "detectable_net_gap", "accuracy", "brier_score", "log_loss")
 
 
 def plain(value: Any) -> Any:

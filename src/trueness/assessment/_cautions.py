@@ -1,4 +1,4 @@
-"""What limits an assessment, each with its remedy."""
+"""Warnings: what limits an assessment, each with its remedy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from trueness._printing import listed, plural
 from trueness.assessment._answer import Caution
-from trueness.assessment._words import listed, plural
 from trueness.inference._estimates import Estimate
 from trueness.table import FEW_ROWS, CalibrationTable
 
@@ -92,8 +92,8 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
     if table.impossible_rows:
         yield Caution(
             "impossible",
-            f"in {plural(table.impossible_rows, 'row')} the true class had probability 0",
-            "what the model rules out happens; clip or smooth its predictions before relying on a log-score",
+            f"in {plural(table.impossible_rows, 'row')} of {table.n_rows} the true class had probability 0",
+            "the log-loss is infinite; clip or smooth the predictions",
         )
     effective = float(table.effective_count.sum())
     if table.spec.weighted and effective < table.n_rows / 2:
@@ -105,10 +105,25 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
 
 
 def _about_value(vce: Estimate) -> Iterator[Caution]:
-    if not vce.interval.low - 1e-9 <= vce.value <= vce.interval.high + 1e-9:
-        direction = "above" if vce.value > vce.interval.high else "below"
-        yield Caution(
-            "plug-in-misleads",
-            f"the plug-in VCE {vce.value:.4f} lies {direction} the interval of the debiased value {vce.debiased:.4f}",
-            "noise makes most of it at this sample size; use the debiased value, or fewer bins",
-        )
+    if vce.interval.low - 1e-9 <= vce.value <= vce.interval.high + 1e-9:
+        return
+    direction = "above" if vce.value > vce.interval.high else "below"
+    cause = (
+        "most of it is sampling noise"
+        if vce.noise_floor > vce.value / 2
+        else "with few rows for so many classes the observed variation is biased"
+    )
+    yield Caution(
+        "plug-in-misleads",
+        f"the plug-in VCE {vce.value:.4f} lies {direction} the interval of the debiased value {vce.debiased:.4f}",
+        f"{cause}; use the debiased value, or fewer bins",
+    )
+
+
+def too_few_draws(needed: int, where: str) -> Caution:
+    """A test{where} that no draw reached, and that a correction lets pass all the same."""
+    return Caution(
+        "few-resamples",
+        f"no draw reached a test{where}, but so few draws cannot give a p-value small enough for the correction",
+        f"raise resamples to {needed}",
+    )

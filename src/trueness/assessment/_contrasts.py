@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -14,16 +14,21 @@ import numpy as np
 from trueness._sums import FloatArray
 from trueness.assessment._answer import Assessment
 from trueness.assessment._judge import Clusters, Material, Settings, judge
+from trueness.assessment._reported import REPORTED
 from trueness.assessment._side_by_side import Comparison, Contrast, GroupComparison, Pair
+from trueness.inference._combination import combined_p_value
 from trueness.inference._corrections import benjamini_hochberg, holm
 from trueness.inference._estimates import Estimate, Interval
-from trueness.inference._folded import debiased_total
+from trueness.inference._folded import debiased_total, normal_quantile
 from trueness.inference._null import FilledBins, p_value
 from trueness.inference._replicates import Replicates
 from trueness.table import CalibrationTable
 
 RANKED = ("rce", "rce_w1")
-NUMBERS = ("vce", "net", "ece", *RANKED)
+TAIL_LEVELS = (0.9, 0.95, 0.99)
+LEAST_TAIL = 1e-6
+
+NUMBERS = tuple(metric.key for metric in REPORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,8 @@ def compared(part: Part, settings: Settings) -> Comparison:
         noises |= _ranked_noises([(part.tables[name][0], part.replicates[name][0]) for name in (a, b)])
         contrasts = {
             number: _contrast(
-                getattr(assessments[a], number).debiased - getattr(assessments[b], number).debiased,
+                getattr(assessments[a], number),
+                getattr(assessments[b], number),
                 noises[number],
                 "triangle" if number in RANKED else "bootstrap",
                 settings,
@@ -79,16 +85,31 @@ def compared(part: Part, settings: Settings) -> Comparison:
         }
         pairs.append((a, b, contrasts))
     corrected = {number: holm([contrasts[number].p_value for _, _, contrasts in pairs]) for number in NUMBERS}
+    together = [_together(contrasts) for _, _, contrasts in pairs]
     return Comparison(
         assessments=assessments,
         pairs=tuple(
-            Pair(a, b, **{n: replace(contrasts[n], adjusted_p_value=corrected[n][k]) for n in NUMBERS})
-            for k, (a, b, contrasts) in enumerate(pairs)
+            Pair(
+                a,
+                b,
+                **{n: replace(contrasts[n], adjusted_p_value=corrected[n][k]) for n in NUMBERS},
+                p_value=together[k],
+                adjusted_p_value=p,
+            )
+            for k, ((a, b, contrasts), p) in enumerate(zip(pairs, holm(together), strict=True))
         ),
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
     )
+
+
+def _together(contrasts: Mapping[str, Contrast]) -> float:
+    """The p-value of all differences of a pair: that the models differ in any metric.
+
+    RCE stands for both of its distances: their noise is bounded, not estimated, and twice the same would weigh twice.
+    """
+    return combined_p_value([contrasts[number].p_value for number in NUMBERS if number != "rce_w1"])
 
 
 def _repeats(answer: Assessment, replicates: Sequence[Replicates]) -> dict[str, list[FloatArray]]:
@@ -175,11 +196,37 @@ def _norm(gaps: FloatArray, n_classes: int, *, cumulated: bool) -> FloatArray:
     return np.asarray(np.abs(gaps).sum(axis=-1) / 2)
 
 
-def _contrast(difference: float, noises: Sequence[FloatArray], method: str, settings: Settings) -> Contrast:
-    """A difference with the widest of its noises."""
+def _contrast(
+    first: Estimate, second: Estimate, noises: Sequence[FloatArray], method: str, settings: Settings
+) -> Contrast:
+    """A difference with the widest of its noises, each widened by the error of the corrections for bias.
+
+    The replicates share these corrections, so that their error does not show in them.
+    """
+    difference = first.debiased - second.debiased
+    wider = first.bias_error + second.bias_error if difference != 0 else 0.0
+    noises = [noise + wider for noise in noises]
     reach = max(float(np.quantile(noise, settings.level)) for noise in noises)
     interval = Interval(difference - reach, difference + reach, settings.level, method)
-    return Contrast(difference, interval, max(p_value(noise, abs(difference)) for noise in noises), math.nan)
+    p = max(tail_p_value(noise, abs(difference)) for noise in noises)
+    return Contrast(difference, interval, p, math.nan)
+
+
+def tail_p_value(noise: FloatArray, size: float) -> float:
+    """The share of replicates whose noise is as large; beyond all of them, by a normal tail.
+
+    Without the tail no p-value would be below 1/(B + 1), and a correction for many pairs or groups could not be passed
+    whatever the models do. The normal distribution is the narrowest one under which none of the largest noises seen
+    (90, 95, 99 %) is larger than expected. It is not trusted below 10⁻⁶.
+    """
+    counted = p_value(noise, size)
+    if counted > (1 + 1e-9) / (len(noise) + 1):
+        return counted
+    seen = np.quantile(noise, TAIL_LEVELS)
+    sd = max(float(q) / normal_quantile(level) for q, level in zip(seen, TAIL_LEVELS, strict=True))
+    if sd <= 0:
+        return counted
+    return min(counted, max(math.erfc(size / (sd * math.sqrt(2))), LEAST_TAIL))
 
 
 def adjusted(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:
@@ -187,7 +234,7 @@ def adjusted(groups: list[GroupComparison], n_pairs: int) -> list[GroupCompariso
     compared = [group for group in groups if group.comparison is not None]
     by_pair = [
         benjamini_hochberg(
-            [group.comparison.pairs[k].vce.adjusted_p_value for group in compared if group.comparison]
+            [group.comparison.pairs[k].adjusted_p_value for group in compared if group.comparison]
         )
         for k in range(n_pairs)
     ]

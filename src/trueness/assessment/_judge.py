@@ -1,16 +1,17 @@
-"""From tables (and replicates, if rows come in clusters) to the answer."""
+"""From tables (and replicates, if rows come in clusters) to an assessment."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from trueness._border import whole_number
 from trueness._random import Seed, root_seed
 from trueness.assessment._answer import Assessment, GroupAssessment
-from trueness.assessment._cautions import cautions
+from trueness.assessment._cautions import cautions, too_few_draws
+from trueness.assessment._reported import BOUNDING, as_limits
 from trueness.inference._corrections import benjamini_hochberg
 from trueness.inference._estimates import (
     Evidence,
@@ -30,6 +31,9 @@ POWER = 0.8
 
 LEAST_CLUSTERS = 5
 
+MOST_DRAWS = 10**6
+"""Tests at the floor of the draws are repeated with at most this many."""
+
 _BY_VARIATION, _BY_CONFIDENCE = range(2)
 
 
@@ -40,21 +44,31 @@ class Settings:
     level: float
     resamples: int
     seed: int
+    tolerance: Mapping[str, float] | None = None
+    p_resolution: float = 0.0
+    """The smallest p-value that a test must be able to reach after all corrections."""
 
     @classmethod
-    def of(cls, level: Any, resamples: Any, rng: Seed) -> Settings:
-        """Checked."""
+    def of(
+        cls, level: Any, resamples: Any, rng: Seed, tolerance: Any = None, p_resolution: float | None = None
+    ) -> Settings:
+        """The settings that arguments ask for, or an error that names the argument."""
         if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.5 <= level < 1:
             raise ValueError(f"level must be a number from 0.5 to below 1, such as 0.95, got {level!r}")
-        # The verdict takes the smaller of two p-values, twice: it must be able to reach 1 - level.
-        needed = math.ceil(2 / (1 - level) * (1 - 1e-9)) - 1
+        finest = 1 - level if p_resolution is None else p_resolution
+        if isinstance(finest, bool) or not isinstance(finest, (int, float)) or not 0 < finest < 1:
+            raise ValueError(f"p_resolution must be a number between 0 and 1, such as 0.001, got {finest!r}")
+        needed = math.ceil(1 / (1 - level) * (1 - 1e-9)) - 1
         resamples = whole_number("resamples", resamples, 1, 10**7)
         if resamples < needed:
             raise ValueError(
-                f"level={level} needs corrected p-values of {1 - level:.3g} and less, but resamples={resamples} cannot "
-                f"give any below {2 / (resamples + 1):.3g}: raise resamples to {needed} or more"
+                f"level={level} needs p-values of {1 - level:.3g} and less, but resamples={resamples} cannot give any "
+                f"below {1 / (resamples + 1):.3g}: raise resamples to {needed} or more"
             )
-        return cls(float(level), resamples, root_seed(rng))
+        limits = None
+        if tolerance is not None:
+            limits = as_limits("tolerance", tolerance, tuple(metric.key for metric in BOUNDING))
+        return cls(float(level), resamples, root_seed(rng), limits, float(finest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +115,30 @@ class Material:
 
 
 def judge(material: Material, settings: Settings) -> Assessment:
-    """Everything that is said of one set of rows."""
+    """The assessment of one set of rows, with more draws where a test at their floor needs them."""
+    answer = judge_once(material, settings)
+    if not at_the_floor(answer) or answer.p_value <= settings.p_resolution:
+        return answer
+    draws = _draws_for(settings.p_resolution, [answer], 1)
+    if material.clusters is None and draws > settings.resamples:
+        return judge_once(material, replace(settings, resamples=draws))
+    return replace(answer, warnings=(*answer.warnings, too_few_draws(draws, "")))
+
+
+def at_the_floor(answer: Assessment) -> bool:
+    """Whether no draw reached one of the tests, so that more draws would give a smaller p-value."""
+    floor = (1 + 1e-9) / (answer.resamples + 1)
+    return any(finding.p_value <= floor for finding in answer.evidence if finding.p_value > 0)
+
+
+def _draws_for(p_value: float, answers: Sequence[Assessment], n_tests: int) -> int:
+    """How many draws let one finding alone reach a p-value, if `answers` of `n_tests` are called together."""
+    share = max(len(answer.evidence) for answer in answers) * n_tests / len(answers)
+    return min(math.ceil(1.05 * share / p_value), MOST_DRAWS)
+
+
+def judge_once(material: Material, settings: Settings) -> Assessment:
+    """The assessment of one set of rows, with the draws that were asked for."""
     table, by_confidence, level = material.table, material.confidence_table, settings.level
     evidence = _evidence(material, settings, _BY_VARIATION)
     vce = variation_error(evidence, level, [settings.seed, 3])
@@ -128,6 +165,7 @@ def judge(material: Material, settings: Settings) -> Assessment:
         seed=settings.seed,
         n_clusters=material.n_clusters,
         warnings=cautions(table, vce, material.n_clusters),
+        tolerance=settings.tolerance,
     )
 
 
@@ -137,10 +175,11 @@ def _certain(table: CalibrationTable) -> bool:
 
 
 def _detectable(level: float, sd: float, certain: bool) -> float:
-    """A gap whose p-value, doubled as in the verdict, is at most 1 - level with the power that is promised.
+    """A gap whose p-value, twice over, is at most 1 - level with the power that is stated.
 
-    Outcomes of certain predictions do not vary, and the first other one is seen. If those of uncertain ones do not vary
-    either, there are too few: one row in a bin has an entropy of 0 whatever comes true.
+    Of six tests that partly agree a single one needs about half the p-value. Outcomes of certain predictions do not
+    vary, and the first other one is seen. If those of uncertain ones do not vary either, there are too few: one row in
+    a bin has an entropy of 0 whatever its label.
     """
     if sd == 0 and not certain:
         return math.inf
@@ -156,7 +195,7 @@ def _evidence(material: Material, settings: Settings, which: int) -> Evidence:
         return Evidence.of(table, settings.resamples, seed)
     if len(clusters.identities) < LEAST_CLUSTERS:
         raise ValueError(
-            f"clusters names {len(clusters.identities)}; fewer than {LEAST_CLUSTERS} do not tell how much they differ"
+            f"clusters has {len(clusters.identities)} distinct values; at least {LEAST_CLUSTERS} are needed"
         )
     replicates = clusters.by_confidence if which == _BY_CONFIDENCE else clusters.by_variation
     return Evidence.of_clusters(table, replicates, seed)
@@ -169,28 +208,77 @@ def with_groups(
     min_group_size: int,
     progress: Progress | None = None,
 ) -> Assessment:
-    """The assessment of all rows with one for each group beside it."""
-    judged: list[GroupAssessment] = []
+    """The assessment of all rows with one for each group."""
+    judged: dict[str, GroupAssessment] = {}
     for number, (name, material) in enumerate(groups.items(), start=1):
         if progress is not None:
             progress(number / len(groups))
         n_rows = material.table.n_rows
         reason = too_small(material, min_group_size)
         if reason is not None:
-            judged.append(GroupAssessment(name, n_rows, None, math.nan, math.nan, reason))
+            judged[name] = GroupAssessment(name, n_rows, None, math.nan, math.nan, reason)
             continue
-        seed = root_seed_of_group(settings.seed, name)
-        answer = judge(material, replace(settings, seed=seed))
-        judged.append(GroupAssessment(name, n_rows, answer, answer.p_value, math.nan))
-    assessed = [group for group in judged if group.assessment is not None]
-    adjusted = iter(benjamini_hochberg([group.p_value for group in assessed]))
-    return replace(
-        whole,
-        groups=tuple(
-            group if group.assessment is None else replace(group, adjusted_p_value=next(adjusted))
-            for group in judged
-        ),
-    )
+        answer = judge(material, _settings_of_group(settings, name))
+        judged[name] = GroupAssessment(name, n_rows, answer, answer.p_value, math.nan)
+    judged = _corrected(judged)
+    stuck = _stuck(judged, settings.p_resolution)
+    if stuck:
+        judged = _corrected(judged | _judged_finely(stuck, judged, groups, settings))
+        still = _stuck(judged, settings.p_resolution)
+        if still:
+            draws = _draws_of_groups(still, judged, settings.p_resolution)
+            caution = too_few_draws(draws, f" in {len(still)} of {len(judged)} groups")
+            whole = replace(whole, warnings=(*whole.warnings, caution))
+    return replace(whole, groups=tuple(judged.values()))
+
+
+Judged: TypeAlias = dict[str, GroupAssessment]
+
+
+def _settings_of_group(settings: Settings, name: str) -> Settings:
+    return replace(settings, seed=root_seed_of_group(settings.seed, name))
+
+
+def _corrected(judged: Judged) -> Judged:
+    """With p-values corrected across the groups that were assessed, by Benjamini and Hochberg."""
+    assessed = [group for group in judged.values() if group.assessment is not None]
+    adjusted = benjamini_hochberg([group.p_value for group in assessed])
+    return judged | {
+        group.name: replace(group, adjusted_p_value=p) for group, p in zip(assessed, adjusted, strict=True)
+    }
+
+
+def _stuck(judged: Judged, p_resolution: float) -> list[Assessment]:
+    """Groups that the correction lets pass although no draw reached one of their tests."""
+    return [
+        group.assessment
+        for group in judged.values()
+        if group.assessment is not None
+        and group.adjusted_p_value > p_resolution
+        and at_the_floor(group.assessment)
+    ]
+
+
+def _draws_of_groups(stuck: Sequence[Assessment], judged: Judged, p_resolution: float) -> int:
+    """By Benjamini and Hochberg k groups of G with the same p-value are called together at k/G of the level."""
+    assessed = [group.assessment for group in judged.values() if group.assessment is not None]
+    largest = max(answer.p_value for answer in stuck)
+    together = [answer for answer in assessed if answer.p_value <= largest]
+    return _draws_for(p_resolution, together, len(assessed))
+
+
+def _judged_finely(
+    stuck: Sequence[Assessment], judged: Judged, groups: Mapping[str, Material], settings: Settings
+) -> Judged:
+    """The groups that are stuck, with as many draws as the correction needs; clusters cannot be drawn anew."""
+    draws = _draws_of_groups(stuck, judged, settings.p_resolution)
+    finely: Judged = {}
+    for name, group in judged.items():
+        is_stuck = any(group.assessment is answer for answer in stuck)
+        if is_stuck and groups[name].clusters is None:
+            answer = judge_once(groups[name], replace(_settings_of_group(settings, name), resamples=draws))
+            finely[name] = replace(group, assessment=answer, p_value=answer.p_value)
+    return finely
 
 
 def too_small(material: Material, min_group_size: int) -> str | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trueness._printing import visible
+from trueness._printing import p_is, p_text, visible
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
-from trueness.assessment._words import limit_of, short_p
+from trueness.assessment._reported import BY_KEY, REPORTED
+from trueness.assessment._verdict import limit_of
+from trueness.assessment._words import NO_SCORES, bins_of
+from trueness.inference._corrections import holm
 from trueness.inference._estimates import Interval
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The difference of one number between two models: the first less the second."""
+    """The difference of one metric between two models: the first minus the second."""
 
     difference: float
     """Of the debiased values."""
@@ -30,7 +34,7 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two models, and by how much their numbers differ."""
+    """Two models, and by how much their metrics differ."""
 
     first: str
     second: str
@@ -39,6 +43,17 @@ class Pair:
     ece: Contrast
     rce: Contrast
     rce_w1: Contrast
+    p_value: float
+    """Of the differences of all metrics together: that the two models differ at all."""
+    adjusted_p_value: float
+    """The same by Holm, across all pairs of models."""
+
+    def clear_keys(self, level: float) -> list[str]:
+        """The metrics whose difference is clear by itself (Holm over metrics); the clearest one if none is."""
+        p_values = {metric.key: getattr(self, metric.key).p_value for metric in REPORTED}
+        corrected = holm(list(p_values.values()))
+        clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= limit_of(level)]
+        return clear or [min(p_values, key=lambda key: p_values[key])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +64,22 @@ class GroupComparison:
     n_rows: int
     comparison: Comparison | None
     adjusted_p_values: tuple[float, ...]
-    """Of the difference in VCE, for each pair, by Benjamini and Hochberg across groups."""
+    """Of all metrics together, for each pair, by Benjamini and Hochberg across groups."""
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What is concluded about two models; `str(verdict)` is one sentence."""
+
+    kind: str
+    """"better" (one is better calibrated), "differ" (neither is better in all respects) or "none" (no evidence)."""
+    better: str | None
+    p_value: float
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,42 +96,71 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One sentence for each pair of models."""
-        return "\n".join(self._sentence(pair) for pair in self.pairs)
+        return "\n".join(str(verdict) for verdict in self.verdicts)
 
-    def _sentence(self, pair: Pair) -> str:
-        vce = pair.vce
-        span = f"[{vce.interval.low:+.4f}, {vce.interval.high:+.4f}]"
-        if vce.adjusted_p_value > limit_of(self.level):
-            return (
-                f"no evidence that {pair.first} and {pair.second} differ in VCE: {vce.difference:+.4f} {span}, "
-                f"p = {vce.adjusted_p_value:.3f}"
+    @property
+    def verdicts(self) -> tuple[PairVerdict, ...]:
+        """What is concluded about each pair of models."""
+        return tuple(self._judged(pair) for pair in self.pairs)
+
+    def _judged(self, pair: Pair) -> PairVerdict:
+        p = pair.adjusted_p_value
+        if p > limit_of(self.level):
+            said = f"no evidence that {pair.first} and {pair.second} differ in calibration: {_shown(pair, 'vce')}"
+            return PairVerdict("none", None, p, f"{said}, {p_is(p)}")
+        keys = pair.clear_keys(self.level)
+        votes = {key: self._better(pair, key) for key in keys}
+        known = {vote for vote in votes.values() if vote is not None}
+        shown = ", ".join(_shown(pair, key) for key in _telling(keys))
+        if not known:
+            said = (
+                f"{pair.first} and {pair.second} err in opposite directions: {self._direction(pair.first)}, "
             )
-        better, worse = (pair.second, pair.first) if vce.difference > 0 else (pair.first, pair.second)
-        return (
-            f"{better} is better calibrated than {worse}: VCE {pair.first} - {pair.second} = {vce.difference:+.4f} "
-            f"{span}, p = {vce.adjusted_p_value:.3f}"
-        )
+            return PairVerdict("differ", None, p, f"{said}{self._direction(pair.second)}; {shown}, {p_is(p)}")
+        if len(known) > 1:
+            said = f"{pair.first} and {pair.second} differ, but neither is better calibrated in all respects"
+            return PairVerdict("differ", None, p, f"{said}: {shown}, {p_is(p)}")
+        (better,) = known
+        worse = pair.first if better == pair.second else pair.second
+        said = f"{better} is better calibrated than {worse}: {shown}, {p_is(p)}"
+        return PairVerdict("better", better, p, said)
+
+    def _direction(self, name: str) -> str:
+        over = self.assessments[name].net.debiased > 0
+        return f"{name} is {'over' if over else 'under'}-confident"
+
+    def _better(self, pair: Pair, key: str) -> str | None:
+        """The model with the smaller error in a metric; None if they err in opposite directions."""
+        first, second = (getattr(self.assessments[name], key) for name in (pair.first, pair.second))
+        clear = all(it.interval.low > 0 or it.interval.high < 0 for it in (first, second))
+        if BY_KEY[key].signed and clear and first.debiased * second.debiased < 0:
+            return None
+        return pair.first if abs(first.debiased) < abs(second.debiased) else pair.second
 
     def __str__(self) -> str:
-        table = next(iter(self.assessments.values())).table
-        measure, drawn = table.spec.variation.name, f"{self.resamples} draws, seed {self.seed}"
-        width = max(5, *map(len, self.assessments))
-        lines = [
-            f"{table.n_rows} rows, {table.n_classes} classes, bins of {measure}; {drawn}",
-            "",
-            f"{'model':{width}}{'VCE':>9}{'debiased':>10}{'net gap':>10}{'ECE':>9}{'RCE':>9}{'p':>8}",
+        some = next(iter(self.assessments.values()))
+        facts = [
+            f"{some.n_rows} rows",
+            f"{some.table.n_classes} classes",
+            f"{bins_of(some)}; {self.resamples} draws",
+            f"seed {self.seed}",
         ]
-        for name, it in self.assessments.items():
-            assert it.ece is not None
-            lines.append(
-                f"{name:{width}}{it.vce.value:9.4f}{it.vce.debiased:10.4f}{it.net.debiased:+10.4f}"
-                f"{it.ece.debiased:9.4f}{it.rce.debiased:9.4f}{short_p(it.p_value):>8}"
-            )
-        lines += ["", self.verdict]
+        lines = [", ".join(facts), "", *self._model_lines(), "", self.verdict]
         for group in self.groups:
             said = group.reason if group.comparison is None else group.comparison.verdict
             lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
         return "\n".join(lines)
+
+    def _model_lines(self) -> list[str]:
+        width = max(5, *(len(visible(name)) for name in self.assessments))
+        kinds = "".join(f"{word:>10}" for word in ("plug-in", *["debiased"] * 4))
+        metrics = "".join(f"{word:>10}" for word in ("VCE", "VCE", "net gap", "ECE", "RCE"))
+        scores = f"{'accuracy':>10}{'Brier':>8}{'log-loss':>10}"
+        lines = [f"{'':{width}}{kinds}", f"{'model':{width}}{metrics}{'p':>8}{scores}"]
+        lines += [_model_line(f"{visible(name):{width}}", it) for name, it in self.assessments.items()]
+        if any(math.isnan(it.brier_score) for it in self.assessments.values()):
+            lines.append(f"Brier score and log-loss: {NO_SCORES}")
+        return lines
 
     __repr__ = __str__
 
@@ -119,6 +177,7 @@ class Comparison:
             "kind": "comparison",
             "trueness": __version__,
             "verdict": self.verdict,
+            "verdicts": [plain(verdict) for verdict in self.verdicts],
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
@@ -126,3 +185,26 @@ class Comparison:
             "pairs": [plain(pair) for pair in self.pairs],
             "groups": [plain(group) for group in self.groups],
         }
+
+
+def _shown(pair: Pair, key: str) -> str:
+    """A difference in a sentence."""
+    contrast: Contrast = getattr(pair, key)
+    return (
+        f"{BY_KEY[key].label} {pair.first} - {pair.second} = {contrast.difference:+.4f} "
+        f"[{contrast.interval.low:+.4f}, {contrast.interval.high:+.4f}]"
+    )
+
+
+def _telling(keys: list[str]) -> list[str]:
+    """The metrics that a sentence names: those that bound others instead of these, and at most two."""
+    bounding = [key for key in keys if BY_KEY[key].bounded_by not in keys]
+    return bounding[:2]
+
+
+def _model_line(name: str, it: Assessment) -> str:
+    assert it.ece is not None
+    return (
+        f"{name}{it.vce.value:10.4f}{it.vce.debiased:10.4f}{it.net.debiased:+10.4f}{it.ece.debiased:10.4f}"
+        f"{it.rce.debiased:10.4f}{p_text(it.p_value):>8}{it.accuracy:10.4f}{it.brier_score:8.4f}{it.log_loss:10.4f}"
+    )

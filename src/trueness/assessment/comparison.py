@@ -20,7 +20,7 @@ from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._groups import coded, names_of
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
-from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins
+from trueness.binning import Bins, Edges, EqualMass, as_bins, confidence_bins_for
 from trueness.inference._poisson import ClusterWeights, RowWeights, stream_key
 from trueness.inference._replicates import Progress, Replicates, replicate
 from trueness.ranking import TIES
@@ -37,9 +37,11 @@ def compare(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
+    confidence_bins: int | Bins | None = None,
     level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
-    rng: Seed = None,
+    rng: Seed = 0,
     groups: Any = None,
     min_group_size: int = 100,
     clusters: Any = None,
@@ -50,10 +52,11 @@ def compare(
     classes: Any = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Which of several models is better calibrated, on the same rows, and is it more than noise?
+    """Compare the calibration of several models on the same rows.
 
     Differences are of debiased values; their noise is that of a bootstrap over rows (or clusters) in which all models
-    see the same weights. Options are as in `assess`; p-values are Holm-corrected over the pairs of models.
+    see the same weights. Whether two models differ rests on the differences of all metrics together (`Pair.p_value`),
+    Holm-corrected over the pairs of models. Options are as in `assess`.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -64,7 +67,14 @@ def compare(
     chosen = as_bins(bins)
     measure = as_variation(variation)
     edges = {
-        name: _edges(y_prob, measure, chosen, sample_weight, from_logits=from_logits, normalize=normalize)
+        name: _edges(
+            y_prob,
+            (measure, chosen),
+            confidence_bins_for(chosen, confidence_bins),
+            sample_weight,
+            from_logits=from_logits,
+            normalize=normalize,
+        )
         for name, y_prob in models.items()
     }
     some = next(iter(edges.values()))
@@ -74,6 +84,7 @@ def compare(
         variation=measure,
         bins={name: pair[:2] for name, pair in edges.items()},
         level=level,
+        tolerance=tolerance,
         resamples=resamples,
         rng=rng,
         min_group_size=min_group_size,
@@ -96,14 +107,17 @@ def _checked_models(y_probs: Any) -> dict[str, Any]:
 
 
 def _edges(
-    y_prob: Any, measure: Variation, bins: Bins, sample_weight: Any, **options: bool
+    y_prob: Any,
+    by_measure: tuple[Variation, Bins],
+    confidence_bins: Bins,
+    sample_weight: Any,
+    **options: bool,
 ) -> tuple[Edges, Edges, int]:
     """Bins of a model by the measure and by confidence, and the number of classes."""
     rows = Rows.of_predictions(y_prob, sample_weight, **options)
-    of_confidence = EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
     return (
-        edges_for(rows, measure, bins, "auto", None),
-        edges_for(rows, variations["confidence"], of_confidence, "auto", None),
+        edges_for(rows, *by_measure, "auto", None),
+        edges_for(rows, variations["confidence"], confidence_bins, "auto", None),
         rows.n_classes,
     )
 
@@ -128,9 +142,11 @@ class Comparer:
         models: Sequence[str],
         variation: str | Variation = "entropy",
         bins: int | Bins | Mapping[str, tuple[Edges, Edges]] = 10,
+        confidence_bins: int | Bins | None = None,
         level: float = 0.95,
+        tolerance: float | Mapping[str, float] | None = None,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         min_group_size: int = 100,
         ties: str = "first",
         weighted: bool = False,
@@ -142,7 +158,7 @@ class Comparer:
         require_choice("ties", ties, TIES)
         if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
             raise ValueError(f"models must be two or more different names, got {models!r}")
-        self._settings = Settings.of(level, resamples, rng)
+        self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
         measure, weighted = as_variation(variation), yes_or_no("weighted", weighted)
         self._specs = {
@@ -150,7 +166,7 @@ class Comparer:
                 TableSpec(n_classes, of, edges, ties, weighted)
                 for of, edges in zip(
                     (measure, variations["confidence"]),
-                    _resolved(bins, str(name), measure, n_classes),
+                    _resolved(bins, confidence_bins, str(name), measure, n_classes),
                     strict=True,
                 )
             ]
@@ -252,20 +268,22 @@ class Comparer:
         return GroupComparison(name, part.n_rows, comparison, (), reason)
 
 
-def _resolved(bins: Any, name: str, measure: Variation, n_classes: int) -> tuple[Edges, Edges]:
+def _resolved(
+    bins: Any, confidence_bins: Any, name: str, measure: Variation, n_classes: int
+) -> tuple[Edges, Edges]:
     """Bins of a model by the measure and by confidence."""
     if isinstance(bins, Mapping):
         by_measure, by_confidence = bins[name]
         return by_measure, by_confidence
     chosen = as_bins(bins)
-    if isinstance(chosen, EqualMass):
+    by_confidence = confidence_bins_for(chosen, confidence_bins)
+    if isinstance(chosen, EqualMass) or isinstance(by_confidence, EqualMass):
         raise ValueError(
             "EqualMass bins depend on all rows, which a stream has not seen: pass a mapping from each model to a pair, "
             "(EqualMass(...).fit(y_prob), EqualMass(...).fit(y_prob, variation='confidence'))"
         )
-    of_confidence = EqualWidth(chosen.n_bins) if isinstance(chosen, Edges) else chosen
     confidence = variations["confidence"]
     return (
         chosen.resolve(*measure.range_for(n_classes)),
-        of_confidence.resolve(*confidence.range_for(n_classes)),
+        by_confidence.resolve(*confidence.range_for(n_classes)),
     )

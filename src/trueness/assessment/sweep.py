@@ -84,7 +84,7 @@ def sweep_bins(
     kind: str = "mass",
     level: float = 0.95,
     resamples: int = 999,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> BinSweep:
     """VCE and its noise floor against the number of bins, from a table on a `FineGrid`.
 

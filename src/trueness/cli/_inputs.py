@@ -92,6 +92,12 @@ def add_bins(group: Any) -> None:
         help="bins of equally many rows, from a grid of 4000 in one pass",
     )
     bins.add_argument("--edges", metavar="E0,E1,…", help="bins between these values of the measure")
+    group.add_argument(
+        "--confidence-bins",
+        type=_whole_number_of_bins,
+        metavar="M",
+        help="bins of confidence that ECE is made with, of equal width (default: as the bins of the measure)",
+    )
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
@@ -140,8 +146,15 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         raise InputError(
             f"--threads must be a whole number from 1 up, got {arguments.threads}", "leave it out"
         )
+    chosen = arguments.confidence_bins
     return Plan(
-        arguments.variation, bins, arguments.exact, arguments.ties, arguments.engine, arguments.threads
+        arguments.variation,
+        bins,
+        arguments.exact,
+        arguments.ties,
+        arguments.engine,
+        arguments.threads,
+        confidence_bins=None if chosen is None else EqualWidth(chosen),
     )
 
 
@@ -191,6 +204,13 @@ def source_of(arguments: argparse.Namespace, inputs: list[Input]) -> Source:
     for line in source.choice.found:
         note(line)
     return source
+
+
+def _whole_number_of_bins(text: str) -> int:
+    """A number of bins."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of bins is a whole number from 1 up, not {text!r}")
+    return int(text)
 
 
 def seed(text: str) -> int:

@@ -127,7 +127,7 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
     way = "exact, in two passes"
     if not arguments.exact:
         tables, way = (
-            tables.coarsened(EqualMass(arguments.equal_mass)),
+            tables.coarsened(EqualMass(arguments.equal_mass), arguments.confidence_bins),
             "from a grid of 4000 cells, in one pass",
         )
     tell_masses(tables, way)

@@ -1,7 +1,7 @@
-"""How far can a model's stated uncertainty be trusted? The whole answer, from predictions or from saved tables.
+"""Assess the calibration of a model, from predictions or from saved tables.
 
-Prints the variation calibration error (VCE) with its noise floor, p-value and interval, the signed gap, ECE, RCE and
-the log-score test, and what limits them.
+Prints the variation calibration error (VCE) with its noise floor, p-value and interval, the signed gap, ECE, RCE, the
+log-score test, accuracy, Brier score and log-loss, a verdict on all the evidence, and warnings.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ EXAMPLES = """\
 examples:
   trueness assess preds.parquet
   trueness assess preds.csv --label y_true --probs 'p_*' --equal-mass 10 --json result.json
-  trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above 0.2
+  trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above vce=.2,ece=.1
+  trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
   trueness assess all.json
   trueness assess report.html
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _inputs.add_rows(parser)
     _inputs.add_tables(parser)
     _gate.add_inference(parser)
+    _gate.add_tolerance(parser)
     _gate.add_gate(parser)
     _inputs.add_checkpoint(parser)
 
@@ -58,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = [] if saved else _inputs.inputs_of(arguments)
     named = (arguments.table_out, arguments.report, None if arguments.json == "-" else arguments.json)
     check_outputs([*named, arguments.checkpoint], inputs)
-    _gate.resamples_of(arguments, 0)  # refused before files are read
+    _gate.resamples_of(arguments)  # refused before files are read
     tables = _saved_tables(arguments) if saved else _summed_tables(arguments, inputs)
     result = assessed(tables, arguments)
     if arguments.table_out is not None:
@@ -93,7 +95,8 @@ def _saved_tables(arguments: argparse.Namespace) -> GroupedTables:
     if bins is None and cells > 100:
         bins = EqualWidth(_inputs.DEFAULT_BINS)
         _inputs.note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
-    tables = tables if bins is None else tables.coarsened(bins)
+    if bins is not None or arguments.confidence_bins is not None:
+        tables = tables.coarsened(bins or tables.whole[0].bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:
         tell_masses(tables, f"from the {cells} bins of the tables")
     return tables
@@ -135,7 +138,9 @@ def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment
             whole[0],
             confidence_table=_by_confidence(whole),
             level=arguments.level,
-            resamples=_gate.resamples_of(arguments, len(groups)),
+            tolerance=_gate.tolerance_of(arguments),
+            resamples=_gate.resamples_of(arguments),
+            p_resolution=_gate.resolution_of(arguments),
             rng=arguments.seed,
             groups=groups or None,
             progress=lambda _: advance(1),

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threads", type=int, metavar="N", help="for the sums")
     _gate.add_inference(parser)
     _inputs.add_checkpoint(parser)
-    parser.set_defaults(bins=None, equal_mass=None, edges=None, exact=False, grid=4000)
+    parser.set_defaults(bins=None, equal_mass=None, edges=None, confidence_bins=None, exact=False, grid=4000)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from trueness.files import check_outputs, merge_files
 
     numbers = _numbers(arguments.numbers)
-    resamples = _gate.resamples_of(arguments, 0)  # refused before files are read
+    resamples = _gate.resamples_of(arguments)  # refused before files are read
     saved = are_tables(arguments.files)
     if saved:
         refuse_options_of_rows(arguments)

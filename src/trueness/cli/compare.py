@@ -1,4 +1,4 @@
-"""Which of several models is better calibrated, on the same rows, and is it more than noise?
+"""Compare the calibration of several models on the same rows.
 
 Each argument is one model: a file, or a quoted glob or folder. The rows of all must be the same, in the same order;
 labels are compared row by row.
@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _inputs.add_bins(group)
     group.add_argument("--ties", choices=("first", "split"), default="first", help="equal probabilities")
     _gate.add_inference(parser)
+    _gate.add_tolerance(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(
             "rows left out of one model would no longer be those of the other", "mend them first"
         )
-    _gate.resamples_of(arguments, 0)  # refused before files are read
+    _gate.resamples_of(arguments)  # refused before files are read
     sources = _sources(arguments)
     if arguments.json not in (None, "-"):
         check_output(arguments.json, [input for source in sources.values() for input in source.inputs])
@@ -121,8 +122,10 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
         models=list(sources),
         variation=arguments.variation,
         bins=_bins(sources, arguments),
+        confidence_bins=arguments.confidence_bins,
         level=arguments.level,
-        resamples=_gate.resamples_of(arguments, 0),
+        tolerance=_gate.tolerance_of(arguments),
+        resamples=_gate.resamples_of(arguments),
         rng=arguments.seed,
         ties=arguments.ties,
         weighted=arguments.weight is not None,

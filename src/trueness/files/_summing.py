@@ -11,7 +11,7 @@ import numpy as np
 
 from trueness._border import Rows, require_choice
 from trueness._content import TableSpec
-from trueness.binning import Bins, Edges, EqualMass, EqualWidth, FineGrid
+from trueness.binning import Bins, Edges, EqualMass, EqualWidth, FineGrid, confidence_bins_for
 from trueness.files._batches import Batch
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files._errors import InputError, shown
@@ -51,6 +51,8 @@ class Plan:
     n_threads: int | None = None
     with_confidence: bool = True
     """Whether a second table by confidence is made, which ECE needs."""
+    confidence_bins: Bins | None = None
+    """Its bins, if they are to differ from `bins`."""
 
     def __post_init__(self) -> None:
         require_choice("ties", self.ties, TIES)
@@ -67,19 +69,15 @@ class Plan:
         """What the sums are sums of; `edges` are those of exact bins."""
         made = []
         for index, measure in enumerate(self.measures()):
-            bins = edges[index] if edges is not None else self._bins(index)
+            exact = edges is not None and not (index and self.confidence_bins is not None)
+            bins = edges[index] if edges is not None and exact else self._bins(index)
             resolved = bins.resolve(*measure.range_for(n_classes))
             made.append(TableSpec(n_classes, measure, resolved, self.ties, weighted))
         return made
 
     def _bins(self, index: int) -> EqualWidth | Edges | FineGrid:
-        if isinstance(self.bins, EqualMass):
-            return FineGrid()
-        if (
-            isinstance(self.bins, Edges) and index
-        ):  # edges of the measure's range say nothing about confidences
-            return EqualWidth(self.bins.n_bins)
-        return self.bins
+        bins = confidence_bins_for(self.bins, self.confidence_bins) if index else self.bins
+        return FineGrid() if isinstance(bins, EqualMass) else bins
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ from typing import Any
 
 from trueness._version import __version__
 from trueness._whole_file import write_text
+from trueness.binning import confidence_bins_for
 from trueness.files._errors import InputError, shown
 from trueness.table import CalibrationTable
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMA = 1
+SCHEMA = 2
+SCHEMAS = (1, SCHEMA)
+"""Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
 Tables = list[CalibrationTable]
 
@@ -40,9 +43,10 @@ class GroupedTables:
         """The rows of all groups."""
         return sum(tables[0].n_rows for tables in self.groups.values())
 
-    def coarsened(self, bins: Any) -> GroupedTables:
-        """The same rows in the coarser bins that all rows together give."""
-        edges = [table.coarsen(bins).bins for table in self.whole]
+    def coarsened(self, bins: Any, confidence_bins: Any = None) -> GroupedTables:
+        """The same rows in the coarser bins that all rows together give; further tables are by confidence."""
+        chosen = [bins, confidence_bins_for(bins, confidence_bins)]
+        edges = [table.coarsen(of).bins for table, of in zip(self.whole, chosen, strict=False)]
         groups = {
             name: [table.coarsen(edge) for table, edge in zip(tables, edges, strict=True)]
             for name, tables in self.groups.items()
@@ -108,9 +112,9 @@ def load_tables(path: str) -> GroupedTables:
             return GroupedTables(None, {None: CalibrationTable.load_all(path)})
         except ValueError as error:
             raise InputError(str(error), "name a file that tabulate or merge wrote") from error
-    if content.get("schema") != SCHEMA or not isinstance(content.get("by"), str):
+    if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
         raise InputError(
-            f"{path} has schema {shown(content.get('schema'))}, this version reads {SCHEMA}",
+            f"{path} has schema {shown(content.get('schema'))}, this version reads {' and '.join(map(str, SCHEMAS))}",
             "update trueness, or make the tables again",
         )
     try:

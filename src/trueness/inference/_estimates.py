@@ -54,11 +54,11 @@ class Estimate:
     noise_floor: float
     """Its mean if the model were calibrated."""
     p_value: float
-    """The chance of such a value, or a larger one, if the model were calibrated."""
+    """The chance of such a plug-in value, or a larger one, if the model were calibrated."""
     centred_p_value: float
-    """The same with each bin compared with its mean under calibration: this one sees over-confidence too."""
+    """The same with each bin compared with its mean under calibration, which reveals over-confidence too."""
     debiased: float
-    """The value that rows without number would give, as far as these can tell."""
+    """An estimate of the value with unlimited data."""
     interval: Interval
     """Of the debiased value."""
     centred_gap: FloatArray
@@ -66,6 +66,8 @@ class Estimate:
     debiased_gap: FloatArray
     """Observed less predicted in each bin, (M,), freed of the bias that few rows have; NaN in empty bins."""
     bins: BinNoise
+    bias_error: float = 0.0
+    """Standard error of the correction for bias in the debiased value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,20 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class ZTest:
-    """A standardised sum with its two-sided p-value; the value is NaN or infinite where `reason` says so."""
+    """A standardised sum with its two-sided p-value; where the value is NaN, `reason` says why."""
 
     value: float
     p_value: float
+    """By the normal distribution."""
     reason: str | None = None
+    """Why there is no value, or without which rows it was made."""
+    drawn_p_value: float = math.nan
+    """Of the same score of the binned ranks, by draws of the table: right where rare outcomes make Z skewed."""
+
+    @property
+    def safe_p_value(self) -> float:
+        """The larger of the two p-values, on which the verdict rests."""
+        return max(self.p_value, self.drawn_p_value)
 
 
 class Null(NamedTuple):
@@ -246,6 +257,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
+        bias_error=e.bias.standard_error,
     )
 
 
@@ -271,6 +283,7 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
+        bias_error=e.bias.standard_error,
     )
 
 
@@ -338,14 +351,30 @@ def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Refere
 def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
-    Of clustered rows the variance is that of the replicates, if that is larger.
+    Of clustered rows the variance is that of the replicates, if that is larger. Rows whose true class had probability
+    0 are left out: their log-score is infinite, and they are reported by themselves.
     """
-    if table.impossible_rows:
-        return ZTest(-math.inf, 0.0, f"the true class had probability 0 in {table.impossible_rows} rows")
     variance = evidence.log_score_variance
     if variance <= 0:
         return ZTest(
-            math.nan, math.nan, "every prediction is certain or uniform, so that its log-score cannot vary"
+            math.nan,
+            math.nan,
+            "every prediction is certain or uniform, so the log-score cannot vary",
+            math.nan,
         )
     z = table.log_score_sum / math.sqrt(variance)
-    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)))
+    reason = None
+    if table.impossible_rows:
+        rows = "1 row" if table.impossible_rows == 1 else f"{table.impossible_rows} rows"
+        reason = f"without {rows} whose true class had probability 0"
+    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(evidence))
+
+
+def _binned_log_score_p_value(evidence: Evidence) -> float:
+    """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by the draws: the score test of β = 1 in q_β ∝ q̄^β.
+
+    The tails of Z are not normal where rare outcomes make most of its variance; those of the draws are exact.
+    """
+    count = evidence.bins.count
+    observed = abs(float(count @ evidence.bins.log_score))
+    return evidence.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))

@@ -79,6 +79,16 @@ class FilledBins:
         low, high = self.variation.range_for(self.n_classes)
         return reading_ranks.get(self.variation.name, high - low)
 
+    @property
+    def log_predicted(self) -> FloatArray:
+        """ln q̄_m, 0 for ranks that were ruled out, (F, C)."""
+        return np.log(np.where(self.predicted > 0, self.predicted, 1.0))
+
+    @property
+    def log_score(self) -> FloatArray:
+        """Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin, (F,)."""
+        return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
+
     def smoothed(self) -> FilledBins:
         """These bins as if (n·r̄ + q̄)/(n + 1) were predicted: what was observed and one row's worth of what was not."""
         n = self.count[:, None]
@@ -110,6 +120,8 @@ class Draws:
     """Mean of |r̄*_c - q̄_c|, (F, C)."""
     w1_noise: FloatArray
     """Mean of |Σ_{j≤c}(r̄*_j - q̄_j)|, (F, C - 1)."""
+    log_score: FloatArray
+    """Σ_c (r̄*_c - q̄_c)·ln q̄_c: the log-score of the ranks against its mean, (R, F)."""
 
 
 Frequencies = Callable[[int], Iterator[FloatArray]]
@@ -132,7 +144,8 @@ def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -
 def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
     """All numbers of all bins for R draws of the rank frequencies."""
     n_bins, n_classes = bins.predicted.shape
-    variation, first, tv, w1 = (np.empty((resamples, n_bins)) for _ in range(4))
+    variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
+    logs = bins.log_predicted
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
     def fill(m: int) -> None:
@@ -142,6 +155,7 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
             done += len(r)
             variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
             apart = r - q
+            log_score[rows, m] = apart @ logs[m]
             ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
             np.abs(apart, out=apart)
             tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
@@ -156,7 +170,7 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
 
         with ThreadPoolExecutor(thread_count(None, fused=True)) as pool:
             list(pool.map(fill, range(n_bins)))
-    return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples)
+    return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
 def mean_variation(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:

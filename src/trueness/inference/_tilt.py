@@ -43,17 +43,15 @@ def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
     if bins.variation.name == "confidence":  # linear in r̄
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
     beta, error = most_likely_beta(bins)
-    here, below, above = (
-        _bias(tilted(bins, max(b, 0.0)), resamples, seed) for b in (beta, beta - error, beta + error)
-    )
+    here, below, above = (_bias(tilted(bins, b), resamples, seed) for b in (beta, beta - error, beta + error))
     return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
 
 
 def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
-    """The β ≥ 0 that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
+    """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
 
     The likelihood of an exponential family: at its maximum the mean of ln q̄ is as observed, and its variance is the
-    information.
+    information. Below 0 the ranks are observed in reverse: a model and its negation get the same bias.
     """
     logs, n = _logs(bins), bins.count
     observed = float(n @ (bins.observed * logs).sum(axis=1))
@@ -64,6 +62,10 @@ def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
     low, high = 0.0, 1.0
     while excess(high) < 0 and high < _MOST:
         low, high = high, 2 * high
+    if excess(low) > 0:
+        low, high = -1.0, low
+    while excess(low) > 0 and low > -_MOST:
+        low, high = 2 * low, low
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) < 0 else (low, middle)

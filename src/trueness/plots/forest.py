@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from trueness._border import require_choice
+from trueness._printing import p_text
 from trueness.plots._display import Display, light_grid
 from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET, marker_areas
 
@@ -165,7 +166,7 @@ def _note(ax: Any, names: Iterable[tuple[float, Line]]) -> None:
         annotation_clip=False,
     )
     for y, line in names:
-        p = "" if math.isnan(line.p_value) else f"   p {short_p(line.p_value)}"
+        p = "" if math.isnan(line.p_value) else f"   p {p_text(line.p_value)}"
         ax.annotate(
             f"{line.n_rows:,}{p}",
             (1.01, y),
@@ -185,8 +186,3 @@ def short(name: str, most: int = 44) -> str:
     """
     cut = name if len(name) <= most else name[: most - 1] + "…"
     return " ".join(cut.split()).replace("$", r"\$")
-
-
-def short_p(p: float) -> str:
-    """A p-value in a few characters."""
-    return f"{p:.3f}" if p >= 0.0005 else "<0.001"

@@ -90,7 +90,7 @@ def converging(
     cumulative: bool = False,
     level: float = 0.95,
     resamples: int = 999,
-    rng: Seed = None,
+    rng: Seed = 0,
 ) -> Convergence:
     """Tables, or files of saved ones, from the smallest to the largest; or summed up one after the other."""
     loaded = [
@@ -140,7 +140,7 @@ class ConvergenceDisplay(Display):
         cumulative: bool = False,
         level: float = 0.95,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
     ) -> Self:
         """From tables or files of saved ones; with `cumulative` each is added to those before it."""

@@ -45,7 +45,7 @@ class RankDisplay(Display):
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         level: float = 0.95,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
         **row_options: Any,
     ) -> Self:
@@ -60,7 +60,7 @@ class RankDisplay(Display):
         *,
         bin: int | None = None,
         level: float = 0.95,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
     ) -> Self:
         """From a table alone. The band is exact; `rng` changes nothing and is taken as elsewhere."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._border import require_choice, whole_number
+from trueness._printing import p_is
 from trueness._random import Seed, root_seed
 from trueness._sums import FloatArray, IntArray
 from trueness.inference._binomial import frequency_band
@@ -71,7 +72,7 @@ class Judgement:
     level: float
 
     @classmethod
-    def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = None) -> Judgement:
+    def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = 0) -> Judgement:
         """Of the rows of a table, independent of one another."""
         if not isinstance(table, CalibrationTable):
             raise TypeError(
@@ -138,10 +139,10 @@ class Reliability:
     @property
     def summary(self) -> str:
         """The number with what noise alone would give, for a legend."""
-        aside = "calibrated" if self.metric == "UCE" else "noise alone"
-        p = "p" if self.metric == "UCE" else "centred p"
-        is_value = f"= {self.p_value:.3f}" if self.p_value >= 0.0005 else "< 0.001"
-        return f"{self.metric} {self.value:.4f} ({aside} {self.reference:.4f}), {p} {is_value}"
+        aside = "calibrated" if self.metric == "UCE" else "noise floor"
+        centred = "" if self.metric == "UCE" else "centred "
+        p = p_is(self.p_value) if self.p_value >= 0.0005 else "p < 0.001"
+        return f"{self.metric} plug-in {self.value:.4f} ({aside} {self.reference:.4f}), {centred}{p}"
 
     @property
     def span(self) -> list[str]:

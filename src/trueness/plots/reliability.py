@@ -46,7 +46,7 @@ class ReliabilityDisplay(Display):
         bins: int | Bins = 10,
         level: float = 0.95,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
         **row_options: Any,
     ) -> Self:
@@ -63,7 +63,7 @@ class ReliabilityDisplay(Display):
         metric: str = "vce",
         level: float = 0.95,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
     ) -> Self:
         """From a table alone."""
@@ -181,7 +181,7 @@ class GapDisplay(Display):
         bins: int | Bins = 10,
         level: float = 0.95,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
         **row_options: Any,
     ) -> Self:
@@ -196,7 +196,7 @@ class GapDisplay(Display):
         *,
         level: float = 0.95,
         resamples: int = 999,
-        rng: Seed = None,
+        rng: Seed = 0,
         ax: Axes | None = None,
     ) -> Self:
         """From a table alone."""

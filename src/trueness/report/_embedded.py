@@ -33,6 +33,7 @@ class Saved:
     level: float
     resamples: int
     seed: int
+    tolerance: dict[str, float] | None = None
 
 
 def embedded(result: Assessment) -> tuple[Markup, bool]:
@@ -47,7 +48,12 @@ def embedded(result: Assessment) -> tuple[Markup, bool]:
         "schema": _table_file.SCHEMA,
         "library": __version__,
         "tables": _tables(result),
-        "report": {"level": result.level, "resamples": result.resamples, "seed": result.seed},
+        "report": {
+            "level": result.level,
+            "resamples": result.resamples,
+            "seed": result.seed,
+            "tolerance": None if result.tolerance is None else dict(result.tolerance),
+        },
     }
     fits = len(json_text(groups[:1])) * len(groups) <= 2 * MOST_FOR_GROUPS  # a look before the long way
     if fits and len(json_text(groups)) <= MOST_FOR_GROUPS:
@@ -79,14 +85,17 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     try:
         groups = {str(group["name"]): group["tables"] for group in settings.get("groups", [])}
         level, resamples, seed = float(settings["level"]), int(settings["resamples"]), int(settings["seed"])
+        tolerance = settings.get("tolerance")  # missing in reports of older versions
+        limits = None if tolerance is None else {str(key): float(x) for key, x in tolerance.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} is damaged: what it says of its own making cannot be read") from error
+        raise ValueError(f"{name} is damaged: the report's metadata is corrupt") from error
     return Saved(
         tables=tables,
         groups={group: _pair(given, f"{name}, group {group}", variation) for group, given in groups.items()},
         level=level,
         resamples=resamples,
         seed=seed,
+        tolerance=limits,
     )
 
 

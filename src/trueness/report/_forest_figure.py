@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness.plots.forest import Forest, Line, short_p
+from trueness._printing import p_text
+from trueness.plots.forest import Forest, Line
 from trueness.report._frame import Frame, chart, label, linear_ticks, mark
 from trueness.report._markup import Markup, tag
 
@@ -34,7 +35,7 @@ def forest_chart(r: Forest) -> Markup:
 def _line(frame: Frame, line: Line, y: float, *, whole: bool) -> Markup:
     words = (
         f"{line.name}: {line.n_rows} rows\n{line.value:+.4f} [{line.low:+.4f}, {line.high:+.4f}]\n"
-        f"corrected p {short_p(line.p_value)}"
+        f"corrected p {p_text(line.p_value)}"
     )
     kind = "whole" if whole else "part"
     return mark(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trueness.plots.readings import in_words, reliability, rows_text
 from trueness.report._figures import reliability_chart
 from trueness.report._markup import Markup, tag
-from trueness.report._numbers import UCE_NOTE, headline, number_table, sentence_of
+from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
 from trueness.report._page import read_part
 from trueness.report._pictures import Drawn
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def fragment(result: Assessment) -> str:
     """HTML to be shown among other things: all its rules are kept to itself, and there is no id that could clash."""
-    kind, words = headline(result.verdict)
+    verdict = result.verdict
     heads, lines = number_table(result)
     table = tag(
         "table",
@@ -41,8 +41,8 @@ def fragment(result: Assessment) -> str:
     return tag(
         "div",
         tag("style", Markup(style)),
-        tag("p", tag("strong", words), class_=f"verdict {kind}"),
-        tag("p", sentence_of(result.verdict)),
+        tag("p", tag("strong", verdict.headline), class_=f"verdict {colour(verdict)}"),
+        tag("p", f"{sentence_of(verdict)} {verdict.advice}"),
         tag("div", tag("div", picture), tag("div", table), class_="side-by-side"),
         tag("p", facts, note, class_="facts"),
         cautions,

@@ -1,11 +1,15 @@
-"""The numbers of an assessment with what they mean."""
+"""The metrics of an assessment as cards and as a table."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from trueness import _printing
+from trueness.assessment._reported import ReportedMetric, estimates_of
+from trueness.assessment._verdict import Verdict, limit_of
+from trueness.assessment._words import NO_SCORES
 from trueness.inference._estimates import Estimate
 from trueness.plots.readings import in_words
 from trueness.report._figures import strip
@@ -14,35 +18,18 @@ from trueness.report._markup import Markup, tag
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
 
-HEADLINES = (
-    ("over-confident", "over", "Over-confident"),
-    ("under-confident", "under", "Under-confident"),
-    ("miscalibrated in both", "mixed", "Wrong in both directions"),
-    ("the variation of the outcomes is as predicted", "mixed", "The wrong ranks come true"),
-    ("VCE finds nothing", "mixed", "The log-score disagrees"),
-    ("too few rows", "few", "Too few rows to tell"),
-    ("no evidence", "none", "No evidence of miscalibration"),
-)
-"""How a verdict begins, the colour of its panel, and its headline."""
+
+def colour(verdict: Verdict) -> str:
+    """The CSS class that goes with a verdict."""
+    if verdict.size == "negligible" or verdict.kind == "none":
+        return "none"
+    return "few" if verdict.kind == "too-few-rows" else verdict.direction or "mixed"
 
 
-def headline(verdict: str) -> tuple[str, str]:
-    """The colour and the headline that go with a verdict.
-
-    >>> headline("under-confident: observed outcomes are less varied than predicted, ...")
-    ('under', 'Under-confident')
-    """
-    return next((kind, words) for start, kind, words in HEADLINES if verdict.startswith(start))
-
-
-def sentence_of(verdict: str) -> str:
-    """What a verdict says beyond its headline, with a capital, a full stop and real minus signs.
-
-    >>> sentence_of("under-confident: observed outcomes are less varied, net gap -0.3")
-    'Observed outcomes are less varied, net gap −0.3.'
-    """
-    rest = verdict.removeprefix(f"{headline(verdict)[1].lower()}: ")
-    return re.sub(r"(?<![\w.])-(?=\d)", "−", f"{rest[0].upper()}{rest[1:]}.")
+def sentence_of(verdict: Verdict) -> str:
+    """The sentence of a verdict, with a capital, a full stop and real minus signs."""
+    text = verdict.sentence
+    return re.sub(r"(?<![\w.])-(?=\d)", "−", f"{text[0].upper()}{text[1:]}.")
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
@@ -55,86 +42,42 @@ def number(value: float, sign: bool = False, digits: int = 4) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value in a column."""
-    return "–" if math.isnan(p) else f"{p:.3f}" if p >= 0.0005 else "<\u20090.001"
+    """A p-value in a column, with thin spaces."""
+    words = _printing.p_text(p)
+    return "–" if words == "-" else words.replace("<", "<\u2009").replace(">", ">\u2009")
 
 
 def p_is(p: float) -> str:
     """A p-value in a sentence, in one piece."""
     words = p_text(p)
-    return f"p\u00a0{words}" if words.startswith("<") else f"p\u00a0=\u00a0{words}"
-
-
-class Shown(NamedTuple):
-    """An estimate with its words."""
-
-    name: str
-    long_name: str
-    estimate: Estimate
-    signed: bool
-    meaning: str
-
-
-def shown(result: Assessment) -> list[Shown]:
-    """The estimates of an assessment, in the order of their weight for the verdict."""
-    measure = in_words(result.table.spec.variation.name)
-    found = [
-        Shown(
-            "Net gap",
-            "signed variation gap",
-            result.net,
-            True,
-            "Above 0 the outcomes vary more than the model says: it is too sure. Below 0 it is not sure enough.",
-        ),
-        Shown(
-            "VCE",
-            "variation calibration error",
-            result.vce,
-            False,
-            f"How far the {measure} that the model predicts is from that of the ranks that came true, on average over "
-            "the bins. 0 is calibrated. It does not see which rank came true.",
-        ),
-        Shown(
-            "RCE",
-            "ranked calibration error, total variation",
-            result.rce,
-            False,
-            "How much probability stands at the wrong rank. It sees which rank came true: read it beside VCE.",
-        ),
-    ]
-    if result.ece is not None:
-        found.append(
-            Shown(
-                "ECE",
-                "expected calibration error",
-                result.ece,
-                False,
-                "How far confidence is from accuracy. It judges the top label alone.",
-            )
-        )
-    return found
+    return f"p\u00a0{words}" if words[0] in "<>" else f"p\u00a0=\u00a0{words}"
 
 
 def cards(result: Assessment) -> Markup:
-    """A card for each number: the debiased value, its interval, what noise alone would give, and its meaning."""
-    made = [_card(it, result.level) for it in shown(result)]
+    """A card for each metric: the debiased value, its interval, the noise floor, and its meaning."""
+    measure = in_words(result.table.spec.variation.name)
+    made = [
+        _card(metric, estimate, measure, result.level)
+        for metric, estimate in estimates_of(result)
+        if metric.key != "rce_w1"  # in the table of all numbers; beside RCE it would say the same twice
+    ]
     if result.uce is not None:
         made.append(_uce_card(result))
-    made.append(_score_card(result))
+    made += [_log_score_card(result), _scores_card(result)]
     return tag("ul", made, class_="cards")
 
 
-def _card(it: Shown, level: float) -> Markup:
-    e = it.estimate
-    beyond = e.centred_p_value <= 1 - level
+def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Markup:
+    p, signed = metric.p_value(e), metric.signed
+    beyond = p <= limit_of(level)
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
-        tag("h3", it.name, " ", tag("small", it.long_name)),
+        tag("h3", _capital(metric.label), " ", tag("small", metric.long_name)),
         tag(
             "p",
-            tag("strong", number(e.debiased, it.signed, 3), class_="big"),
-            f" [{number(e.interval.low, it.signed, 3)}, {number(e.interval.high, it.signed, 3)}]",
+            tag("strong", number(e.debiased, signed), class_="big"),
+            f" [{number(e.interval.low, signed)}, {number(e.interval.high, signed)}]",
         ),
         strip(e.debiased, e.interval.low, e.interval.high, e.noise_floor, end),
         tag(
@@ -142,12 +85,16 @@ def _card(it: Shown, level: float) -> Markup:
             tag(
                 "span", "beyond noise" if beyond else "within noise", class_="chip yes" if beyond else "chip"
             ),
-            f" plug-in {number(e.value, it.signed)}, noise alone {number(e.noise_floor, it.signed)}, "
-            f"centred {p_is(e.centred_p_value)}",
+            f" debiased; plug-in {number(e.value, signed)}, noise floor {number(e.noise_floor, signed)}, "
+            f"{'centred ' if metric.centred else ''}{p_is(p)}",
             class_="detail",
         ),
-        tag("p", it.meaning),
+        tag("p", metric.meaning.format(measure=measure)),
     )
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _uce_card(result: Assessment) -> Markup:
@@ -156,31 +103,52 @@ def _uce_card(result: Assessment) -> Markup:
     return tag(
         "li",
         tag("h3", "UCE ", tag("small", "uncertainty calibration error")),
-        tag("p", tag("strong", number(uce.value, digits=3), class_="big")),
+        tag("p", tag("strong", number(uce.value), class_="big")),
         tag(
             "p",
-            f"a calibrated model would get {number(uce.calibrated_value)}, {p_is(uce.p_value)}",
+            f"plug-in; a calibrated model would get {number(uce.calibrated_value)}, {p_is(uce.p_value)}",
             class_="detail",
         ),
         tag(
             "p",
-            "How far the error rate is from the entropy. It is not 0 for a calibrated model, so compare it with the "
-            "value above, never with 0. For published figures only.",
+            "The distance between error rate and entropy. It is not 0 for a calibrated model, so compare it with the "
+            "value above, never with 0. For comparison with published figures only.",
         ),
     )
 
 
-def _score_card(result: Assessment) -> Markup:
+def _log_score_card(result: Assessment) -> Markup:
     z = result.log_score_z
+    details = [p_is(z.p_value)] if not math.isnan(z.value) else []
     return tag(
         "li",
         tag("h3", "Log-score Z ", tag("small", "needs no bins")),
         tag("p", tag("strong", number(z.value, sign=True, digits=2), class_="big")),
-        tag("p", f"{p_is(z.p_value)}" if not z.reason else z.reason, class_="detail"),
+        tag("p", "; ".join([*details, *([z.reason] if z.reason else [])]), class_="detail"),
         tag(
             "p",
-            "How many standard deviations the logarithmic score is from what the model's own probabilities promise. "
+            "How many standard deviations the logarithmic score is from its mean under the model's own probabilities. "
             "Below 0 over-confident, above 0 under-confident.",
+        ),
+    )
+
+
+def _scores_card(result: Assessment) -> Markup:
+    return tag(
+        "li",
+        tag("h3", "Accuracy ", tag("small", "with Brier score and log-loss")),
+        tag("p", tag("strong", number(result.accuracy), class_="big")),
+        tag(
+            "p",
+            NO_SCORES
+            if math.isnan(result.brier_score)
+            else f"Brier score {number(result.brier_score)}, log-loss {number(result.log_loss)}",
+            class_="detail",
+        ),
+        tag(
+            "p",
+            "They judge calibration and discrimination together: compare them before and after a recalibration to see "
+            "what it costs. The Brier score is summed over classes (0 to 2).",
         ),
     )
 
@@ -191,27 +159,25 @@ UCE_NOTE = "* What a calibrated model would get: UCE does not fall to 0."
 def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     """Everything, as heads and lines of a table."""
     heads = [
-        "number",
+        "metric",
         "plug-in",
-        "noise alone",
+        "noise floor",
         "p",
         "centred p",
         "debiased",
         f"{100 * result.level:g} % interval",
     ]
-    estimates = [(it.name, it.estimate, it.signed) for it in shown(result)]
-    estimates.append(("RCE W1", result.rce_w1, False))
     lines: list[list[Any]] = [
         [
-            name,
-            number(e.value, signed),
-            number(e.noise_floor, signed),
+            _capital(metric.label),
+            number(e.value, metric.signed),
+            number(e.noise_floor, metric.signed),
             p_text(e.p_value),
             p_text(e.centred_p_value),
-            number(e.debiased, signed),
-            f"[{number(e.interval.low, signed)}, {number(e.interval.high, signed)}]",
+            number(e.debiased, metric.signed),
+            f"[{number(e.interval.low, metric.signed)}, {number(e.interval.high, metric.signed)}]",
         ]
-        for name, e, signed in estimates
+        for metric, e in estimates_of(result)
     ]
     if result.uce is not None:
         uce = result.uce
@@ -220,4 +186,10 @@ def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
         )
     z = result.log_score_z
     lines.append(["Log-score Z", number(z.value, sign=True, digits=2), "", p_text(z.p_value), "", "", ""])
+    scores = {
+        "Accuracy": result.accuracy,
+        "Brier score": result.brier_score,
+        "Log-loss": result.log_loss,
+    }
+    lines += [[name, number(value), "", "", "", "", ""] for name, value in scores.items()]
     return heads, lines

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._version import __version__
-from trueness.assessment._words import limit_of
+from trueness.assessment._verdict import limit_of
+from trueness.assessment._words import bins_of
 from trueness.plots.forest import of_groups
 from trueness.plots.readings import count_text, in_words, rows_text
 from trueness.report._embedded import embedded
@@ -21,7 +22,7 @@ from trueness.report._markup import Markup, name_of, tag
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
-    headline,
+    colour,
     number,
     number_table,
     p_is,
@@ -109,7 +110,7 @@ def _header(result: Assessment, heading: str) -> Markup:
     facts = [
         rows_text(result.n_rows),
         f"{table.n_classes} classes",
-        f"{table.n_bins} bins of {in_words(table.spec.variation.name)}",
+        bins_of(result),
         f"{result.resamples} draws",
         f"seed {result.seed}",
     ]
@@ -119,12 +120,13 @@ def _header(result: Assessment, heading: str) -> Markup:
 
 
 def _verdict(result: Assessment) -> Markup:
-    kind, words = headline(result.verdict)
+    verdict = result.verdict
     return tag(
         "section",
-        tag("h2", words),
-        tag("p", sentence_of(result.verdict)),
-        class_=f"verdict {kind}",
+        tag("h2", verdict.headline),
+        tag("p", sentence_of(verdict)),
+        tag("p", verdict.advice),
+        class_=f"verdict {colour(verdict)}",
         aria_label="Verdict",
     )
 
@@ -133,8 +135,8 @@ def _key() -> Markup:
     """What the strips on the cards show."""
     return tag(
         "p",
-        "Large figures are freed of noise (debiased), with their interval. On the line below each, the dot is the "
-        "value, the bar its interval, the upright stroke what noise alone would give, and the dashed one 0.",
+        "Large figures of VCE, net gap, ECE and RCE are debiased values, with their interval. On the line below each, "
+        "the dot is the value, the bar its interval, the upright stroke the noise floor, and the dashed one 0.",
         class_="detail",
     )
 
@@ -213,10 +215,21 @@ def _groups(result: Assessment) -> Markup | None:
     left_out = len(result.groups) - len(assessed)
     if left_out:
         parts.append(
-            tag("p", f"{left_out} of {len(result.groups)} groups were not assessed: see the remarks.")
+            tag(
+                "p", f"{left_out} of {len(result.groups)} groups were not assessed: the last column says why."
+            )
         )
     ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
-    heads = ["group", "rows", "VCE", "net gap", "interval", "p", "corrected p", "remark"]
+    heads = [
+        "group",
+        "rows",
+        "debiased VCE",
+        "debiased net gap",
+        "interval",
+        "p",
+        "corrected p",
+        "verdict",
+    ]
     table = table_of(
         "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
     )
@@ -244,21 +257,22 @@ def _group(group: Any) -> list[Any]:
     return [
         name_of(group.name),
         count_text(group.n_rows),
-        number(it.vce.debiased, digits=3),
-        number(it.net.debiased, sign=True, digits=3),
-        f"[{number(span.low, sign=True, digits=3)}, {number(span.high, sign=True, digits=3)}]",
+        number(it.vce.debiased),
+        number(it.net.debiased, sign=True),
+        f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
         p_text(group.p_value),
         p_text(group.adjusted_p_value),
-        headline(it.verdict)[1],
+        it.verdict.headline,
     ]
 
 
 def _all_numbers(result: Assessment) -> Markup:
     star = UCE_NOTE if result.uce is not None else ""
     words = (
-        "Plug-in is the value as defined, noise alone its mean if the model were calibrated. p compares the two; "
-        "centred p does so bin by bin and sees over-confidence with many classes too. The verdict takes the centred "
-        f"p-values of VCE and the net gap, corrected for being two (Holm): {p_is(result.p_value)}. {star}"
+        "Plug-in is the value as defined, the noise floor its mean if the model were calibrated. p compares the two; "
+        "centred p does so bin by bin and reveals over-confidence with many classes too. Debiased is an estimate of "
+        "the value with unlimited data. The verdict rests on all tests together (Cauchy combination): "
+        f"{p_is(result.p_value)}. {star}"
     )
     return tag(
         "section",

@@ -19,17 +19,18 @@ from trueness._scratch import Scratch
 from trueness._sums import (
     LEAST_LOG,
     LOG_SCORE_BITS,
+    ONE_BITS,
     PROBABILITY_BITS,
     ExactSum,
     FloatArray,
     FloatSum,
     IntArray,
+    bits_of_ones,
 )
 from trueness.ranking import lower_tied_classes, ordered_rows, standing, standing_by_scores
 from trueness.variation import log_or_finite
 
 _UNIT = 1 << PROBABILITY_BITS
-_BITS_OF_ONE = np.float64(1.0).view(np.int64)
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -77,7 +78,11 @@ class Described(NamedTuple):
     impossible: NDArray[np.bool_]
     """Whether the true class had probability zero."""
     log_scores: FloatArray
-    """ln p_y + H in nats (0 where p_y = 0), and the varentropy, (2, n)."""
+    """ln p_y + H and ln p_y in nats (0 where p_y = 0), and the varentropy, (3, n)."""
+    of_true: IntArray
+    """p_y in units of 2⁻⁵², (n,)."""
+    square: IntArray
+    """‖p‖² in units of 2⁻⁵², (n,)."""
     weight: FloatArray | None
 
     def kept(self, keep: NDArray[np.bool_]) -> Described:
@@ -108,16 +113,32 @@ class Describer:
 
         # A lone row came twice.
         block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
-        rank, tied, log_p = self._standing(rows, start, stop, block, ordered)
+        assert rows.labels is not None
+        labels = rows.labels.block(start, stop)
+        of_true = _chosen(block, labels)
+        scores = rows.scores(start, stop) if rows.from_logits else None
+        rank, tied, log_p = self._standing(block, ordered, of_true, labels, scores)
         impossible = log_p == -np.inf
-        log_scores = np.empty((2, n))
-        log_scores[0] = np.maximum(log_p, LEAST_LOG) + entropy
+        log_scores = np.empty((3, n))
+        log_scores[1] = np.maximum(log_p, LEAST_LOG)
+        log_scores[0] = log_scores[1] + entropy
         if impossible.any():
-            log_scores[0, impossible] = 0.0
-        log_scores[1] = varentropy[:n]
+            log_scores[:2, impossible] = 0.0
+        log_scores[2] = varentropy[:n]
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
         bins = spec.bins.index(variation, self.thresholds)
-        described = Described(ordered, variation, bins, rank, tied, impossible, log_scores, weight)
+        described = Described(
+            ordered,
+            variation,
+            bins,
+            rank,
+            tied,
+            impossible,
+            log_scores,
+            of_true=_units(of_true),
+            square=self._square(ordered),
+            weight=weight,
+        )
         return described if weight is None or weight.all() else described.kept(weight > 0)
 
     def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -130,23 +151,50 @@ class Describer:
         varentropy = np.add.reduce(products, axis=0) + entropy * entropy * (total - 2.0)
         return entropy, np.maximum(varentropy, 0.0)
 
+    def _square(self, ordered: FloatArray) -> IntArray:
+        """Σ p² of each column in units of 2⁻⁵², each p·p rounded to one."""
+        work = self.scratch.array("work", ordered.shape)
+        np.multiply(ordered, ordered, out=work)
+        work += 1.0
+        square: IntArray = np.add.reduce(work.view(np.int64), axis=0)
+        square -= bits_of_ones(len(ordered))
+        return square
+
     def _standing(
-        self, rows: Rows, start: int, stop: int, block: NDArray[np.floating], ordered: FloatArray
+        self,
+        block: NDArray[Any],
+        ordered: FloatArray,
+        of_true: FloatArray,
+        labels: NDArray[np.intp],
+        scores: FloatArray | None,
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """The rank of the true class, how many classes are tied with it, and ln p of it."""
-        assert rows.labels is not None
-        labels = rows.labels.block(start, stop)
-        scores: NDArray[Any] = rows.scores(start, stop) if rows.from_logits else block
-        of_true = scores.ravel().take(np.arange(0, scores.size, scores.shape[1]) + labels)
-        if rows.from_logits:
-            rank, tied, log_p = standing_by_scores(scores, of_true)
+        """The rank of the true class, how many classes are tied with it, and ln p of it; by the logits, if given."""
+        if scores is not None:
+            rank, tied, log_p = standing_by_scores(scores, _chosen(scores, labels))
         else:
-            of_true = of_true.astype(np.float64)
             rank, tied = standing(ordered, of_true)
             log_p = np.log(of_true)
         if self.spec.ties == "first" and (shared := np.flatnonzero(tied > 1)).size:
-            rank[shared] += lower_tied_classes(scores[shared], labels[shared])
+            judged = block if scores is None else scores
+            rank[shared] += lower_tied_classes(judged[shared], labels[shared])
         return rank, tied, log_p
+
+
+def _chosen(block: NDArray[Any], labels: NDArray[np.intp]) -> FloatArray:
+    """The value of each row at its label, (n,)."""
+    chosen = block.ravel().take(np.arange(0, block.size, block.shape[1]) + labels)
+    return chosen.astype(np.float64, copy=False)
+
+
+def _units(p: FloatArray) -> IntArray:
+    """Probabilities in units of 2⁻⁵², half to even."""
+    return (p + 1.0).view(np.int64) - ONE_BITS
+
+
+def _total(units: IntArray) -> int:
+    """The sum of units below 2⁵³, in two halves: of four thousand of them it may not fit in 64 bits."""
+    half = PROBABILITY_BITS // 2
+    return (int((units >> half).sum()) << half) + int((units & ((1 << half) - 1)).sum())
 
 
 class _Grouping:
@@ -227,7 +275,8 @@ class _ExactTotals:
         self.lines = _ExactTotal(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactTotal(m, c)
-        self.log_scores = [0, 0]
+        self.log_scores = [0, 0, 0]
+        self.of_true = self.square = 0
 
     def add(self, block: Described) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
@@ -241,6 +290,8 @@ class _ExactTotals:
         for which, (wholes, fractions) in enumerate(zip(whole, units, strict=True)):
             total = int(wholes.sum()) << LOG_SCORE_BITS
             self.log_scores[which] += total + int(fractions.sum())
+        self.of_true += _total(block.of_true)
+        self.square += _total(block.square)
 
     def _steps(self, ordered: FloatArray, fraction: FloatArray, group: _Grouping) -> IntArray:
         """Sums over each bin of the lines of `ordered`, and of `fraction`, in units of 2⁻⁵², modulo 2⁶⁴.
@@ -252,7 +303,7 @@ class _ExactTotals:
         bits, together = self.scratch.array("work", shape), self.scratch.array("logs", shape, np.int64)
         np.add(ordered, 1.0, out=bits[:-1])
         np.add(fraction, 1.0, out=bits[-1])
-        steps = group.total(bits.view(np.int64), out=together) - group.count * _BITS_OF_ONE
+        steps = group.total(bits.view(np.int64), out=together) - group.count * ONE_BITS
         return np.ascontiguousarray(steps.T)
 
     def _add_ranks(self, block: Described, group: _Grouping) -> None:
@@ -267,7 +318,9 @@ class _ExactTotals:
         self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
 
     def sums(self) -> Sums:
-        log_score, log_score_variance = map(_log_sum, self.log_scores)
+        log_score, log_likelihood, log_score_variance = (
+            _exact_sum(units, LOG_SCORE_BITS) for units in self.log_scores
+        )
         return Sums(
             **self.counts.fields(),
             ordered=self.lines.sum(slice(-1)),
@@ -275,6 +328,9 @@ class _ExactTotals:
             variation=self.lines.sum(-1),
             log_score=log_score,
             log_score_variance=log_score_variance,
+            true_probability=_exact_sum(self.of_true, PROBABILITY_BITS),
+            square=_exact_sum(self.square, PROBABILITY_BITS),
+            log_likelihood=log_likelihood,
         )
 
 
@@ -286,7 +342,8 @@ class _WeightedTotals:
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
-        self.log_scores = np.zeros(2)
+        self.scores = np.zeros(5)
+        """Log-score, log-likelihood, varentropy, p_y and ‖p‖²."""
 
     def add(self, block: Described) -> None:
         group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
@@ -299,7 +356,9 @@ class _WeightedTotals:
         self.weight.add(group.occupied, group.total(weight))
         self.weight_square.add(group.occupied, group.total(weight * weight))
         self._add_ranks(block, group, weight)
-        self.log_scores += np.add.reduce(block.log_scores * weight, axis=1)
+        self.scores[:3] += np.add.reduce(block.log_scores * weight, axis=1)
+        self.scores[3] += np.add.reduce(block.of_true / _UNIT * weight)
+        self.scores[4] += np.add.reduce(block.square / _UNIT * weight)
 
     def _add_ranks(self, block: Described, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
@@ -311,7 +370,9 @@ class _WeightedTotals:
         self.rank.add(group.occupied, total.reshape(-1, c))
 
     def sums(self) -> Sums:
-        log_score, log_score_variance = (FloatSum(np.array(total)) for total in self.log_scores)
+        log_score, log_likelihood, log_score_variance, true_probability, square = (
+            FloatSum(np.array(total)) for total in self.scores
+        )
         return Sums(
             **self.counts.fields(),
             ordered=self.ordered.sum(),
@@ -319,6 +380,9 @@ class _WeightedTotals:
             variation=self.variation.sum(),
             log_score=log_score,
             log_score_variance=log_score_variance,
+            true_probability=true_probability,
+            square=square,
+            log_likelihood=log_likelihood,
             weight=self.weight.sum(),
             weight_square=self.weight_square.sum(),
         )
@@ -333,6 +397,6 @@ def shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64
     return np.repeat(cells, tied) + offset, units.astype(np.uint64)
 
 
-def _log_sum(units: int) -> ExactSum:
-    whole, fraction = divmod(units, 1 << LOG_SCORE_BITS)
-    return ExactSum(np.array(whole), np.array(fraction), LOG_SCORE_BITS)
+def _exact_sum(units: int, bits: int) -> ExactSum:
+    whole, fraction = divmod(units, 1 << bits)
+    return ExactSum(np.array(whole), np.array(fraction), bits)

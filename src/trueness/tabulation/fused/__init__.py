@@ -199,8 +199,11 @@ class Pass:
         """What was summed, one for each spec."""
         _ready.add(self.kind)
         t = self.totals
-        score, variance = (
-            ExactSum(np.array(t.logs[k]), np.array(t.logs[k + 1]), LOG_SCORE_BITS) for k in (0, 2)
+        log_score, log_likelihood, variance, true_probability, square = (
+            ExactSum(np.array(whole), np.array(fraction), bits)
+            for (whole, fraction), bits in zip(
+                t.scores, (LOG_SCORE_BITS,) * 3 + (PROBABILITY_BITS,) * 2, strict=True
+            )
         )
         made, ranks = [], slice(self.form.n_classes)
         for k, spec in enumerate(self.specs):
@@ -212,13 +215,16 @@ class Pass:
             made.append(
                 Sums(
                     rows=t.rank_count[k, m].sum(axis=1),
-                    tied_rows=np.array(t.logs[5]),
-                    impossible_rows=np.array(t.logs[4]),
+                    tied_rows=np.array(t.odd_rows[1]),
+                    impossible_rows=np.array(t.odd_rows[0]),
                     ordered=ExactSum(whole[:, ranks], fraction[:, ranks], PROBABILITY_BITS),
                     rank=rank,
                     variation=ExactSum(whole[:, at], fraction[:, at], PROBABILITY_BITS),
-                    log_score=score,
+                    log_score=log_score,
                     log_score_variance=variance,
+                    true_probability=true_probability,
+                    square=square,
+                    log_likelihood=log_likelihood,
                 )
             )
         return made

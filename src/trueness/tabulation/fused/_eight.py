@@ -10,10 +10,10 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from trueness._sums import LOG_SCORE_BITS
+from trueness._sums import LOG_SCORE_BITS, ONE_BITS
 from trueness.tabulation.fused._jit import jit
 from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
-from trueness.tabulation.fused._totals import TINY, mend
+from trueness.tabulation.fused._totals import N_SCORES, TINY, mend
 
 _LN2 = math.log(2)
 
@@ -49,12 +49,12 @@ class Layout:
 
     @property
     def totals(self) -> int:
-        """Running sums by lane: log-score and varentropy."""
+        """Running sums by lane: those of `Totals.scores`."""
         return self.entropy + WIDTH
 
     @property
     def size(self) -> int:
-        return self.totals + 2 * WIDTH
+        return self.totals + N_SCORES * WIDTH
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -70,6 +70,8 @@ class Swept(NamedTuple):
     """-Σp log₂ p."""
     second_moment: Any
     """Σp log₂² p."""
+    square: Any
+    """Σp² in units of 2⁻⁵²."""
     more: Any
     at_least: Any
     """How many classes are more probable than the true one, or not less."""
@@ -109,6 +111,14 @@ class Eight:
             low, value = least, swept.largest
         return lanes.smaller(lanes.larger(value, low), lanes.floats(1.0))
 
+    def steps(self, value: Any) -> Any:
+        """The bits of 1 + value: those of 1.0, and the value in steps of 2⁻⁵²."""
+        return self.lanes.bits(self.builder.fadd(value, self.lanes.floats(1.0)))
+
+    def square_steps(self, value: Any) -> Any:
+        """The same for value·value, rounded before one is added: two instructions, which must not be fused."""
+        return self.steps(self.builder.fmul(value, value))
+
     def improper(self, swept: Swept, tolerance: Any) -> Any:
         """Rows that are no distributions. A NaN may be lost in sorting, but never in the sum."""
         b, lanes = self.builder, self.lanes
@@ -147,10 +157,13 @@ class Eight:
             b.fmul(entropy, entropy), b.fsub(swept.total, lanes.floats(2.0)), swept.second_moment
         )
         variance = lanes.rounded(lanes.larger(variance, lanes.floats(0.0)), _LN2**2 * unit)
-        none = lanes.ints(0)
+        none, scored = lanes.ints(0), b.and_(self.live, normal)
         added = [
-            b.select(b.and_(self.live, normal), lanes.rounded(b.fadd(log_p, entropy), _LN2 * unit), none),
+            b.select(scored, lanes.rounded(b.fadd(log_p, entropy), _LN2 * unit), none),
+            b.select(scored, lanes.rounded(log_p, _LN2 * unit), none),
             b.select(self.live, variance, none),
+            b.select(self.live, b.sub(self.steps(p), lanes.ints(ONE_BITS)), none),
+            b.select(self.live, swept.square, none),
         ]
         for k, value in enumerate(added):
             lanes.add_at(value, scratch, 8 * (at.totals + WIDTH * k))
@@ -212,7 +225,7 @@ def mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, plac
     """Look at eight rows one by one, because at least one of them is odd."""
     bins_at, rank_at, tied_at, entropy_at, totals_at = places
     bins = np.empty(totals.ranks.shape[1], np.int64)
-    lane_sums, words = scratch[totals_at : totals_at + 16], scratch.view(np.float64)
+    lane_sums, words = scratch[totals_at : totals_at + 8 * N_SCORES], scratch.view(np.float64)
     for r in range(valid):
         label = labels[first + r]
         p, entropy = np.float64(y_prob[first + r, label]), words[entropy_at + r] * _LN2

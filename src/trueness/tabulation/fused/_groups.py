@@ -15,11 +15,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from trueness._sums import bits_of_ones
 from trueness.ranking import comparators
 from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import INT32, INT64, INTS, WIDTH
-from trueness.tabulation.fused._totals import flush
+from trueness.tabulation.fused._totals import N_SCORES, flush
 
 FEW_COLUMNS = 7
 """Up to so many classes the true one's probability is chosen from the columns; beyond, memory is quicker."""
@@ -125,19 +126,21 @@ class Group(Eight):
         more = at_least = lanes.ints(0)
         log_p: Any = None
         # Column by column, so that few vectors are alive at a time; two sums in turn, so that none waits for itself.
-        entropies, squares = [lanes.floats(0.0)] * 2, [lanes.floats(0.0)] * 2
+        entropies, moments = [lanes.floats(0.0)] * 2, [lanes.floats(0.0)] * 2
+        square = lanes.ints(-bits_of_ones(len(q)))
         for k, column in enumerate(q):
             log = lanes.log2(column)
             term = b.fmul(column, log)
             entropies[k % 2] = b.fsub(entropies[k % 2], term)
-            squares[k % 2] = lanes.multiply_add(term, log, squares[k % 2])
+            moments[k % 2] = lanes.multiply_add(term, log, moments[k % 2])
+            square = b.add(square, self.square_steps(column))
             reached = b.fcmp_ordered(">=", column, p)
             more = lanes.counted(more, b.fcmp_ordered(">", column, p))
             at_least = lanes.counted(at_least, reached)
             # Downwards in order, the last column that is not below p is p itself.
             log_p = log if log_p is None else b.select(reached, log, log_p)
         negative = b.not_(b.fcmp_ordered(">=", q[-1], lanes.floats(0.0)))
-        swept = Swept(total, b.fadd(*entropies), b.fadd(*squares), more, at_least, q[0], negative)
+        swept = Swept(total, b.fadd(*entropies), b.fadd(*moments), square, more, at_least, q[0], negative)
         return self.conclude(swept, p, log_p, self.values_of(swept), scratch, tolerance, valid)
 
     def values_of(self, swept: Swept) -> list[Any]:
@@ -148,8 +151,8 @@ class Group(Eight):
 
     def row_vectors(self) -> list[list[Any]]:
         """For each row its ordered probabilities and variations as steps of 2⁻⁵²: the bits of 1 + p."""
-        lanes, b = self.lanes, self.builder
-        columns = [lanes.bits(b.fadd(column, lanes.floats(1.0))) for column in (*self.q, *self.values)]
+        lanes = self.lanes
+        columns = [self.steps(column) for column in (*self.q, *self.values)]
         columns += [lanes.ints(0)] * (self.shape.row - len(columns))
         squares = [lanes.transposed(columns[k : k + WIDTH]) for k in range(0, len(columns), WIDTH)]
         return [[square[r] for square in squares] for r in range(WIDTH)]
@@ -257,7 +260,7 @@ def group_kernel(shape: str, few: bool) -> Any:
         acc, ranks, edges = totals.acc.ctypes.data, totals.ranks.ctypes.data, thresholds.ctypes.data
         n_rows, n_edges, waiting, failed = len(labels), thresholds.shape[1], 0, -1
         to_next_row, to_next_class = y_prob.strides
-        lane_sums = scratch[totals_at : totals_at + 16]
+        lane_sums = scratch[totals_at : totals_at + 8 * N_SCORES]
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
         for first in range(0, n_rows, 8):

@@ -16,11 +16,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from trueness._sums import ONE_BITS
 from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import FLOATS, INT32, INT64, INTS, WIDTH
 from trueness.tabulation.fused._sorting import BLOCK, sort_lines
-from trueness.tabulation.fused._totals import aligned_zeros, flush
+from trueness.tabulation.fused._totals import N_SCORES, aligned_zeros, flush
 
 AT_ONCE = 2
 """Lines that are swept in a step, each into sums of its own, so that none waits for itself."""
@@ -105,7 +106,8 @@ class Lines(Eight):
         def slots(start: Any) -> list[Any]:
             return [cgutils.alloca_once_value(b, start) for _ in range(AT_ONCE)]
 
-        totals, entropies, squares, larger = (slots(zeros) for _ in range(4))
+        totals, entropies, moments, larger = (slots(zeros) for _ in range(4))
+        squares = slots(lanes.ints(0))
         more, at_least = slots(none), slots(none)
         steps = b.udiv(b.add(n_classes, ir.Constant(INT64, AT_ONCE - 1)), ir.Constant(INT64, AT_ONCE))
         with cgutils.for_range(b, steps) as loop:
@@ -117,7 +119,8 @@ class Lines(Eight):
                 term = b.fmul(value, log)
                 b.store(b.fadd(b.load(totals[k]), value), totals[k])
                 b.store(b.fsub(b.load(entropies[k]), term), entropies[k])
-                b.store(lanes.multiply_add(term, log, b.load(squares[k])), squares[k])
+                b.store(lanes.multiply_add(term, log, b.load(moments[k])), moments[k])
+                b.store(b.add(b.load(squares[k]), self.square_steps(value)), squares[k])
                 if not is_sorted:
                     b.store(lanes.larger(value, b.load(larger[k])), larger[k])
                 for counts, test in ((more, ">"), (at_least, ">=")):
@@ -126,12 +129,14 @@ class Lines(Eight):
         largest = self.wide(self.line(lines, ir.Constant(INT64, 0)))
         if not is_sorted:
             largest = lanes.larger(*map(b.load, larger))
-        total, entropy, second_moment = (b.fadd(*map(b.load, pair)) for pair in (totals, entropies, squares))
-        higher, not_lower = (b.add(*map(b.load, pair)) for pair in (more, at_least))
+        total, entropy, second_moment = (b.fadd(*map(b.load, pair)) for pair in (totals, entropies, moments))
+        higher, not_lower, square = (b.add(*map(b.load, pair)) for pair in (more, at_least, squares))
+        ones = b.mul(steps, ir.Constant(INT64, AT_ONCE * ONE_BITS))
+        square = b.sub(square, lanes.spread(ones, INTS))
         if self.item == 4:
             higher, not_lower = b.sext(higher, INTS), b.sext(not_lower, INTS)
         is_negative = b.icmp_signed("!=", lanes.spread(negative, INTS), lanes.ints(0))
-        return Swept(total, entropy, second_moment, higher, not_lower, largest, is_negative)
+        return Swept(total, entropy, second_moment, square, higher, not_lower, largest, is_negative)
 
     def values_of(self, swept: Swept, to_unit: Any, least: Any) -> list[Any]:
         """𝒱 by each measure."""
@@ -154,7 +159,7 @@ class Lines(Eight):
             counts = b.add(b.mul(cell, lanes.spread(n_classes, INTS)), rank)
             counts = b.add(b.shl(counts, lanes.ints(3)), lanes.spread(ranks, INTS))
             value = lanes.load(scratch, 8 * (at.variation + WIDTH * k), FLOATS)
-            steps = lanes.bits(b.fadd(value, lanes.floats(1.0)))
+            steps = self.steps(value)
             behind = b.add(sums, lanes.spread(b.mul(n_vectors, ir.Constant(INT64, 8 * WIDTH)), INTS))
             for r in range(WIDTH):
                 lane = ir.Constant(INT32, r)
@@ -166,7 +171,7 @@ class Lines(Eight):
             square = lanes.transposed([self.line(lines, first, k) for k in range(WIDTH)])
             offset = b.mul(first, ir.Constant(INT64, 8))
             for r, values in enumerate(square):
-                steps = lanes.bits(b.fadd(self.wide(values), lanes.floats(1.0)))
+                steps = self.steps(self.wide(values))
                 for of_measure in places:
                     lanes.add_at(steps, b.add(of_measure[r], offset), 0)
 
@@ -252,7 +257,7 @@ def line_kernel(shape: str, few: bool) -> Any:
         waiting, failed = 0, -1
         n_lines, at_lines = math.ceil(n_classes / 16) * 16, lines.ctypes.data
         to_unit, least = 1.0 / math.log2(n_classes), 1.0 / n_classes
-        lane_sums = scratch[totals_at : totals_at + 16]
+        lane_sums = scratch[totals_at : totals_at + 8 * N_SCORES]
         if fingerprint == 0:  # never; being read is what it is there for
             return -1
         for first in range(0, n_rows, 8):

@@ -35,7 +35,7 @@ def _measure_group(_, rows, out, tolerance, shape):
             largest, smallest = lanes.larger(largest, column), lanes.smaller(smallest, column)
         entropy = builder.fneg(lanes.sum([builder.fmul(column, lanes.log2(column)) for column in x]))
         negative = builder.not_(builder.fcmp_ordered(">=", smallest, lanes.floats(0.0)))
-        swept = Swept(lanes.sum(x), entropy, None, None, None, largest, negative)
+        swept = Swept(lanes.sum(x), entropy, None, None, None, None, largest, negative)
         (value,) = group.values_of(swept)
         lanes.store(value, values, 0)
         return group.any(group.improper(swept, slack))

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._sums import LEAST_LOG, LOG_SCORE_BITS, PROBABILITY_BITS
+from trueness._sums import LEAST_LOG, LOG_SCORE_BITS, ONE_BITS, PROBABILITY_BITS
 from trueness.tabulation.fused._jit import jit
 
 TINY = float(np.finfo(np.float64).tiny)
 """Below it numbers are subnormal."""
 
-ONE_BITS = int(np.float64(1.0).view(np.int64))
 _UNIT = 1 << PROBABILITY_BITS
 _MASK = _UNIT - 1
-_LOG_MASK = (1 << LOG_SCORE_BITS) - 1
+
+N_SCORES = 5
+"""Totals over all rows, as `Totals.scores` has them."""
 
 
 class Totals(NamedTuple):
@@ -34,8 +35,10 @@ class Totals(NamedTuple):
     split_whole: Any
     split_fraction: Any
     """What split ties change in the rank counts, (K, M, C)."""
-    logs: Any
-    """Log-score and varentropy so far, whole and fraction each; impossible rows; tied rows, (6,)."""
+    scores: Any
+    """Log-score, log-likelihood, varentropy, p_y and ‖p‖² so far, whole and fraction each, (5, 2)."""
+    odd_rows: Any
+    """Impossible and tied rows, (2,)."""
 
     @classmethod
     def zeros(cls, copies: int, n_measures: int, n_bins: int, n_classes: int, row: int) -> Totals:
@@ -49,7 +52,8 @@ class Totals(NamedTuple):
             rank_count=np.zeros(ranked, np.int64),
             split_whole=np.zeros(ranked, np.int64),
             split_fraction=np.zeros(ranked, np.int64),
-            logs=np.zeros(6, np.int64),
+            scores=np.zeros((N_SCORES, 2), np.int64),
+            odd_rows=np.zeros(2, np.int64),
         )
 
 
@@ -86,13 +90,23 @@ def flush(totals, lane_sums):
                     )
                     totals.fraction[k, m, c] = fraction & _MASK
                     totals.acc[copy, k, m, c] = 0
-    for which in range(2):
-        fraction = totals.logs[2 * which + 1]
+    for which in range(N_SCORES):
+        bits = LOG_SCORE_BITS if which < 3 else PROBABILITY_BITS
         for lane in range(8):
-            fraction += lane_sums[8 * which + lane]
+            # Carried lane by lane: one is below 2⁶³ in size, but eight together need not be.
+            units = lane_sums[8 * which + lane]
+            fraction = totals.scores[which, 1] + (units & ((1 << bits) - 1))
+            totals.scores[which, 0] += (units >> bits) + (fraction >> bits)
+            totals.scores[which, 1] = fraction & ((1 << bits) - 1)
             lane_sums[8 * which + lane] = 0
-        totals.logs[2 * which] += fraction >> LOG_SCORE_BITS
-        totals.logs[2 * which + 1] = fraction & _LOG_MASK
+
+
+@jit
+def add_log(totals, lane_sums, which, lane, value):
+    """Add one row's logarithm, of any size, to a sum."""
+    whole = math.floor(value)
+    totals.scores[which, 0] += np.int64(whole)
+    lane_sums[8 * which + lane] += np.int64(np.rint((value - whole) * 2.0**LOG_SCORE_BITS))
 
 
 @jit
@@ -111,11 +125,10 @@ def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_
             if scores[label] == -np.inf:
                 log_p = -np.inf
         if log_p == -np.inf:
-            totals.logs[4] += 1
+            totals.odd_rows[0] += 1
         else:
-            whole = math.floor(log_p + entropy)
-            totals.logs[0] += np.int64(whole)
-            lane_sums[lane] += np.int64(np.rint((log_p + entropy - whole) * 2.0**LOG_SCORE_BITS))
+            add_log(totals, lane_sums, 0, lane, log_p + entropy)
+            add_log(totals, lane_sums, 1, lane, log_p)
     if tied == 1:
         return
     more = equal = before = 0
@@ -123,7 +136,7 @@ def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_
         more += scores[c] > scores[label]
         equal += scores[c] == scores[label]
         before += c < label and scores[c] == scores[label]
-    totals.logs[5] += equal > 1
+    totals.odd_rows[1] += equal > 1
     for k in range(len(bins)):
         m = bins[k]
         if equal == 1 or not split:
