@@ -11,6 +11,7 @@ ABOUT = {
     "src/trueness/adapters/_device_sums.py": ("torch",),
     "src/trueness/adapters/_host_sums.py": ("torch",),
     "src/trueness/adapters/_reading.py": ("torch",),
+    "src/trueness/adapters/_table_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/torch.md": ("torch", "torchmetrics"),
 }

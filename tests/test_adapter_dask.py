@@ -254,7 +254,7 @@ def test_arrays_of_unknown_length_and_of_one_column() -> None:
     expected = tn.tabulate(binary, Y_PROB[:, 0], **PORTABLE)
     data = collection(of=whole().assign(y=binary))
     assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == expected
-    with pytest.raises(InputError, match="other numbers of blocks"):
+    with pytest.raises(InputError, match="different numbers of blocks"):
         adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
 
 
@@ -387,7 +387,7 @@ def test_wrong_arguments(how: dict[str, Any], error: type[Exception], message: s
 
 
 def test_data_in_memory_are_not_for_dask() -> None:
-    with pytest.raises(TypeError, match=r"trueness\.tabulate takes what is in memory"):
+    with pytest.raises(TypeError, match=r"for data in memory use trueness\.tabulate"):
         adapter.tabulate(whole(), "y", "p_*")
     with pytest.raises(InputError, match="there are no rows"):
         tabulate(collection(1, of=whole()[:0]))

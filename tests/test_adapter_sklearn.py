@@ -452,5 +452,5 @@ def test_the_estimator_in_use() -> None:
     assert after < 0.8 * before
     weighted = VariationTemperature(GaussianNB()).fit(x, y, sample_weight=np.arange(len(y)))
     assert weighted.temperature_ != model.temperature_
-    with pytest.warns(ConvergenceWarning, match="no temperature makes predictions as varied"):
+    with pytest.warns(ConvergenceWarning, match="no temperature makes the predicted variation equal"):
         VariationTemperature().fit(np.repeat([[0.0], [1.0]], 50, axis=0), np.repeat([0, 1], 50))

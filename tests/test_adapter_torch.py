@@ -82,7 +82,7 @@ def test_update_on_a_device_never_asks_for_a_value() -> None:
     choices: list[dict[str, Any]] = [
         {},
         {"ties": "split", "from_logits": True},
-        {"ignore_index": 3, "n_bins": tn.FineGrid(200)},
+        {"ignore_index": 3, "n_bins": tn.FineGrid(200), "confidence_bins": 15},
     ]
     metrics = [metric_of(num_classes=5, engine="device", **options) for options in choices]
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
@@ -91,7 +91,8 @@ def test_update_on_a_device_never_asks_for_a_value() -> None:
             metric.update(rows, labels)
             assert mode.is_our_fake(metric.bins)
             assert mode.is_our_fake(metric.totals)
-            assert metric.bins.shape == (metric.reading.spec.bins.n_bins, width(metric.reading.spec))
+            n_bins = sum(spec.bins.n_bins for spec in metric.reading.specs)
+            assert metric.bins.shape == (n_bins, width(metric.reading.spec))
         with pytest.raises(DataDependentOutputException):  # the detector detects
             bool((rows > 0).all())
 
@@ -104,7 +105,7 @@ def test_update_on_a_device_is_one_graph() -> None:
     from trueness.adapters._device_sums import device_sums
 
     rows, labels = tensors(5)
-    metric = metric_of(num_classes=5, engine="device")
+    metric = metric_of(num_classes=5, engine="device", confidence_bins=15)
     eps = float(torch.finfo(rows.dtype).eps)
     arguments = rows, labels, metric.reading, eps, metric._thresholds_on(rows.device, eps)
     traced = torch.compile(device_sums, fullgraph=True, backend="eager")
@@ -142,7 +143,7 @@ def test_measures_of_ones_own_are_taken_on_the_host_only() -> None:
     metric = metric_of(num_classes=4, variation=measure)
     metric.update(rows, labels)
     assert metric.table == tn.tabulate(labels.numpy(), rows.numpy(), variation=measure)
-    with pytest.raises(ValueError, match="'my_gini' is not written in torch"):
+    with pytest.raises(ValueError, match="'my_gini' is not implemented in torch"):
         metric_of(num_classes=4, variation=measure, engine="device").update(rows, labels)
 
 
@@ -191,9 +192,7 @@ def test_bad_logits(engine: str) -> None:
     metric = metric_of(num_classes=2, from_logits=True, engine=engine)
     metric.update(rows, torch.tensor([1, 1, 0, 0, 0]))
     assert metric.totals[-4:].tolist() == [3, 0, 0, 0]
-    with pytest.raises(
-        ValueError, match=r"3 of 5 rows were refused: not finite in 3 .-inf is a class that is ruled out"
-    ):
+    with pytest.raises(ValueError, match=r"3 of 5 rows were refused: not finite in 3 .a logit may be -inf"):
         metric.compute()
 
 
@@ -227,7 +226,13 @@ def test_what_is_not_about_rows_is_raised_at_once() -> None:
         (lambda: metric_of(num_classes=3, task="binary"), "two classes"),
         (lambda: metric_of(num_classes=3, task="multilabel"), "task must be one of"),
         (lambda: metric_of(num_classes=3, norm="l3"), "norm must be one of"),
-        (lambda: metric_of(num_classes=3, n_bins=tn.EqualMass(5)), "EqualMass.5..fit"),
+        (lambda: metric_of(num_classes=3, n_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'entropy'"),
+        (lambda: metric_of(num_classes=3, confidence_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'confidence'"),
+        (lambda: metric_of(num_classes=3, confidence_bins=0), "bins"),
+        (
+            lambda: metric_of(num_classes=3, variation="confidence", confidence_bins=9),
+            "confidence_bins must be None with variation='confidence'",
+        ),
         (lambda: metric_of(num_classes=3, ignore_index="x"), "ignore_index must be"),
         (lambda: metric_of("RankedCalibrationError", 3, distance="l2"), "distance must be one of"),
         (lambda: metric_of(num_classes=3, variation="entorpy"), "unknown variation"),
@@ -250,7 +255,7 @@ def test_bad_tensors() -> None:
         (torch.rand(2), labels, ValueError, "task='binary'"),
         (torch.rand(2, 3, 5), labels, ValueError, r"\(N, 3, ...\)"),
         (labels, torch.rand(2, 3), TypeError, "the order is preds, target"),
-        (torch.rand(2, 3), labels.double(), TypeError, "targets are class indices"),
+        (torch.rand(2, 3), labels.double(), TypeError, "targets must be class indices"),
         (np.zeros((2, 3)), labels, TypeError, "preds must be a tensor, got ndarray"),
     ]:
         with pytest.raises(error, match=message):
@@ -263,7 +268,7 @@ def test_bad_tensors() -> None:
 def test_the_device_without_float64_is_refused() -> None:
     import torch
 
-    with pytest.raises(TypeError, match=r"no float64: move the metric to the host and pass preds.cpu\(\)"):
+    with pytest.raises(TypeError, match=r"no float64: move the metric to the CPU and pass preds.cpu\(\)"):
         metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
 
 
@@ -319,7 +324,8 @@ def test_bad_rows_of_a_batch_that_threads_share(
     spoilt[bad[2], 1] = -0.1
     spoilt[bad[3]] *= 0.9
     wrong[bad[4]] = n_classes
-    metric, good = metric_of(num_classes=n_classes, n_bins=n_bins), torch.ones(len(rows), dtype=torch.bool)
+    metric = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
+    good = torch.ones(len(rows), dtype=torch.bool)
     metric.update(rows, labels)
     metric.update(spoilt, wrong)
     good[bad] = False
@@ -327,7 +333,7 @@ def test_bad_rows_of_a_batch_that_threads_share(
         ValueError, match=r"not finite in 2; outside \[0, 1\] in 1 .*is not 1 in 1 .*range in 1 "
     ):
         metric.compute()
-    expected = metric_of(num_classes=n_classes, n_bins=n_bins)
+    expected = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
     expected.update(rows, labels)
     expected.update(rows[good], labels[good])
     assert torch.equal(metric.bins, expected.bins)
@@ -362,7 +368,7 @@ def test_whatever_goes_wrong_in_a_batch_that_is_computed_the_rows_before_it_stay
     assert metric(rows[50:60], torch.full((10,), 9)).isnan()
     with pytest.raises(ValueError, match="preds has shape"):
         metric(rows[:, :3], labels)
-    with pytest.raises(TypeError, match="targets are class indices"):
+    with pytest.raises(TypeError, match="targets must be class indices"):
         metric(rows, labels.double())
     assert metric.table.n_rows == 50
     metric(rows[50:80], labels[50:80])
@@ -514,7 +520,125 @@ def test_autocast_and_gradients() -> None:
     assert not metric.bins.requires_grad
 
 
+# Two tables of the same rows
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("name", ["VariationCalibrationError", "RankedCalibrationError"])
+@pytest.mark.parametrize(
+    "options", [{}, {"ties": "split", "variation": "iqv"}, {"from_logits": True, "n_bins": tn.FineGrid(200)}]
+)
+def test_the_confidence_table_is_that_of_the_core(name: str, options: dict[str, Any], engine: str) -> None:
+    """Also where rows are tied, bins are many, and one of the measures is not compiled."""
+    import torch
+
+    rows, labels = tensors(5)
+    rows[:200] = torch.tensor([0.4, 0.4, 0.1, 0.1, 0.0])
+    given = rows.log() if "from_logits" in options else rows
+    metric, alone = (
+        metric_of(name, 5, engine=engine, **options, **more) for more in ({"confidence_bins": 15}, {})
+    )
+    for some in (metric, alone):
+        for batch in zip(given.split(101), labels.split(101), strict=True):
+            some.update(*batch)
+    of_rows = {key: value for key, value in options.items() if key in ("ties", "from_logits")}
+    core = tn.tabulate(labels, given, variation="confidence", bins=15, **of_rows)
+    assert metric.confidence_table.isclose(core)
+    assert metric.confidence_table.spec == core.spec
+    np.testing.assert_array_equal(metric.confidence_table.rank_count, core.rank_count)
+    assert metric.table == alone.table
+    assert metric.compute() == alone.compute()
+    assert alone.confidence_table is None
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_one_metric_gives_the_whole_assessment(engine: str) -> None:
+    """`assess` on the rows is the oracle, with the same seed: to the bit on the host, ECE included."""
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4, confidence_bins=10, engine=engine)
+    for batch in zip(rows.split(128), labels.split(128), strict=True):
+        metric.update(*batch)
+    result = tn.assess_table(metric.table, confidence_table=metric.confidence_table, resamples=99, rng=0)
+    core_engine = metric._host.engine if engine == "host" else "portable"
+    expected = tn.assess(labels, rows, resamples=99, rng=0, engine=core_engine)
+    if engine == "host":
+        assert result == expected
+    assert result.ece is not None
+    assert result.ece.value == pytest.approx(expected.ece.value, abs=1e-12)
+    assert result.vce.value == metric.compute().item()
+    without = metric_of(num_classes=4)
+    without.update(rows, labels)
+    assert tn.assess_table(without.table, confidence_table=without.confidence_table, rng=0).ece is None
+
+
+@torch_only
+def test_both_tables_are_copied_saved_merged_and_reset(tmp_path: Path) -> None:
+    import torch
+
+    rows, labels = tensors(4)
+    one, other, whole = (metric_of(num_classes=4, confidence_bins=6) for _ in range(3))
+    one.update(rows[:100], labels[:100])
+    other.update(rows[100:], labels[100:])
+    whole.update(rows, labels)
+    for copy in (pickle.loads(pickle.dumps(one)), one.clone()):
+        assert (copy.table, copy.confidence_table) == (one.table, one.confidence_table)
+    torch.save(one.state_dict(), tmp_path / "one.pt")
+    one.merge_state(other)
+    assert (one.table, one.confidence_table) == (whole.table, whole.confidence_table)
+    one.reset()
+    assert one.confidence_table.n_rows == 0
+    one.load_state_dict(torch.load(tmp_path / "one.pt", weights_only=True))
+    one(rows[100:], labels[100:])
+    assert (one.table, one.confidence_table) == (whole.table, whole.confidence_table)
+    for options in ({}, {"confidence_bins": 7}):
+        with pytest.raises(ValueError, match="was saved by a metric with other classes, bins"):
+            metric_of(num_classes=4, **options).load_state_dict(one.state_dict())
+
+
+@torch_only
+def test_a_collection_shares_both_tables() -> None:
+    from torchmetrics import MetricCollection
+
+    rows, labels = tensors(4)
+    metrics = MetricCollection(
+        {
+            "vce": metric_of(num_classes=4, confidence_bins=10),
+            "rce": metric_of("RankedCalibrationError", 4, confidence_bins=10),
+            "other": metric_of(num_classes=4, confidence_bins=11),
+            "plain": metric_of(num_classes=4),
+        }
+    )
+    for batch in zip(rows.split(300), labels.split(300), strict=True):
+        metrics.update(*batch)
+        metrics.compute()
+    assert sorted(map(sorted, metrics.compute_groups.values())) == [["other"], ["plain"], ["rce", "vce"]]
+    alone = metric_of(num_classes=4, confidence_bins=10)
+    alone.update(rows, labels)
+    for name in ("vce", "rce"):
+        assert (metrics[name].table, metrics[name].confidence_table) == (alone.table, alone.confidence_table)
+
+
 # States
+
+
+@torch_only
+@pytest.mark.parametrize("act", ["merge", "load"])
+def test_the_number_is_never_older_than_the_rows(act: str) -> None:
+    """torchmetrics keeps a number that was computed, and does not drop it when states are merged or loaded."""
+    rows, labels = tensors(4)
+    one, other, expected = (metric_of(num_classes=4) for _ in range(3))
+    one.update(rows[:100], labels[:100])
+    other.update(rows[100:], labels[100:])
+    expected.update(rows if act == "merge" else rows[100:], labels if act == "merge" else labels[100:])
+    assert one.compute() != expected.compute()
+    if act == "merge":
+        one.merge_state(other)
+    else:
+        one.load_state_dict(other.state_dict())
+    assert one.table == expected.table
+    assert one.compute() == expected.compute()
 
 
 @torch_only
@@ -645,26 +769,66 @@ def test_a_collection_shares_sums_where_they_are_the_same_and_only_there() -> No
 # Processes
 
 
-def one_of_two(rank: int, folder: str, engine: str) -> None:
-    """A process of a group of two, with its share of the rows in batches of its own sizes."""
+def join_two(rank: int, folder: str) -> None:
     import torch
     import torch.distributed as dist
 
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
-    rows, labels = tensors(7, 3001)
-    metric = metric_of(num_classes=7, engine=engine)
-    share = slice(0, 1234) if rank == 0 else slice(1234, None)
+
+
+def shares(n_classes: int = 7, n_rows: int = 3001, first: int = 1234) -> list[Any]:
+    """The rows and labels of each of two processes."""
+    rows, labels = tensors(n_classes, n_rows)
+    return [(rows[:first], labels[:first]), (rows[first:], labels[first:])]
+
+
+def one_of_two(rank: int, folder: str, engine: str) -> None:
+    """A process of a group of two, with its share of the rows in batches of its own sizes.
+
+    What only one process does must not wait for the other: if it did, this would not end.
+    """
+    import torch.distributed as dist
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+    join_two(rank, folder)
+    metric = metric_of(num_classes=7, engine=engine, confidence_bins=12)
+    rows, labels = shares()[rank]
     step = 100 + 57 * rank
-    for batch in zip(rows[share].split(step), labels[share].split(step), strict=True):
+    for batch in zip(rows.split(step), labels.split(step), strict=True):
         metric.update(*batch)
-    alone = metric.table.n_rows
+    if rank == 0:
+        for name in ("table", "confidence_table"):
+            with pytest.raises(
+                TorchMetricsUserError, match=r"call metric.compute\(\) on every process first"
+            ):
+                getattr(metric, name)
     value = metric.compute()
+    if rank == 0:
+        metric.table.save(f"{folder}/read-once.json")
+    copies = metric.clone(), pickle.loads(pickle.dumps(metric))
+    assert all(copy.table == metric.table for copy in copies)
     with metric.sync_context():
-        metric.table.save(f"{folder}/{rank}.json")
-    Path(f"{folder}/{rank}.txt").write_text(f"{alone} {value.item()!r}")
+        assert metric.table.n_rows == metric.confidence_table.n_rows == 3001
+        assert metric.local_table.n_rows == metric.local_confidence_table.n_rows == len(rows)
+    assert metric.local_table.n_rows == metric.local_confidence_table.n_rows == len(rows)
+    metric.table.save(f"{folder}/{rank}.json")
+    metric.confidence_table.save(f"{folder}/{rank}-confidence.json")
+    Path(f"{folder}/{rank}.txt").write_text(repr(value.item()))
+
+    metric.update(rows[:10], labels[:10])
+    with pytest.raises(TorchMetricsUserError, match=r"metric.local_table has the rows of this process alone"):
+        metric.table  # noqa: B018
+    assert metric.local_table.n_rows == len(rows) + 10
+    metric.compute()
+    assert metric.table.n_rows == 3021
+    metric.reset()
+    assert metric.local_table.n_rows == 0
+    with pytest.raises(TorchMetricsUserError):
+        metric.table  # noqa: B018
     dist.destroy_process_group()
+    assert metric.table.n_rows == 0  # alone, it is complete
 
 
 @torch_only
@@ -674,17 +838,121 @@ def test_two_processes_are_one(tmp_path: Path, engine: str) -> None:
 
     mp.spawn(one_of_two, (str(tmp_path), engine), nprocs=2)
     rows, labels = tensors(7, 3001)
-    whole = metric_of(num_classes=7, engine=engine)
+    whole = metric_of(num_classes=7, engine=engine, confidence_bins=12)
     whole.update(rows, labels)
-    for rank, share in ((0, 1234), (1, 3001 - 1234)):
-        table = tn.CalibrationTable.load(tmp_path / f"{rank}.json")
-        assert table.same_counts(whole.table)
-        assert table.isclose(whole.table)
-        if engine == "host":
-            assert table == whole.table
-        alone, value = (tmp_path / f"{rank}.txt").read_text().split()
-        assert int(alone) == share
-        assert float(value) == pytest.approx(whole.compute().item(), abs=0 if engine == "host" else 1e-12)
+    for rank in (0, 1):
+        for name, expected in ((f"{rank}", whole.table), (f"{rank}-confidence", whole.confidence_table)):
+            table = tn.CalibrationTable.load(tmp_path / f"{name}.json")
+            assert table.same_counts(expected)
+            assert table.isclose(expected)
+            if engine == "host":
+                assert table == expected
+        value = float((tmp_path / f"{rank}.txt").read_text())
+        assert value == pytest.approx(whole.compute().item(), abs=0 if engine == "host" else 1e-12)
+    assert tn.CalibrationTable.load(tmp_path / "read-once.json") == tn.CalibrationTable.load(
+        tmp_path / "0.json"
+    )
+
+
+def numbers_of_each_step(rank: int) -> None:
+    """With `dist_sync_on_step` numbers are of all processes' batches; the rows stay those of this process."""
+    import torch
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+    both = shares(4, 600, 200)
+    rows, labels = both[rank]
+    metric = metric_of(num_classes=4, dist_sync_on_step=True)
+    for start in (0, 100):
+        batch = slice(start, start + 100)
+        all_rows, all_labels = (
+            torch.cat([part[batch] for part in parts]) for parts in zip(*both, strict=True)
+        )
+        expected = tn.vce(all_labels, all_rows)
+        assert metric(rows[batch], labels[batch]).item() == pytest.approx(expected, abs=1e-12)
+        assert metric.local_table.n_rows == start + 100
+        with pytest.raises(TorchMetricsUserError):
+            metric.table  # noqa: B018
+    metric.compute()
+    assert metric.table.n_rows == 400
+
+    # A bad row of one process: all raise, every time, and the rows of each stay its own.
+    spoilt = rows[:50].clone()
+    if rank == 0:
+        spoilt[3, 0] = 7.0
+    with pytest.raises(ValueError, match="1 of 100 rows were refused"):
+        metric(spoilt, labels[:50])
+    for _ in range(2):
+        with pytest.raises(ValueError, match="1 of 500 rows were refused"):
+            metric.compute()
+    if rank == 1:
+        assert metric.local_table.n_rows == 250
+    else:
+        with pytest.raises(ValueError, match="1 of 250 rows were refused"):
+            metric.local_table  # noqa: B018
+
+
+def numbers_of_one_process(rank: int) -> None:
+    """Where `compute` does not communicate, the table is of this process too."""
+    rows, labels = shares(4, 600, 200)[rank]
+    metric = metric_of(num_classes=4, sync_on_compute=False)
+    metric.update(rows, labels)
+    assert metric.table.n_rows == len(rows)
+    assert metric.compute().item() == pytest.approx(tn.vce(labels, rows), abs=1e-12)
+    assert metric.table == metric.local_table
+    with metric.sync_context():
+        assert metric.table.n_rows == 600
+
+
+def numbers_that_are_not_kept(rank: int) -> None:
+    """Nor are their tables; `sync` gives those of all processes."""
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+    metric = metric_of(num_classes=4, compute_with_cache=False)
+    metric.update(*shares(4, 600, 200)[rank])
+    rows, labels = tensors(4, 600)
+    assert metric.compute().item() == pytest.approx(tn.vce(labels, rows), abs=1e-12)
+    with pytest.raises(TorchMetricsUserError):
+        metric.table  # noqa: B018
+    metric.sync()
+    assert metric.table.n_rows == 600
+    metric.unsync()
+
+
+def numbers_of_a_collection(rank: int) -> None:
+    from torchmetrics import MetricCollection
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+    rows, labels = shares(4, 600, 200)[rank]
+    metrics = MetricCollection(
+        {"vce": metric_of(num_classes=4), "rce": metric_of("RankedCalibrationError", 4)}
+    )
+    for batch in zip(rows.split(50), labels.split(50), strict=True):
+        metrics.update(*batch)
+    metrics.compute()
+    assert [metrics[name].table.n_rows for name in ("vce", "rce")] == [600, 600]
+    metrics.update(rows, labels)
+    for name in ("vce", "rce"):
+        with pytest.raises(TorchMetricsUserError):
+            metrics[name].table  # noqa: B018
+        assert metrics[name].local_table.n_rows == 2 * len(rows)
+
+
+def one_of_two_with_other_settings(rank: int, folder: str) -> None:
+    import torch.distributed as dist
+
+    join_two(rank, folder)
+    numbers_of_each_step(rank)
+    numbers_of_one_process(rank)
+    numbers_that_are_not_kept(rank)
+    numbers_of_a_collection(rank)
+    dist.destroy_process_group()
+
+
+@torch_only
+def test_two_processes_with_other_settings(tmp_path: Path) -> None:
+    import torch.multiprocessing as mp
+
+    mp.spawn(one_of_two_with_other_settings, (str(tmp_path),), nprocs=2)
 
 
 # Real use

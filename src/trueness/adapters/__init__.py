@@ -1,1 +1,1 @@
-"""Other people's worlds: each module speaks to the one library it is named after, and imports no other."""
+"""Adapters to other libraries: each module is named after one library and imports no other adapter."""

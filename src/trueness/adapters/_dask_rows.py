@@ -1,4 +1,4 @@
-"""Where the rows of Dask's collections and of files lie: partitions, and what each worker reads of its own."""
+"""The partitions of Dask collections and of files, and how a worker reads the rows of one partition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueness.partitions import Options, Work
 
 
 class Pieces(NamedTuple):
-    """The partitions: `batches(work, *piece)` are the rows of one of them, on its worker."""
+    """All partitions; on a worker, `batches(work, *piece)` are the rows of one of them."""
 
     work: Work
     batches: Callable[..., Iterable[Batch]]
@@ -35,7 +35,7 @@ def of_frame(frame: Any, request: Request, rows: RowOptions, plan: Plan) -> Piec
 
 
 def _field(frame: Any, place: int) -> Field:
-    """What a column holds; objects may be lists, which only a row can tell."""
+    """The type of a column; whether a column of objects holds lists is found from its first row."""
     meta = frame._meta.iloc[:, place]
     if meta.dtype != object:
         return field_of(pyarrow().Schema.from_pandas(meta.to_frame("it"), preserve_index=False).field(0).type)
@@ -83,12 +83,14 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
     work = Work.of(Request(), rows, plan, choice, int(y_prob.shape[1]) if y_prob.ndim == 2 else 2)
     lengths = {name: array.shape[0] for name, array in arrays.items() if not isnan(array.shape[0])}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InputError(f"the arrays have different numbers of rows: {told}", "pass arrays of the same rows")
+        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(
+            f"the arrays have different numbers of rows: {listed}", "pass arrays of the same rows"
+        )
     blocks = [_by_rows(array, y_prob.chunks[0]).to_delayed().ravel() for array in arrays.values()]
     if len({len(some) for some in blocks}) > 1:
         raise InputError(
-            "the arrays have other numbers of blocks", "chunk them alike, or compute their chunk sizes"
+            "the arrays have different numbers of blocks", "chunk them alike, or compute their chunk sizes"
         )
     order = tuple(arrays)
     return Pieces(
@@ -97,7 +99,7 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
 
 
 def _by_rows(array: Any, chunks: tuple[float, ...]) -> Any:
-    """The array in blocks of whole rows, those of the predictions where the sizes of blocks are known."""
+    """The array in blocks of whole rows, aligned with the predictions if all block sizes are known."""
     known = not any(isnan(size) for size in (*array.chunks[0], *chunks))
     return array.rechunk(({0: chunks} if known else {}) | ({1: -1} if array.ndim == 2 else {}))
 
@@ -105,7 +107,7 @@ def _by_rows(array: Any, chunks: tuple[float, ...]) -> Any:
 def _array_batches(work: Work, names: Sequence[str], number: int, *blocks: Any) -> Iterator[Batch]:
     lengths = {name: len(block) for name, block in zip(names, blocks, strict=True)}
     if len(set(lengths.values())) > 1:
-        raise InputError(f"the arrays have blocks of other lengths: {lengths}", "chunk them alike")
+        raise InputError(f"the arrays have blocks of different lengths: {lengths}", "chunk them alike")
     yield work.batch(dict(zip(names, blocks, strict=True)), len(blocks[0]), f"block {number}")
 
 

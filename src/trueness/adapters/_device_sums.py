@@ -1,7 +1,7 @@
-"""Rows to sums in torch operations, on the device where the rows are, without asking the device for anything.
+"""Sums of rows on their own device, in torch operations that never wait for the device.
 
-No step depends on a value that the host would have to see: shapes are those of the input, and bad rows are counted
-where they are found and count for nothing else. The formulas are those of `trueness.tabulation.portable`.
+No step needs a value on the host: shapes are those of the input, and bad rows get weight zero and are counted on the
+device. The formulas are those of `trueness.tabulation.portable`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from trueness.adapters._reading import GOOD, Reading, kinds_of, refused
 from trueness.adapters._words import HALF, LOG_HALF
 
 FEW_BINS = 64
-"""Up to so many bins a product of matrices sums them all; beyond, each row is added at its place."""
+"""With fewer bins, sums are a product of matrices; with more, each row is added to its bin."""
 
 CHUNK_VALUES = 2**22
-"""What is made of rows is some ten times their size, so many of them are taken in parts."""
+"""Intermediate results are about ten times as large as the rows, so large batches are split."""
 
 _TINY = torch.finfo(torch.float64).tiny
 
@@ -29,9 +29,9 @@ Measure = Callable[[Tensor], Tensor]
 
 
 def device_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The words of all bins, (M, K), and the totals, (21,), of rows (n, C) with labels (n,)."""
+    """The words of the bins of all tables, (M, K), and the totals, (21,), of rows (n, C) with labels (n,)."""
     step = max(1, CHUNK_VALUES // rows.shape[1])
     parts = zip(rows.split(step), labels.split(step), strict=True)
     words, totals = zip(*(_part_sums(*part, reading, eps, thresholds) for part in parts), strict=True)
@@ -39,7 +39,7 @@ def device_sums(
 
 
 def _part_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: Tensor
+    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
     spec = reading.spec
     kind = kinds_of(rows, labels, reading, eps)
@@ -48,13 +48,11 @@ def _part_sums(
     p = scores.softmax(dim=1) if reading.from_logits else scores
     p = torch.where(
         good[:, None], p, 1 / spec.n_classes
-    )  # whatever is finite, since it will count for nothing
+    )  # any finite value, since these rows have weight zero
     ordered = p.sort(dim=1, descending=True).values
     logs = ordered.clamp(min=_TINY).log()
     entropy = -(ordered * logs).sum(dim=1)
     varentropy = (ordered * logs * logs).sum(dim=1) + entropy * entropy * (ordered.sum(dim=1) - 2)
-    variation = MEASURES[spec.variation.name](ordered)
-    variation = variation.clamp(*spec.variation.range_for(spec.n_classes))
 
     label = labels.clamp(0, spec.n_classes - 1).long()[:, None]
     of_true = scores.gather(1, label)
@@ -71,8 +69,12 @@ def _part_sums(
         ranks = [(classes == rank[:, None]).double()]
     else:
         ranks = _shares(classes, first[:, None], tied.clamp(min=1)[:, None])
-    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks, _words(variation, HALF)]
-    words = _binned(torch.cat(columns, dim=1), variation, good, thresholds)
+    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks]
+    words = []
+    for of_table, ends in zip(reading.specs, thresholds, strict=True):
+        variation = MEASURES[of_table.variation.name](ordered)
+        variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
+        words.append(_binned(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends))
 
     possible = good & ~impossible
     logs = torch.stack(
@@ -86,7 +88,7 @@ def _part_sums(
     units = torch.stack([_units(p.gather(1, label)), _units(p * p)]) * good
     unit_words = _unit_words(units).sum(dim=1)
     counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
-    return words, torch.cat([counts, log_words.flatten(), unit_words.flatten(), refused(kind)])
+    return torch.cat(words), torch.cat([counts, log_words.flatten(), unit_words.flatten(), refused(kind)])
 
 
 def _units(p: Tensor) -> Tensor:
@@ -126,7 +128,7 @@ def _shares(classes: Tensor, first: Tensor, tied: Tensor) -> list[Tensor]:
 def _binned(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:
     """The sums of the columns (n, K) over the good rows of each bin, as integers, (M, K)."""
     if len(thresholds) < FEW_BINS:
-        # Sums of all rows above each edge: what two neighbours have in common cancels, exactly.
+        # Sums of all rows above each edge; the difference of two neighbours is exact.
         above = torch.cat([good[None], (variation > thresholds[:, None]) & good]).double()
         upwards = (above @ columns).long()
         return torch.cat([upwards[:-1] - upwards[1:], upwards[-1:]])

@@ -1,7 +1,8 @@
-"""Rows in host memory to sums, by the core's engine: in place, or, if a batch is short, together with others."""
+"""Sums of rows in host memory, by the engine of `trueness.tabulate`; short batches are collected first."""
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,39 +20,38 @@ from trueness.tabulation import RunningSums
 from trueness.tabulation.engines import compiles
 
 WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
-"""Batches of less than half so many values wait until there are so many. To call the core takes as long as to sum some
-thousands of values, and threads share out no less than half a million."""
+"""Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
+summing some thousands of values, and several threads pay off from half a million values on."""
 
 
 EDGE = 1e-9
-"""A sum that is so near to what is allowed may be on either side, depending on the order of adding."""
+"""A row whose sum is this near the tolerance may pass or fail, depending on the order of addition."""
 
 
 class HostSums:
-    """What was not put into the states of a metric yet: rows that wait, and sums that are open."""
+    """Sums that are not in the states of a metric yet, and a buffer of rows that are not summed yet."""
 
     def __init__(self, reading: Reading) -> None:
-        spec = reading.spec
         self.reading = reading
         # One engine for all batches: V of a row must not depend on the size of its batch.
-        self.engine = "fused" if compiles([spec.variation]) else "portable"
-        self._running, self._waiting = RunningSums(spec, self.engine), _Waiting()
+        self.engine = "fused" if compiles(spec.variation for spec in reading.specs) else "portable"
+        self._running, self._waiting = RunningSums(reading.specs, self.engine), _Waiting()
         self._refused: IntArray = np.zeros(len(KINDS), np.int64)
 
     @property
     def n_waiting(self) -> int:
-        """How many rows wait."""
+        """The number of rows in the buffer."""
         return self._waiting.n_rows
 
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
-        """Sum rows that were rounded to `eps`, on so many threads at most, or let them wait."""
+        """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
         room = WAITING_VALUES if n_threads == 1 else WAITING_FOR_THREADS
-        if rows.size >= room // 2:  # to copy them would not pay
+        if rows.size >= room // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
         if not self._waiting.takes(rows, eps):
             self._sum_waiting(n_threads)
-            self.reading.thresholds(eps)  # an error now, and not when they are summed
+            self.reading.thresholds(eps)  # raises now instead of when the rows are summed
             self._waiting.open(rows, eps, room)
         while len(rows):
             n = self._waiting.put(rows, labels)
@@ -60,18 +60,20 @@ class HostSums:
             rows, labels = rows[n:], labels[n:]
 
     def take(self, n_threads: int) -> tuple[IntArray, IntArray] | None:
-        """The words and totals of all that was added since the last time, if anything was."""
+        """The words and totals of the rows added since the last call; None if there were none."""
         self._sum_waiting(n_threads)
         sums = self._running.take()
         if sums is None and not self._refused.any():
             return None
-        words, totals = words_of(sums or Sums.zeros(self.reading.spec), self.reading.spec, len(KINDS))
+        specs = self.reading.specs
+        parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(len(KINDS)))
+        words, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
         totals[-len(KINDS) :] = self._refused
         self._refused[:] = 0
-        return words, totals
+        return np.concatenate(words), totals
 
     def forget(self) -> None:
-        """As if nothing had been added."""
+        """Drop all rows that were added."""
         self._waiting.forget()
         self._running.take()
         self._refused[:] = 0
@@ -81,7 +83,7 @@ class HostSums:
             self._sum(*self._waiting.take(), self._waiting.eps, n_threads)
 
     def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
-        """Where the core refuses a row, the bad ones are found, counted and left out."""
+        """Sum rows; in blocks where the engine refuses a row, bad rows are counted and skipped."""
         kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
         if kept is not None and not kept.all():
             rows, labels = rows[kept], labels[kept]
@@ -96,7 +98,7 @@ class HostSums:
             self._sum_one_by_one(these[good], their_labels[good], eps)
 
     def _sum_one_by_one(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
-        """Rows that torch finds good, or on the edge: it adds in another order, and the core decides."""
+        """Sum rows that torch accepts; near the tolerance the engine, which adds in another order, decides."""
         todo = [(rows, labels)] if len(rows) else []
         while todo:
             rows, labels = todo.pop()
@@ -107,11 +109,11 @@ class HostSums:
                     todo += [(rows[some], labels[some]) for some in halves]
                 elif abs(abs(rows[half].sum(dtype=np.float64) - 1.0) - max(SUM_TOLERANCE, eps)) < 2 * EDGE:
                     self._refused[KINDS.index("sum is not 1")] += 1
-                else:  # it was not about the row
+                else:  # the error is not about this row
                     raise left.error
 
     def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
-        """Rows and labels as the core takes them."""
+        """Rows and labels as the engine takes them."""
         n_classes = self.reading.spec.n_classes
         return Rows(
             Contents(rows, eps=eps),
@@ -125,9 +127,9 @@ class HostSums:
 
 
 class _Waiting:
-    """Rows side by side in memory of its own, since the caller may use his again; it is made when it is needed.
+    """A buffer of rows. They are copied, since the caller may reuse their memory; it is allocated on first use.
 
-    All that wait at a time are of one dtype, and of one `eps`, the rounding of what they were made of.
+    All rows in it have the same dtype and the same `eps`, the rounding of the predictions.
     """
 
     def __init__(self) -> None:
@@ -136,16 +138,16 @@ class _Waiting:
         self._labels: NDArray[np.int64] = np.empty(0, np.int64)
 
     def takes(self, rows: NDArray[Any], eps: float) -> bool:
-        """Whether such rows may wait with those that do."""
+        """Whether rows of this dtype and rounding fit into the buffer."""
         return self._rows.dtype == rows.dtype and self.eps == eps
 
     def open(self, rows: NDArray[Any], eps: float, n_values: int) -> None:
-        """Make room for so many values of such rows."""
+        """Allocate room for `n_values` values of such rows."""
         n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
         self._rows, self._labels = np.empty((n_rows, rows.shape[1]), rows.dtype), np.empty(n_rows, np.int64)
 
     def put(self, rows: NDArray[Any], labels: NDArray[Any]) -> int:
-        """Copy rows, as many as there is room for: how many that are."""
+        """Copy as many rows as there is room for, and return their number."""
         first = self.n_rows
         n = min(len(rows), len(self._rows) - first)
         self._rows[first : first + n], self._labels[first : first + n] = rows[:n], labels[:n]
@@ -158,10 +160,10 @@ class _Waiting:
         return self.n_rows == len(self._rows)
 
     def forget(self) -> None:
-        """Let none wait any longer."""
+        """Empty the buffer."""
         self.n_rows = 0
 
     def take(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """All that wait, valid until the next rows are put here."""
+        """Empty the buffer and return its rows and labels, valid until the next `put`."""
         n, self.n_rows = self.n_rows, 0
         return self._rows[:n], self._labels[:n]

@@ -1,7 +1,7 @@
-"""A table as one matrix of integers that any sum keeps exact, and back.
+"""Conversion between a table and a matrix of integers, in which tables are added by adding matrices.
 
-An `ExactSum` carries from its fraction to its whole part, which a plain sum of states (over processes, over steps) does
-not. So each number is kept in words far narrower than 64 bits, which are added without carrying: 2³⁶ rows fit.
+An `ExactSum` carries from its fraction to its whole part. torchmetrics adds states (over processes and steps) without
+carrying, so each number is split into integers ("words") far narrower than 64 bits: 2³⁶ rows can be added.
 
 | column of a bin | words |
 |---|---|
@@ -35,7 +35,7 @@ def width(spec: TableSpec) -> int:
 
 
 def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntArray]:
-    """The words of all bins, (M, K), and the totals, with no refused rows of each kind."""
+    """The words of all bins, (M, K), and the totals, with zeros for the refused rows of each kind."""
     c, rank = spec.n_classes, _exact(sums.rank)
     words = np.empty((spec.bins.n_bins, width(spec)), np.int64)
     words[:, 0] = sums.rows
@@ -53,7 +53,7 @@ def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntAr
 
 
 def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
-    """The sums that the words stand for."""
+    """The sums that `words_of` turns into these words."""
     c, zeros = spec.n_classes, np.zeros((spec.bins.n_bins, spec.n_classes), np.int64)
     rows, high, low, *ranks, variation = np.split(bins, [1, *range(1 + c, bins.shape[1] - 2, c)], axis=1)
     rank = (ranks[0], zeros) if spec.ties == "first" else _carried_halves(*ranks)

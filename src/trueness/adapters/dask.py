@@ -1,10 +1,10 @@
-"""Tables of data that lie on a Dask cluster: data frames, arrays and files, partition by partition.
+"""Tables of data on a Dask cluster: data frames, arrays and files, one partition at a time.
 
     from trueness.adapters import dask
     table = dask.tabulate(frame, label="y", probs="p_*")
     answer = dask.assess("s3://bucket/day-*.parquet", label="y", probs="p_*", by="hospital")
 
-Each partition becomes a table where it lies, and tables are added in a tree: rows never move.
+Each partition becomes a table on its worker, and the tables are added in a tree: rows are never moved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["tabulate", "assess", "connected", "sum_files"]
 SECONDS_TO_ANSWER = 10
 
 FAN_IN = 8
-"""How many tables are added in one task: few enough to begin early, many enough for a low tree."""
+"""The number of tables added in one task: small enough to start early, large enough for a tree of few levels."""
 
 
 def tabulate(
@@ -54,11 +54,11 @@ def tabulate(
         "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of lists. If left out, found
         where only one reading of the columns is possible.
     client : distributed.Client
-        By default Dask's own choice: the current client, else threads of this process.
+        By default Dask chooses: the current client, or else threads of this process.
     retries : int
-        How often a task that failed is tried again on a `distributed` cluster. One whose worker died is, anyway.
+        How often a failed task is retried on a `distributed` cluster. Tasks of a worker that died are always retried.
     storage_options : dict
-        For fsspec.
+        Options of fsspec, such as credentials.
     **options
         As in `trueness.partitions.Options`.
     """
@@ -82,7 +82,7 @@ def assess(
     storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
 ) -> Assessment:
-    """The answer that `trueness.assess` would give for all rows at once; data and options are as in `tabulate`."""
+    """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     cluster = _Cluster(client, retries, storage_options)
     with in_python():
         tables = _tables(data, label, probs, cluster, options, with_confidence=True)
@@ -92,7 +92,7 @@ def assess(
 
 
 def _dask() -> Any:
-    """The library, or what to do to have it."""
+    """The module dask, or an error that says how to install it."""
     try:
         import dask
     except ImportError:
@@ -101,26 +101,26 @@ def _dask() -> Any:
 
 
 def delayed(value: Any, **how: Any) -> Any:
-    """A value or a function as Dask's, without a look into it for other such values."""
+    """`dask.delayed`, imported when it is called."""
     return _dask().delayed(value, **how)
 
 
 class _Cluster(NamedTuple):
-    """Where work is done."""
+    """The cluster that runs the tasks, and its options."""
 
     client: Any
     retries: int = 0
     storage_options: dict[str, Any] | None = None
 
     def compute(self, result: Any) -> Any:
-        """A result, here."""
+        """Compute a delayed result and fetch it to this process."""
         how = {"retries": self.retries} if self.retries else {}
         if self.client is not None:
             return self.client.compute(result, **how).result()
         return _dask().compute(result, **how)[0]
 
     def kept(self, results: list[Any]) -> list[Any]:
-        """Results that stay where they were made."""
+        """Compute delayed results and leave them on their workers."""
         if self.client is not None:
             kept: list[Any] = self.client.persist(results, retries=self.retries or None)
             return kept
@@ -147,7 +147,7 @@ def _tables(
     else:
         raise TypeError(
             f"data must be a Dask data frame or array, or paths of files, got {type(data).__name__}; "
-            "trueness.tabulate takes what is in memory"
+            "for data in memory use trueness.tabulate"
         )
     work, part = _sum(pieces, cluster)
     return work.finish(part)
@@ -155,14 +155,14 @@ def _tables(
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """A client of a running cluster, for the command."""
+    """A client connected to a running cluster, for the command."""
     try:
         from distributed import Client
         from distributed.comm import resolve_address
 
-        # Refused here: a client whose address makes no sense is never finished, and complains when it is let go.
+        # Checked first: a client with an invalid address stays half constructed and logs errors when it is deleted.
         resolve_address(address)
-        # Not the default: one that found no scheduler would stay so, and all work after it would wait for ever.
+        # Not the default client: one that found no scheduler would remain the default, and later work would hang.
         client = Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except ImportError:
         raise InputError("this needs Dask, which is not installed", "pip install 'trueness[dask]'") from None
@@ -178,13 +178,13 @@ def connected(address: str) -> Iterator[Any]:
 def sum_files(
     files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan, client: Any
 ) -> tuple[Work, Summed]:
-    """What `trueness.files.sum_source` makes of files, made by a cluster: for the command."""
+    """The result of `trueness.files.sum_source` for files, computed on a cluster, for the command."""
     work, part = _sum(of_files(files, request, rows, plan), _Cluster(client))
     return work, Summed(work.checked(part), part.skipped, work.engine)
 
 
 def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
-    """The map and the sum; exact bins of equal mass take a map and a search before."""
+    """The sums of all partitions; for exact bins of equal mass, the edges are found first."""
     work = pieces.work
     if work.is_exact:
         values = cluster.kept(_mapped(Work.variations, pieces))
@@ -201,7 +201,7 @@ def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
 
 
 def _mapped(do: Callable[[Work, Iterable[Batch]], Any], pieces: Pieces) -> list[Any]:
-    """A task for each partition; the work is sent once."""
+    """One task per partition; the work is sent to the cluster once."""
     work = delayed(pieces.work, traverse=False)
     return [delayed(_done)(do, work, pieces.batches, *piece) for piece in pieces.pieces]
 

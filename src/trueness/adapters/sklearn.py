@@ -1,4 +1,4 @@
-"""For scikit-learn: scorers, an assessment out of fold, recalibration judged and recalibration by variation.
+"""For scikit-learn: scorers, assessment by cross-validation, recalibration by variation, and its comparison.
 
 >>> from sklearn.datasets import load_iris
 >>> from sklearn.linear_model import LogisticRegression
@@ -7,7 +7,7 @@
 >>> print(round(cross_val_score(LogisticRegression(max_iter=1000), X, y, scoring=vce_scorer, cv=3).mean(), 1))
 -0.2
 
-Predictions are those of `predict_proba`, their columns in the order of the model's `classes_`, which may be numbers or
+Predictions come from `predict_proba`. Its columns are in the order of the model's `classes_`, which may be numbers or
 names.
 """
 
@@ -65,16 +65,16 @@ AS_IT_IS = "as it is"
 
 @dataclass(frozen=True)
 class CalibrationScorer:
-    """A scorer: minus a calibration error, so that greater is better, as scikit-learn wants it.
+    """A scorer that returns minus a calibration error, since scikit-learn maximises scores.
 
     Parameters
     ----------
     number : "vce", "ece" or "rce"
         The calibration error.
     variation, bins, ties, normalize
-        As in `trueness.tabulate`; ECE is by confidence, whatever the variation.
+        As in `trueness.tabulate`; ECE is always binned by confidence, and ignores `variation`.
     norm, distance
-        As in the readers of a table; `distance` for RCE.
+        As in `trueness.ranked_calibration_error`; `distance` is for RCE only.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class CalibrationScorer:
     norm: str = "l1"
     distance: str = "tv"
     sample_weight: bool | str | None = None
-    """What `set_score_request` said of it."""
+    """Whether weights are requested by metadata routing; set it with `set_score_request`."""
 
     def __post_init__(self) -> None:
         require_choice("number", self.number, NUMBERS)
@@ -118,18 +118,18 @@ class CalibrationScorer:
         return variation_calibration_error(table, norm=self.norm)
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> CalibrationScorer:
-        """A scorer like this one that asks for `sample_weight` (metadata routing); this one stays as it is."""
+        """A copy of this scorer that requests `sample_weight` by metadata routing."""
         return replace(self, sample_weight=sample_weight)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn's metadata routing asks a scorer."""
+        """The metadata that this scorer requests, for scikit-learn."""
         request = MetadataRequest(owner=self)
         request.score.add_request(param="sample_weight", alias=self.sample_weight)
         return request
 
 
 vce_scorer = CalibrationScorer("vce")
-"""Minus the variation calibration error by entropy in ten bins; `CalibrationScorer` for other choices."""
+"""Minus the variation calibration error by entropy in ten bins; use `CalibrationScorer` for other options."""
 ece_scorer = CalibrationScorer("ece")
 """Minus the expected calibration error in ten bins over [1/C, 1]."""
 rce_scorer = CalibrationScorer("rce")
@@ -146,19 +146,19 @@ def assess_estimator(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Assessment:
-    """`trueness.assess` for a model: with its predictions for X, or out of fold.
+    """Assess a model by `trueness.assess`, on its predictions for X or on cross-validated predictions.
 
     Parameters
     ----------
     model : classifier
-        With `predict_proba`; a pipeline or a search is as good.
+        With `predict_proba`; it may be a pipeline or a search.
     cv : int, splitter or None
-        None: the model is fitted, and has not seen X. Else each row is predicted by a copy that was fitted without it
-        (`cross_val_predict`), and the assessment is of the way in which the model is made.
+        None: the model is already fitted, on rows other than X. Otherwise each row is predicted by a copy of the model
+        that was fitted without this row (`cross_val_predict`), so the procedure of fitting is assessed.
     params : mapping
-        For fitting and splitting, as `cross_val_predict` takes them.
+        Parameters for fitting and splitting, as in `cross_val_predict`.
     options
-        Of `assess`, such as `bins`, `groups`, `sample_weight` (which weighs the assessment, not the fit) and `rng`.
+        Options of `assess`, such as `bins`, `groups`, `sample_weight` (for the assessment, not for fitting) and `rng`.
 
     Examples
     --------
@@ -169,17 +169,12 @@ def assess_estimator(
     >>> result.table.n_rows
     150
     """
-    if cv is None:
-        if params is not None:
-            raise ValueError("params are for fitting, and with cv=None nothing is fitted")
-        return assess(y, _probabilities(model, X), classes=model.classes_, **options)
-    return assess(
-        y, _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), classes=np.unique(np.asarray(y)), **options
-    )
+    predicted, classes = _predicted(model, X, y, cv, params, n_jobs=n_jobs)
+    return assess(y, predicted, classes=classes, **options)
 
 
 class _FromEstimator:
-    """What a Display of `trueness.plots` lacks for scikit-learn."""
+    """Adds scikit-learn's `from_estimator` to a Display of `trueness.plots`."""
 
     @classmethod
     def from_estimator(
@@ -193,9 +188,9 @@ class _FromEstimator:
         n_jobs: int | None = None,
         **options: Any,
     ) -> Self:
-        """Draw a model's predictions for X, or those out of fold; `cv` and `params` as in `assess_estimator`.
+        """Plot a model's predictions for X, or cross-validated ones.
 
-        `options` are those of `from_predictions`, such as `bins` and `ax`.
+        `cv` and `params` are as in `assess_estimator`, `options` those of `from_predictions`, such as `bins` and `ax`.
         """
         predicted, classes = _predicted(model, X, y, cv, params, n_jobs=n_jobs)
         drawn: Self = cls.from_predictions(y, predicted, classes=classes, **options)  # type: ignore[attr-defined]
@@ -203,18 +198,18 @@ class _FromEstimator:
 
 
 class CalibrationDisplay(_FromEstimator, ReliabilityDisplay):
-    """The reliability diagram: predicted against observed, with the band in which a calibrated model would be.
+    """Reliability diagram: observed against predicted, with the band in which a calibrated model is expected.
 
-    `metric` is "vce", "ece" or "uce". Like scikit-learn's `CalibrationDisplay`, of all classes at once.
+    `metric` is "vce", "ece" or "uce". Unlike scikit-learn's `CalibrationDisplay`, it covers all classes at once.
     """
 
 
 class CalibrationGapDisplay(_FromEstimator, GapDisplay):
-    """The signed gap of each bin: above 0 over-confident."""
+    """Plot of the signed gap of each bin; gaps above 0 are over-confident."""
 
 
 class CalibrationRankDisplay(_FromEstimator, RankDisplay):
-    """Which ranks came true beside those predicted, in one bin or in all."""
+    """Plot of observed and predicted frequencies of the true class's rank, in one bin or in all."""
 
 
 def compare_recalibrations(
@@ -229,7 +224,7 @@ def compare_recalibrations(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Comparison:
-    """A model as it is beside the same model recalibrated, out of fold on the same rows, by `trueness.compare`.
+    """Compare a model with recalibrated versions of it by `trueness.compare`, on cross-validated predictions.
 
     Parameters
     ----------
@@ -237,13 +232,13 @@ def compare_recalibrations(
         "sigmoid", "isotonic" and "temperature" are scikit-learn's `CalibratedClassifierCV`, "variation" is
         `VariationTemperature`.
     cv : int or splitter
-        Each row is judged by a model that was fitted and recalibrated without it.
+        Each row is predicted by a model that was fitted and recalibrated without this row.
     prefit : bool
-        Whether the model is fitted already and has not seen X; then only the recalibration is fitted.
+        Whether the model is already fitted, on rows other than X; then only the recalibration is fitted.
     params, n_jobs
         As in `assess_estimator`.
     options
-        Of `compare`.
+        Options of `compare`.
 
     Examples
     --------
@@ -271,21 +266,21 @@ def _recalibrated(model: Any, method: str) -> Any:
 
 
 class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier whose probabilities are put through one temperature, found by variation.
+    """A classifier with temperature scaling, where the temperature is found by the variation of outcomes.
 
-    The temperature is that at which outcomes vary as much as predicted, all bins taken together
-    (`trueness.recalibration`); it is found on predictions out of fold, and the model is then fitted to all rows. One
-    number leaves the order of the classes, and so the accuracy, as they are.
+    At this temperature the predicted variation equals the observed variation, summed over all bins
+    (`trueness.recalibration`). It is found on cross-validated predictions, and the model is then fitted to all rows.
+    Temperature scaling does not change the order of the classes, and so not the accuracy.
 
     Parameters
     ----------
     estimator : classifier
-        With `predict_proba`. A fitted one in `sklearn.frozen.FrozenEstimator` is not fitted again, and X should be rows
-        that it has not seen. By default a logistic regression.
+        With `predict_proba`; by default a logistic regression. A fitted model in a `FrozenEstimator` is not fitted
+        again, and X should then be rows that it was not fitted on.
     variation, bins
         As in `trueness.tabulate`; by default ten bins of equal mass.
     cv : int or splitter
-        For the predictions out of fold.
+        For the cross-validated predictions.
 
     Attributes
     ----------
@@ -320,7 +315,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the temperature, then fit the model; weights are for both, if the model takes any."""
+        """Find the temperature, then fit the model; weights are used for both, if the model supports them."""
         if y is None:
             raise ValueError("VariationTemperature requires y to be passed, but the target y is None")
         model, y = self._model(), column_or_1d(y, warn=True)
@@ -336,7 +331,8 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         if math.isinf(found.standard_error):
             warnings.warn(
-                f"no temperature makes predictions as varied as their outcomes; the nearest, {found.value:g}, is taken",
+                "no temperature makes the predicted variation equal to the observed one; the nearest, "
+                f"{found.value:g}, is used",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -357,7 +353,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The model's probabilities at the temperature, (rows, classes)."""
+        """The model's probabilities after temperature scaling, (rows, classes)."""
         check_is_fitted(self)
         return tempered(_probabilities(self.estimator_, X), self.temperature_)
 
@@ -368,10 +364,10 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 
 def _probabilities(model: Any, X: Any) -> NDArray[Any]:
-    """In the dtype the model gives them, which says how exact they are."""
+    """The predictions in the model's own dtype, which determines their rounding."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba, and scores are no probabilities: wrap it in "
+            f"{type(model).__name__} has no predict_proba, and scores are not probabilities: wrap it in "
             "sklearn.calibration.CalibratedClassifierCV"
         )
     return np.asarray(model.predict_proba(X))
@@ -380,11 +376,13 @@ def _probabilities(model: Any, X: Any) -> NDArray[Any]:
 def _predicted(
     model: Any, X: Any, y: Any, cv: Any, params: Mapping[str, Any] | None, *, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Predictions as the model is, or out of fold if there is a `cv`, and the classes of their columns."""
+    """The model's predictions, cross-validated if `cv` is given, and the classes of their columns."""
     if cv is not None:
         return _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), np.unique(np.asarray(y))
     if params is not None:
-        raise ValueError("params are for fitting, and with cv=None nothing is fitted")
+        raise ValueError(
+            "params are for fitting, but with cv=None nothing is fitted: leave out params or pass cv"
+        )
     return _probabilities(model, X), model.classes_
 
 

@@ -3,9 +3,9 @@
     from trueness.adapters import spark
     table = spark.tabulate(frame, label="y", probs="p_*")
 
-Each partition becomes a table in its Python worker (`mapInArrow`), which returns it as an Arrow row: the JSON of saved
-tables, so that nothing is believed unread. Where there are many partitions, workers add the tables before the driver
-does. Rows of the data never leave their executors.
+Each partition becomes a table in its Python worker (`mapInArrow`), which returns it in one Arrow row, as the JSON of
+saved tables, so that the driver validates it. If there are many partitions, workers add tables before the driver does.
+Rows of the data never leave their executors.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["tabulate", "assess"]
 
 FAN_IN = 64
-"""How many partitions' tables are added in one place: a shuffle for each level of the tree is worth that many."""
+"""The number of tables added in one task; large, since each level of the tree costs a shuffle."""
 
 COLUMNS = "part int, problem string, tables string"
-"""What a worker returns: its tables, or why it refused its rows. Raised, a refusal would be tried four times."""
+"""What a worker returns: its tables, or why it refused its rows; Spark would retry a raised error four times."""
 
 
 def tabulate(
@@ -55,7 +55,7 @@ def tabulate(
         "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of arrays or ML vectors. If
         left out, found where only one reading of the columns is possible.
     **options
-        As in `trueness.partitions.Options`; `exact` is not there: equal mass is made of the grid.
+        As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
     """
     with in_python():
         return partitions.by_group(_tables(data, label, probs, options, with_confidence=False))
@@ -73,7 +73,7 @@ def assess(
     min_group_size: int = MIN_GROUP_SIZE,
     **options: Unpack[Options],
 ) -> Assessment:
-    """The answer that `trueness.assess` would give for all rows at once; data and options are as in `tabulate`."""
+    """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     with in_python():
         tables = _tables(data, label, probs, options, with_confidence=True)
     return partitions.assessed(
@@ -88,7 +88,7 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
     plan = partitions.plan_of(options, with_confidence=with_confidence)
     if plan.exact:
         raise ValueError(
-            "exact is not there on Spark: leave it out, or pass edges that were fitted elsewhere"
+            "exact=True is not supported on Spark: leave it out, or pass edges that were fitted before"
         )
     request, data = partitions.request_of(label, probs, options), _with_arrays(data)
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -101,7 +101,7 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
 
 
 def _with_arrays(data: DataFrame) -> DataFrame:
-    """ML vectors as arrays of numbers."""
+    """The frame with its ML vectors converted to arrays of numbers."""
     vectors = [field.name for field in data.schema if field.dataType.typeName() == "vectorudt"]
     if not vectors:
         return data
@@ -115,7 +115,7 @@ def _column(data: DataFrame, name: str) -> Any:
 
 
 def _width(data: DataFrame, choice: Choice) -> int:
-    """How many numbers the first list has: a number comes to the driver, not a row."""
+    """The length of the first list; only this number is sent to the driver."""
     from pyspark.sql import functions
 
     sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
@@ -127,7 +127,7 @@ def _width(data: DataFrame, choice: Choice) -> int:
 
 def _sum(data: DataFrame, work: Work) -> Part:
     wanted = work.choice.wanted.names
-    # Names of their own: a point in a name would mean a field to Spark.
+    # New names, since Spark reads a dot in a name as access to a field.
     columns = data.select(*(_column(data, name).alias(f"c{place}") for place, name in enumerate(wanted)))
     rows = columns.mapInArrow(partial(_tabulated, work=work), COLUMNS)
     n_parts = columns.rdd.getNumPartitions()
@@ -142,7 +142,7 @@ def _sum(data: DataFrame, work: Work) -> Part:
 
 
 def _tabulated(batches: Iterable[Any], work: Work) -> Iterator[Any]:
-    """On a worker: the rows of a partition as one row, its tables."""
+    """On a worker: the tables of a partition, in one row."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -162,7 +162,7 @@ def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:
 
 
 def _added(batches: Iterable[Any], work: Work) -> Iterator[Any]:
-    """On a worker: the tables of several partitions as those of one; refusals go on as they are."""
+    """On a worker: the sums of the tables of several partitions; refusals are passed on unchanged."""
     part, sums = -1, Part.empty(work)
     for row in (row for batch in batches for row in batch.to_pylist()):
         part = row["part"]
@@ -181,7 +181,7 @@ def _row(part: int, *, problem: str | None = None, tables: str | None = None) ->
 
 
 def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
-    """A refusal with the file that the row came from, if Spark read it from one: looked for only now."""
+    """The error with the file that its row came from, if Spark read it from a file; found only after an error."""
     from pyspark.sql import functions
 
     place = re.match(r"partition (\d+), row (\d+)", cause)
@@ -202,7 +202,7 @@ def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
         return InputError(cause, remedy)
     file, start, row = found[0].values()
     after = f" after byte {start}" if start > 0 else ""
-    # Rows that a filter took out before are not counted, and nobody knows of them here.
+    # Rows removed by an earlier filter are not counted, since they are unknown here.
     return InputError(
         f"{file}, row {row} of its rows in the frame{after} ({cause[: place.end()]}){cause[place.end() :]}",
         remedy,
@@ -210,7 +210,7 @@ def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
 
 
 def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:
-    """On a worker: the file of a partition's row, and which of the rows from there it is."""
+    """On a worker: the file that a row of a partition came from, and the row's number among those of this file."""
     block, count, seen = None, 0, 0
     for batch in batches:
         for here in zip(*(column.to_pylist() for column in batch.columns[:2]), strict=True):

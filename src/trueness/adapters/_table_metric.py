@@ -1,0 +1,354 @@
+"""The torchmetrics metric that every calibration metric extends: its state is one table, or two, as integers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+from trueness._border import require_choice, yes_or_no
+from trueness.adapters._device_sums import MEASURES, device_sums
+from trueness.adapters._host_sums import HostSums
+from trueness.adapters._reading import KINDS, Reading, confidence_spec_of, n_classes_of, spec_of
+from trueness.adapters._words import N_TOTALS, sums_of, width
+from trueness.binning import Bins
+from trueness.metrics import NORMS
+from trueness.ranking import TIES
+from trueness.table import CalibrationTable
+from trueness.variation import Variation, as_variation
+
+READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
+"""The dtypes that NumPy has too; others are converted to float32 first."""
+
+CONTEXT = ("_update_count", "_to_sync", "_should_unsync", "_is_synced", "_enable_grad", "compute_on_cpu")
+"""The attributes that torchmetrics changes in `forward`, while it computes the metric of a batch."""
+
+Tables = tuple[CalibrationTable, CalibrationTable | None]
+"""By the metric's own measure and, if it was asked for, by confidence."""
+
+TASKS = ("multiclass", "binary")
+ENGINES = ("auto", "host", "device")
+
+
+class TableMetric(Metric):
+    """A number read off a table to which each batch is added.
+
+    Its arguments are described in `trueness.adapters.torch.VariationCalibrationError`.
+    """
+
+    is_differentiable = False
+    higher_is_better = False
+    full_state_update = False
+
+    fingerprint: Tensor
+    _computed: Tensor | None
+    _bins: Tensor
+    _totals: Tensor
+
+    def __init__(
+        self,
+        num_classes: int | None,
+        n_bins: int | Bins,
+        measure: str | Variation,
+        *,
+        task: str,
+        norm: str,
+        ties: str,
+        from_logits: bool,
+        ignore_index: int | None,
+        engine: str,
+        confidence_bins: int | Bins | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        for argument, value, accepted in (
+            ("task", task, TASKS),
+            ("norm", norm, NORMS),
+            ("ties", ties, TIES),
+            ("engine", engine, ENGINES),
+        ):
+            require_choice(argument, value, accepted)
+        if ignore_index is not None and not isinstance(ignore_index, int):
+            raise ValueError(f"ignore_index must be None or a whole number, got {ignore_index!r}")
+        self.task, self.norm, self.engine = task, norm, engine
+        spec = spec_of(n_classes_of(num_classes, task), n_bins, as_variation(measure), ties)
+        of_confidence = confidence_spec_of(spec, confidence_bins)
+        self.reading = Reading(spec, yes_or_no("from_logits", from_logits), ignore_index, of_confidence)
+        self._computed_tables: Tables | None = None
+        self._host = HostSums(self.reading)
+        self._thresholds: dict[tuple[float, Any], list[Tensor]] = {}
+        words = torch.zeros((sum(self._n_bins()), width(spec)), dtype=torch.int64)
+        self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
+        totals = torch.zeros(N_TOTALS + len(KINDS), dtype=torch.int64)
+        self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
+        # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
+        # torchmetrics compares states with a tolerance.
+        self.add_state("fingerprint", self.reading.fingerprint(), dist_reduce_fx="max", persistent=True)
+
+    def update(self, preds: Tensor, target: Tensor) -> None:
+        """Add a batch: predictions (N, C, ...) or, for a binary task, (N, ...), and targets (N, ...)."""
+        rows, labels = self._rows_of(preds, target)
+        if not len(rows):
+            return
+        eps = _rounding(preds.dtype)
+        if self._on_host(rows):
+            values = rows if rows.dtype in READ_IN_PLACE else rows.float()
+            self._host.add(values.numpy(), labels.numpy(), eps, torch.get_num_threads())
+        else:
+            self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
+
+    def forward(self, preds: Tensor, target: Tensor) -> Tensor:
+        """Add a batch and return the metric of this batch alone, NaN if all of its rows are ignored.
+
+        torchmetrics replaces the states by those of the batch meanwhile. They are restored after an error too.
+        """
+        before, context = (self.bins, self.totals), {name: getattr(self, name) for name in CONTEXT}
+        try:
+            number: Tensor = super().forward(preds, target)
+            return number
+        except Exception:
+            batch = self.bins, self.totals
+            if batch[0] is not before[0]:
+                for name, value in context.items():
+                    setattr(self, name, value)
+                self._computed = None
+                self._bins, self._totals = before[0] + batch[0], before[1] + batch[1]
+            if self._has_counted_rows(*self._rows_of(preds, target)):
+                raise
+        return torch.tensor(torch.nan, dtype=torch.float64, device=self.device)
+
+    def _has_counted_rows(self, rows: Tensor, labels: Tensor) -> bool:
+        """Whether there is a row that is not ignored."""
+        ignored = self.reading.ignore_index
+        return len(rows) > 0 and (ignored is None or bool((labels != ignored).any()))
+
+    def _add(self, words: Tensor, totals: Tensor) -> None:
+        self._bins = self._bins + words
+        self._totals = self._totals + totals
+
+    def _settle(self) -> None:
+        """Add to the states the sums of the host engine, and the rows that it has not summed yet."""
+        sums = self._host.take(torch.get_num_threads())
+        if sums is not None:
+            self._add(*map(torch.from_numpy, sums))
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._settle()
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"_host": HostSums(self.reading)}
+
+    # torchmetrics reads and writes states by name. As properties they include all rows, however they are read.
+
+    @property
+    def bins(self) -> Tensor:
+        """The words of all bins, (M, K), those of the confidence table last: see `_words`."""
+        self._settle()
+        return self._bins
+
+    @bins.setter
+    def bins(self, words: Tensor) -> None:
+        self._bins = words
+
+    @property
+    def totals(self) -> Tensor:
+        """Numbers of tied and impossible rows, five sums in three words each, refused rows by reason, (21,)."""
+        self._settle()
+        return self._totals
+
+    @totals.setter
+    def totals(self, words: Tensor) -> None:
+        self._totals = words
+
+    def reset(self) -> None:
+        """Remove all rows."""
+        self._host.forget()
+        super().reset()
+
+    @property
+    def table(self) -> CalibrationTable:
+        """The table of the rows that `compute` covers: those of all processes, if there are several.
+
+        Reading it never communicates. With several processes it is the table that the last `compute` made, so every
+        process must have called `compute` since its last update; inside `sync_context` it is that of all processes too.
+        """
+        return self._tables()[0]
+
+    @property
+    def confidence_table(self) -> CalibrationTable | None:
+        """The same rows binned by confidence; None unless `confidence_bins` was given."""
+        return self._tables()[1]
+
+    @property
+    def local_table(self) -> CalibrationTable:
+        """The table of the rows that this process was given, whatever the others have."""
+        return self._local_tables()[0]
+
+    @property
+    def local_confidence_table(self) -> CalibrationTable | None:
+        """As `local_table`, binned by confidence; None unless `confidence_bins` was given."""
+        return self._local_tables()[1]
+
+    def compute(self) -> Tensor:
+        """The value of the metric, as float64; an error if a row was refused."""
+        try:
+            self._computed_tables = self._tables_of(self.metric_state)
+            number = self._number(self._computed_tables[0])
+        except Exception:
+            # After an error torchmetrics would leave the sums of all processes in the place of this one's.
+            if self._is_synced:
+                self.unsync()
+            raise
+        return torch.tensor(number, dtype=torch.float64, device=self.device)
+
+    def _tables(self) -> Tables:
+        """The tables that belong to the number of `compute`, without waiting for another process."""
+        if not self._is_synced:
+            # torchmetrics keeps the number as long as it is valid, and the tables are valid as long.
+            if self._computed is not None and self._computed_tables is not None:
+                return self._computed_tables
+            if self._to_sync and self.distributed_available_fn():
+                raise TorchMetricsUserError(
+                    "the tables of all processes have not been added since the last update: call metric.compute() on "
+                    "every process first; metric.local_table has the rows of this process alone"
+                )
+        return self._tables_of(self.metric_state)
+
+    def _local_tables(self) -> Tables:
+        return self._tables_of(self._cache if self._is_synced else self.metric_state)
+
+    def _tables_of(self, states: dict[str, Tensor]) -> Tables:
+        """The tables that the states stand for; an error if rows were refused."""
+        counts, words = states["totals"].cpu().numpy(), states["bins"].cpu().split(self._n_bins())
+        tables = [
+            CalibrationTable(spec, sums_of(of_spec.numpy(), counts, spec))
+            for spec, of_spec in zip(self.reading.specs, words, strict=True)
+        ]
+        bad = {kind: int(n) for kind, n in zip(KINDS, counts[-len(KINDS) :], strict=True) if n}
+        if bad:
+            raise ValueError(self._refusal(bad, tables[0].n_rows))
+        return tables[0], tables[1] if len(tables) > 1 else None
+
+    def _n_bins(self) -> list[int]:
+        """The number of bins of each table."""
+        return [spec.bins.n_bins for spec in self.reading.specs]
+
+    def _number(self, table: CalibrationTable) -> float:
+        raise NotImplementedError
+
+    def set_dtype(self, dst_type: Any) -> TableMetric:  # noqa: ARG002
+        """Do nothing: the sums are integers whatever the dtype of the predictions."""
+        return self
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        saved = state_dict.get(f"{prefix}fingerprint")
+        mine = self._defaults["fingerprint"]
+        if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
+            raise ValueError(
+                f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, variation "
+                "measure or options, or by another version of trueness: create the metric as it was when it was saved"
+            )
+        if saved is not None:
+            self._host.forget()
+            self._computed = None  # torchmetrics would return the number of the rows before
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        if not torch.equal(incoming_state["fingerprint"], self.fingerprint):
+            raise ValueError(
+                "metrics merge only if their classes, bins, variation measure and options are the same"
+            )
+        super()._reduce_states(incoming_state)
+        self._computed = None  # torchmetrics would return the number of the rows before
+
+    def _rows_of(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """Predictions as (n, C) and labels as (n,); only shapes and dtypes are checked here."""
+        _check_tensors(preds, target, self.device)
+        if self.task == "binary":
+            if preds.shape != target.shape:
+                raise ValueError(
+                    f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with task='binary' both "
+                    "must have one entry per row: the probability of class 1, and the class"
+                )
+            of_class_1 = preds.detach().reshape(-1).double()
+            rest = torch.zeros_like(of_class_1) if self.reading.from_logits else 1.0 - of_class_1
+            return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
+        n_classes = self.reading.spec.n_classes
+        if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
+            raise ValueError(
+                f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with num_classes={n_classes} "
+                f"the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with task='binary'"
+            )
+        if preds.ndim == 2:
+            return preds.detach(), target.long()
+        return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1).long()
+
+    def _on_host(self, rows: Tensor) -> bool:
+        if self.engine == "auto" and rows.device.type == "cpu":
+            return not torch.compiler.is_compiling()
+        if self.engine != "host":
+            return False
+        if rows.device.type != "cpu":
+            raise ValueError(
+                f"engine='host' reads host memory, but preds is on {rows.device}; pass preds.cpu() or engine='auto'"
+            )
+        return True
+
+    def _thresholds_on(self, device: Any, eps: float) -> list[Tensor]:
+        """The ends of the bins of each table as tensors on the device of the rows: sent there once."""
+        name = self.reading.spec.variation.name
+        if name not in MEASURES:
+            raise ValueError(
+                f"variation={name!r} is not implemented in torch, so it cannot be used on {device}; on a device use "
+                f"one of {', '.join(MEASURES)}"
+            )
+        if device.type == "mps":
+            raise TypeError("this device has no float64: move the metric to the CPU and pass preds.cpu()")
+        key = eps, device
+        if key not in self._thresholds:
+            self._thresholds[key] = [
+                torch.tensor(ends, dtype=torch.float64, device=device)
+                for ends in self.reading.thresholds(eps)
+            ]
+        return self._thresholds[key]
+
+    def _refusal(self, bad: dict[str, int], n_good: int) -> str:
+        remedies = {
+            "outside [0, 1]": "pass from_logits=True for logits",
+            "sum is not 1": "pass from_logits=True for logits, or divide each row by its sum",
+            "label out of range": f"labels must be 0 to {self.reading.spec.n_classes - 1}, or equal to ignore_index",
+        }
+        if self.reading.from_logits:
+            remedies["not finite"] = "a logit may be -inf, but not all logits of a row"
+        listed = "; ".join(
+            f"{kind} in {n} ({remedies[kind]})" if kind in remedies else f"{kind} in {n}"
+            for kind, n in bad.items()
+        )
+        total = sum(bad.values())
+        return f"{total} of {total + n_good} rows were refused: {listed}. reset() removes all rows"
+
+
+@cache
+def _rounding(dtype: Any) -> float:
+    return float(torch.finfo(dtype).eps)
+
+
+def _check_tensors(preds: Any, target: Any, device: Any) -> None:
+    for argument, tensor in (("preds", preds), ("target", target)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{argument} must be a tensor, got {type(tensor).__name__}")
+        if tensor.device != device:
+            raise ValueError(
+                f"{argument} is on {tensor.device}, the metric on {device}: call metric.to({str(tensor.device)!r})"
+            )
+    if not preds.dtype.is_floating_point:
+        raise TypeError(
+            f"preds has dtype {preds.dtype}; predictions must be floating-point (the order is preds, target)"
+        )
+    if target.dtype.is_floating_point or target.dtype.is_complex:
+        raise TypeError(
+            f"target has dtype {target.dtype}; targets must be class indices, of an integer dtype"
+        )
