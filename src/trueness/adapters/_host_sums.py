@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trueness._border import SUM_TOLERANCE, Rows
+from trueness._border import Rows, sum_rounding, sum_tolerance
 from trueness._containers import Contents
 from trueness._content import Sums
 from trueness._labels import Labels
@@ -21,10 +21,6 @@ from trueness.tabulation.engines import compiles
 WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
 """Batches of less than half so many values wait until there are so many. To call the core takes as long as to sum some
 thousands of values, and threads share out no less than half a million."""
-
-
-EDGE = 1e-9
-"""A sum that is so near to what is allowed may be on either side, depending on the order of adding."""
 
 
 class HostSums:
@@ -90,13 +86,14 @@ class HostSums:
         for left in self._running.add(self._given(rows, labels, eps), n_threads):
             these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
             given = torch.from_numpy(these), torch.from_numpy(their_labels)
-            kind = kinds_of(*given, self.reading, eps, slack=EDGE)
+            # A sum so near to the tolerance may be on either side of it, depending on the order of adding.
+            kind = kinds_of(*given, self.reading, eps, slack=sum_rounding(rows.shape[1]))
             self._refused += refused(kind).numpy()
             good = (kind == GOOD).numpy()
             self._sum_one_by_one(these[good], their_labels[good], eps)
 
     def _sum_one_by_one(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
-        """Rows that torch finds good, or on the edge: it adds in another order, and the core decides."""
+        """Rows that torch finds good, or near the tolerance: it adds in another order, and the core decides."""
         todo = [(rows, labels)] if len(rows) else []
         while todo:
             rows, labels = todo.pop()
@@ -105,10 +102,16 @@ class HostSums:
                 if half > left.start:
                     halves = slice(left.start, half), slice(half, left.stop)
                     todo += [(rows[some], labels[some]) for some in halves]
-                elif abs(abs(rows[half].sum(dtype=np.float64) - 1.0) - max(SUM_TOLERANCE, eps)) < 2 * EDGE:
+                elif self._is_near_tolerance(rows[half], eps):
                     self._refused[KINDS.index("sum is not 1")] += 1
                 else:  # it was not about the row
                     raise left.error
+
+    def _is_near_tolerance(self, row: NDArray[Any], eps: float) -> bool:
+        """Whether the order of adding may decide if its sum is accepted."""
+        n_classes = self.reading.spec.n_classes
+        off = abs(row.sum(dtype=np.float64) - 1.0)
+        return bool(abs(off - sum_tolerance(n_classes, eps)) <= 2 * sum_rounding(n_classes))
 
     def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
         """Rows and labels as the core takes them."""
