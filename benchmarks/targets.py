@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import contenders as who
+import numpy as np
 from contenders import Predictions, first, prepared, rows_of, with_best_torch
 from measuring import (
     Timing,
@@ -114,7 +115,7 @@ def compare_everyone(data: Predictions, seconds: float) -> Comparison:
 
 def targets(everyone: Comparison, data: Predictions, seconds: float, scale: int) -> list[Target]:
     """Every line of the table; all sizes divided by `scale`."""
-    return [*_large(everyone), *_by_classes(seconds, scale), *_memory(data)]
+    return [*_large(everyone), *_by_classes(seconds, scale), _decimals(seconds, scale), *_memory(data)]
 
 
 def _large(seen: Comparison) -> Iterator[Target]:
@@ -141,6 +142,20 @@ def _by_classes(seconds: float, scale: int) -> Iterator[Target]:
         seen = times[who.FORMULA].best / times[who.FUSED_TWO].best
         size = f"N = {thousands(len(data.y_true))}, C = {n_classes}, {dtype}"
         yield Target(f"`tabulate`, {size}, against the formula", needed, aim, seen)
+
+
+def _decimals(seconds: float, scale: int) -> Target:
+    """Rows of five decimals, a quarter of which miss 1 by one unit, against the same rows before they were rounded."""
+    given = rows_of(200_000 // scale, 3)
+    rounded = Predictions(given.y_true, np.round(given.y_prob, 5))
+    work = {
+        name: prepared(data, (who.FUSED_ONE,))[who.FUSED_ONE]
+        for name, data in (("given", given), ("rounded", rounded))
+    }
+    times = take_turns(work, seconds)
+    seen = times["rounded"].best / times["given"].best
+    size = f"N = {thousands(len(given.y_true))}, C = 3"
+    return Target(f"five decimals against float64, {size}", 1.5, 1.1, seen, at_most=True)
 
 
 def _memory(data: Predictions) -> Iterator[Target]:

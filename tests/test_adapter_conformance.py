@@ -115,8 +115,10 @@ def test_logits(make: Maker, ties: str) -> None:
     logits[:50, 2] = -np.inf
     logits[50:100, 3] = logits[50:100, 4]
     logits[100:150, 5] = -2000.0
+    logits[150:160, 0], logits[150:160, 1] = 1.7e308, -1.7e308
     y_true = np.random.default_rng(1).integers(0, 6, 500)
     y_true[100:120] = 5
+    y_true[150:155] = 1
     core = tn.tabulate(y_true, logits, ties=ties, from_logits=True)
     made = make(y_true, logits, ties=ties, from_logits=True)
     np.testing.assert_array_equal(made.count, core.count)

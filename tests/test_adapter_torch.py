@@ -383,6 +383,27 @@ def test_whatever_goes_wrong_in_a_batch_that_is_computed_the_rows_before_it_stay
 
 
 @torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("n_classes", [2**7, 2**7 + 1, 2**8 + 1, 2**15 + 1])
+def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -> None:
+    import torch
+
+    rows = torch.zeros((2, n_classes), dtype=torch.float32)
+    rows[:, 0] = 1.0
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8):
+        ends = torch.iinfo(dtype)
+        for label in {ends.min, -1, 0, n_classes - 1, n_classes, ends.max}:
+            if not ends.min <= label <= ends.max:
+                continue
+            metric = metric_of(num_classes=n_classes, engine=engine, n_bins=1)
+            metric.update(rows, torch.tensor([0, label], dtype=dtype))
+            good = 0 <= label < n_classes
+            assert metric.totals[-4:].tolist() == [0, 0, 0, int(not good)], (dtype, label)
+            if good:
+                assert metric.table.accuracy == (1.0 if label == 0 else 0.5)
+
+
+@torch_only
 def test_sums_on_the_edge_are_refused_or_not_but_never_an_error_of_an_update() -> None:
     import torch
 
@@ -391,7 +412,7 @@ def test_sums_on_the_edge_are_refused_or_not_but_never_an_error_of_an_update() -
     rows, labels = tensors(31, 400)
     jitter = torch.randint(-4, 5, (400, 1), generator=torch.Generator().manual_seed(0))
     side = 1.0 - 2.0 * (torch.arange(400)[:, None] % 2).double()
-    rows *= 1 + 1e-5 * side + jitter * 2.0**-53
+    rows *= 1 + (1e-5 + 4 * 31 * 2.0**-52) * side + jitter * 2.0**-53
     metric, one_by_one = metric_of(num_classes=31), metric_of(num_classes=31)
     metric.update(rows, labels)
     for row, label in zip(rows.split(1), labels.split(1), strict=True):

@@ -36,6 +36,7 @@ ENTRANCES = {
     "rce": tn.rce,
     "update": accumulate,
 }
+ENGINES = ["portable", pytest.param("fused", marks=pytest.mark.fast)]
 Refused = type[Exception] | tuple[type[Exception], ...]
 
 
@@ -115,11 +116,44 @@ def test_rows_that_do_not_sum_to_one(total: float) -> None:
 def test_the_tolerance_of_a_row_sum_is_1e_5_or_the_eps_of_the_dtype(
     dtype: str, off: float, accepted: bool
 ) -> None:
+    """And four roundings for each class: see the next test."""
     y_prob = np.array([[0.5, 0.25, 0.25], [0.5 + off, 0.25, 0.25]], dtype)
     if accepted:
         assert tn.tabulate([0, 0], y_prob).n_rows == 2
     else:
         refused(ValueError, "row 1", "normalize=True", y_true=[0, 0], y_prob=y_prob)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 40, 1000])
+def test_decimals_of_five_digits_that_miss_by_one_unit_are_accepted(n_classes: int, engine: str) -> None:
+    """Not by chance: whatever the rounding of their sum. Two units are too many."""
+    rng = np.random.default_rng(n_classes)
+    units = 10**5 + rng.integers(-1, 2, 3000)
+    y_prob = rng.multinomial(units, rng.dirichlet(np.full(n_classes, 0.5), 3000)) / 10**5
+    y_prob = np.minimum(y_prob, 1.0)
+    y_true = rng.integers(0, n_classes, 3000)
+    assert np.count_nonzero(units != 10**5) > 1500
+    assert tn.tabulate(y_true, y_prob, engine=engine).n_rows == 3000
+    y_prob[1234] = 0.0
+    y_prob[1234, :2] = 0.5, 0.50002
+    with pytest.raises(ValueError, match=r"y_prob sums to 1\.00002 in row 1234, not to 1 within 1e-05;"):
+        tn.tabulate(y_true, y_prob, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 40])
+def test_the_tolerance_has_four_roundings_for_each_class(n_classes: int, engine: str) -> None:
+    """1e-5 + 4·C·2^-52: well within it, and well beyond it."""
+    for roundings, accepted in ((1.0, True), (-1.0, True), (8.0, False), (-8.0, False)):
+        row = np.zeros((1, n_classes))
+        off = np.sign(roundings) * 1e-5 + roundings * n_classes * 2.0**-52
+        row[0, :2] = 0.5, 0.5 + off
+        if accepted:
+            assert tn.tabulate([0], row, engine=engine).n_rows == 1
+        else:
+            with pytest.raises(ValueError, match="row 0"):
+                tn.tabulate([0], row, engine=engine)
 
 
 def test_float32_rows_cast_to_float64_keep_only_the_common_tolerance() -> None:
@@ -186,6 +220,69 @@ def test_fitting_bins_refuses_bad_rows_too() -> None:
 )
 def test_labels_out_of_range(labels: Any, shown: str) -> None:
     refused(ValueError, "y_true", "row 2", shown, "0 to 2", y_true=labels, y_prob=GOOD)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("n_classes", [2**k + d for k in (7, 8, 15, 16) for d in (-1, 0, 1)])
+def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -> None:
+    """-1 seen as unsigned is 255 (int8) or 65535 (int16), which may be a class: judged as the number that it is."""
+    y_prob = np.zeros((4, n_classes), np.float32)
+    y_prob[:, 0] = 1.0
+    accumulator = tn.Accumulator(n_classes, engine=engine)
+    for dtype in map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i2", ">u2")):
+        ends = np.iinfo(dtype)
+        for label in {ends.min, ends.min + 1, -1, 0, 1, n_classes - 1, n_classes, ends.max - 1, ends.max}:
+            if not ends.min <= label <= ends.max:
+                continue
+            y_true = np.array([0, 0, label, 0], dtype)
+            if 0 <= label < n_classes:
+                table = tn.tabulate(y_true, y_prob, engine=engine)
+                assert table.accuracy == (1.0 if label == 0 else 0.75)
+                continue
+            for entrance in (lambda *rows: tn.tabulate(*rows, engine=engine), accumulator.update):
+                with pytest.raises(
+                    ValueError, match=rf"y_true is {label} in row 2; .*0 to {n_classes - 1}\b"
+                ):
+                    entrance(y_true, y_prob)
+    assert accumulator.n_rows == 0
+
+
+BAD_FACTORS = (np.nan, -1.0, 3.0, 0.5)
+BAD_LABELS = (99.0, -1.0, 0.5, np.nan)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("bins", [10, tn.EqualMass(4), tn.FineGrid(100)], ids=["ten", "mass", "fine"])
+@pytest.mark.parametrize("n_classes", [3, 5, 20])
+def test_the_first_bad_row_is_named_and_its_prediction_before_its_label(
+    n_classes: int, bins: Any, engine: str
+) -> None:
+    """Whatever is wrong with other rows, in the same eight, the same block or another."""
+    rng = np.random.default_rng(0)
+    n_rows = 9_000
+    good = rng.dirichlet(np.ones(n_classes), n_rows)
+    options: dict[str, Any] = {"engine": engine, "bins": bins}
+    fitted = bins.fit(good) if isinstance(bins, tn.EqualMass) else bins
+    stream = tn.Accumulator(n_classes, engine=engine, bins=fitted)
+    entrances = (lambda *rows: tn.tabulate(*rows, **options), stream.update)
+    # The rows of a bad prediction and of a bad label.
+    cases = [(3, 5), (5, 3), (4, 4), (2, 8_500), (8_500, 2), (4_094, 4_096), (4_096, 4_094), (8_999, 0)]
+    for k, (prediction, label) in enumerate(cases):
+        y_prob, y_true = good.copy(), rng.integers(0, 2, n_rows).astype(float)
+        y_prob[prediction] *= BAD_FACTORS[k % 4]
+        y_true[label], y_true[-2] = BAD_LABELS[k % 4], np.nan
+        named = (
+            f"y_true is .* in row {label}\\b" if label < prediction else f"y_prob .* in row {prediction}\\b"
+        )
+        for entrance in entrances:
+            with pytest.raises(ValueError, match=named):
+                entrance(y_true, y_prob)
+    assert stream.n_rows == 0
+
+
+def test_of_two_bad_labels_the_first_is_named_whatever_is_wrong_with_it() -> None:
+    refused(ValueError, "y_true", "row 1", "0 to 2", y_true=[0.0, 7.0, 1.5, 1.0], y_prob=GOOD)
+    refused(ValueError, "y_true", "row 1", "whole", y_true=[0.0, 1.5, 7.0, 1.0], y_prob=GOOD)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -229,12 +230,13 @@ def test_sorting_of_lines(item: int) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 17, 40])
-def test_sums_on_the_edge_are_judged_by_one_rule(n_classes: int) -> None:
-    """Engines add in different orders; both ask the border."""
+def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
+    """Engines add in different orders; where that decides, both ask the same function."""
     rng = np.random.default_rng(n_classes)
     y_prob = rng.dirichlet([1.0] * n_classes, 200)
     side = rng.choice([-1.0, 1.0], (200, 1))
-    y_prob *= 1 + side * 1e-5 + rng.integers(-4, 5, (200, 1)) * 2.0**-53
+    tolerance = 1e-5 + 4 * n_classes * 2.0**-52
+    y_prob *= 1 + side * tolerance + rng.integers(-4, 5, (200, 1)) * 2.0**-53
     good = []
     for bins in (10, tn.EqualMass(1)):
         for row in y_prob:
@@ -251,6 +253,96 @@ def test_sums_on_the_edge_are_judged_by_one_rule(n_classes: int) -> None:
     among = rows(1000, n_classes)[1]
     among[5::10] = y_prob[np.array(good[:200])][np.arange(100) % sum(good[:200])]
     assert_same(np.zeros(1000, int), among)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 40, 300])
+@pytest.mark.parametrize(("dtype", "parts"), [("float64", 10**5), ("float16", 2**10)])
+def test_rows_that_miss_1_by_one_unit_are_not_looked_at_twice(
+    n_classes: int, dtype: str, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decimals of five digits, and a coarse dtype: such sums are common, and a second look takes far longer."""
+    from trueness._border import Rows
+
+    seen: list[int] = []
+    monkeypatch.setattr(Rows, "check", lambda *_: seen.append(1))
+    rng = np.random.default_rng(0)
+    units = rng.multinomial(parts + rng.integers(-1, 2, 5000), rng.dirichlet(np.ones(n_classes), 5000))
+    y_true, y_prob = rng.integers(0, n_classes, 5000), np.clip(units / parts, 0, 1).astype(dtype)
+    assert np.count_nonzero(np.abs(y_prob.sum(axis=1, dtype=float) - 1) > 0.9 / parts) > 2000
+    for bins in (10, tn.EqualMass(3)):
+        tn.tabulate(y_true, y_prob, engine="fused", bins=bins)
+    assert seen == []
+    monkeypatch.undo()
+    assert_same(y_true, y_prob)
+
+
+@pytest.mark.parametrize("n_classes", [2, 40])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_extreme_rows_do_not_overflow(n_classes: int, from_logits: bool, tmp_path: Path) -> None:
+    """20 000 true classes of probability 1e-250 (or the least that logits say): the sums of lanes reach 2^63."""
+    n_rows = 20_000
+    y_prob = np.zeros((n_rows, n_classes))
+    y_prob[:, 0], y_prob[:, 1] = (0.0, -1e9) if from_logits else (1.0, 1e-250)
+    if from_logits:
+        y_prob[:, 2:] = -np.inf
+    each = -(2.0**22) if from_logits else np.log(1e-250)
+    for engine in ("fused", "portable"):
+        table = tn.tabulate(np.ones(n_rows, int), y_prob, from_logits=from_logits, engine=engine)
+        assert table.log_score_sum == pytest.approx(n_rows * each, rel=1e-12)
+        assert table.log_loss == pytest.approx(-each, rel=1e-12)
+        assert table.log_score_variance == pytest.approx(0, abs=1e-6)
+        table.save(tmp_path / "table.json")
+        assert tn.CalibrationTable.load(tmp_path / "table.json") == table
+
+
+@pytest.mark.parametrize("n_classes", [2, 9, 40])
+def test_logits_at_the_ends_of_floats(n_classes: int) -> None:
+    """A class is impossible if its own logit is -inf, not because a finite one is too far from the largest."""
+    ends = [1.7e308, 1e308, -1e308, -1.7e308, 0.0]
+    logits = np.array(np.meshgrid(ends, [*ends, -np.inf])).reshape(2, -1).T
+    logits = np.pad(logits, ((0, 0), (0, n_classes - 2)))
+    for label in (0, 1):
+        y_true = np.full(len(logits), label)
+        impossible = int(np.isneginf(logits[:, label]).sum())
+        assert_same(y_true, logits, from_logits=True)
+        assert tn.tabulate(y_true, logits, from_logits=True).impossible_rows == impossible
+
+
+def double(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[:0],
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-1],
+        lambda content: bytes(reversed(content)),
+        lambda content: b"\x00" * len(content),
+        lambda content: content[:-400] + bytes(byte ^ 1 for byte in content[-400:]),
+    ],
+    ids=["empty", "half", "without its end", "garbage", "zeros", "flipped bits"],
+)
+def test_a_damaged_cache_is_made_anew(
+    damage: Any, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba
+
+    from trueness.tabulation.fused._jit import kernel
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def hits() -> int:
+        made = kernel(double)
+        assert made(21) == 42
+        return sum(made.stats.cache_hits.values())
+
+    assert [hits(), hits()] == [0, 1]
+    (file,) = tmp_path.rglob(f"*.{ending}")
+    file.write_bytes(damage(file.read_bytes()))
+    assert [hits(), hits()] == [0, 1]
 
 
 def test_sums_and_labels_are_refused_too() -> None:

@@ -25,7 +25,22 @@ MAX_BLOCK_ROWS = 4095
 """A sum of so many probabilities, in units of 2⁻⁵², fits in 64 bits."""
 
 SUM_TOLERANCE = 1e-5
-"""How far a row's sum may be from 1; wider only if the dtype is so coarse that rounding alone does it."""
+"""How far a row's sum may be from 1, but for rounding; wider if the dtype that it came in is coarser."""
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def sum_tolerance(n_classes: int, eps: float) -> float:
+    """How far the sum of a row may be from 1: max(1e-5, eps of the dtype it came in) + 4·C·eps of float64.
+
+    The last term is for the rounding of the sum, so that decimals of five digits that miss 1 by one unit are accepted.
+    """
+    return max(SUM_TOLERANCE, eps) + 2.0 * sum_rounding(n_classes)
+
+
+def sum_rounding(n_classes: int) -> float:
+    """By how much, at most, the sums of a row differ that are made in two orders."""
+    return 2.0 * n_classes * _EPS
 
 
 def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
@@ -70,7 +85,7 @@ class Form(NamedTuple):
     @property
     def sum_tolerance(self) -> float:
         """How far the sum of a row may be from 1."""
-        return max(SUM_TOLERANCE, self.eps)
+        return sum_tolerance(self.n_classes, self.eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,24 +193,19 @@ class Rows:
         """
         total: FloatArray = np.add.reduce(ordered, axis=0)
         tolerance = self.sum_tolerance
-        # Written so that NaN fails every comparison.
+        # Written so that NaN fails every comparison. Near 1 the difference from 1 is exact, the sum with it is not.
         if not (
             np.maximum.reduce(ordered[0]) <= 1.0
             and np.minimum.reduce(ordered[-1]) >= 0.0
-            and np.maximum.reduce(total) <= 1.0 + tolerance
-            and np.minimum.reduce(total) >= 1.0 - tolerance
+            and np.maximum.reduce(total) - 1.0 <= tolerance
+            and 1.0 - np.minimum.reduce(total) <= tolerance
         ):
-            good = (
-                (ordered[0] <= 1.0)
-                & (ordered[-1] >= 0.0)
-                & (total <= 1.0 + tolerance)
-                & (total >= 1.0 - tolerance)
-            )
-            self._refuse(start + int(np.argmin(good)))
+            good = (ordered[0] <= 1.0) & (ordered[-1] >= 0.0) & (np.abs(total - 1.0) <= tolerance)
+            self._refuse_first(start + int(np.argmin(good)))
         return total
 
     def check(self, start: int, stop: int) -> None:
-        """Refuse the first bad row of a block that an engine has its doubts about, by the very sums of the above."""
+        """Refuse the first row of a block that is no distribution, by the very sums of the above, if there is one."""
         upwards = np.sort(self.block(start, stop), axis=1)
         self.sums_of_distributions(np.ascontiguousarray(upwards.T[::-1], dtype=np.float64), start)
 
@@ -231,6 +241,15 @@ class Rows:
         of_class_1 = part.astype(np.float64)
         of_class_0 = np.zeros_like(of_class_1) if self.from_logits else 1.0 - of_class_1
         return np.stack([of_class_0, of_class_1], axis=1)
+
+    def _refuse_first(self, row: int) -> NoReturn:
+        """Refuse the first bad row, of which this is the first that is no distribution.
+
+        A label before it is bad earlier; its own label is not looked at.
+        """
+        if self.labels is not None and row > 0:
+            self.labels.block(0, row)
+        self._refuse(row)
 
     def _refuse(self, row: int) -> NoReturn:
         """Say what is wrong with a row that is known to be bad."""

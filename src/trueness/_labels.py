@@ -31,13 +31,14 @@ class Labels:
         return self._from_numbers(part, start)
 
     def _from_numbers(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
-        if part.dtype.kind == "f":
-            with np.errstate(invalid="ignore"):
-                self._refuse_first(part != np.floor(part), part, start, "a class index is a whole number")
         # Judged before the cast, in which a large or infinite number would wrap round.
-        if not _all_below(part, self.n_classes):
-            outside = (part < 0) | (part >= self.n_classes)
-            self._refuse_first(outside, part, start, f"class indices run from 0 to {self.n_classes - 1}")
+        whole = part == np.floor(part) if part.dtype.kind == "f" else np.broadcast_to(np.True_, part.shape)
+        if not (np.all(whole) and _all_below(part, self.n_classes)):
+            with np.errstate(invalid="ignore"):
+                bad = ~whole | (part < 0) | (part >= self.n_classes)
+            known = f"class indices run from 0 to {self.n_classes - 1}"
+            is_whole = bool(whole[np.argmax(bad)])
+            self._refuse_first(bad, part, start, known if is_whole else "a class index is a whole number")
         return part.astype(np.intp, copy=False)
 
     def _from_one_hot(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
@@ -64,8 +65,11 @@ class Labels:
 
 
 def _all_below(part: NDArray[Any], n_classes: int) -> bool:
-    """Whether all are from 0 to below n_classes: in one look, since a negative integer read as unsigned is huge."""
-    if part.dtype.kind == "i" and part.dtype.isnative:
+    """Whether all are from 0 to below n_classes.
+
+    In one look where possible: a negative integer read as unsigned is at least 2⁷ (int8), 2¹⁵ (int16) and so on.
+    """
+    if part.dtype.kind == "i" and part.dtype.isnative and n_classes <= 1 << (8 * part.itemsize - 1):
         return bool(np.maximum.reduce(part.view(f"u{part.itemsize}")) < n_classes)
     return bool(np.minimum.reduce(part) >= 0 and np.maximum.reduce(part) < n_classes)
 

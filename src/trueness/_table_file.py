@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from trueness._border import sum_tolerance
 from trueness._content import Sums, TableSpec
 from trueness._sums import LEAST_LOG, ExactSum, FloatSum, IntArray, Sum
 from trueness._version import __version__
@@ -262,13 +263,11 @@ def _require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     _require(_close(sums.rank, weight, slack), "the ranks of a bin do not add up to its count")
     whole_ranks = spec.ties == "split" or not isinstance(sums.rank, ExactSum) or not sums.rank.fraction.any()
     _require(whole_ranks, "ties are not split, but ranks have fractions")
-    ordered = sums.ordered.value
+    ordered, off = sums.ordered.value, sum_tolerance(spec.n_classes, COARSEST_EPS)
     _require(bool(np.all(ordered >= 0)), "ordered has a negative sum")
     downwards = np.diff(ordered, axis=1) <= slack * weight[:, None]
     _require(bool(np.all(downwards)), "the ordered probabilities of a bin increase")
-    _require(
-        _close(sums.ordered, weight, COARSEST_EPS), "the probabilities of a bin do not add up to its count"
-    )
+    _require(_close(sums.ordered, weight, off), "the probabilities of a bin do not add up to its count")
     _require(
         _within_edges(spec, sums.variation, weight), "the summed variation of a bin is outside its edges"
     )
@@ -290,7 +289,8 @@ def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> N
     within = ordered[-1] - slack <= float(sums.true_probability.value) <= ordered[0] + slack
     _require(within, "true_probability is not between the smallest and the largest probabilities")
     # Cauchy and Schwarz: (Σp)² ≤ C·Σp² ≤ C·Σp for each row.
-    least, most = (1 - COARSEST_EPS) ** 2 / spec.n_classes, 1 + COARSEST_EPS
+    off = sum_tolerance(spec.n_classes, COARSEST_EPS)
+    least, most = (1 - off) ** 2 / spec.n_classes, 1 + off
     within = least * mass - slack <= float(sums.square.value) <= most * mass + slack
     _require(within, "square is out of reach of so many rows")
     log_likelihood = float(sums.log_likelihood.value)

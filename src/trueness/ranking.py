@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._scratch import Scratch
-from trueness._sums import FloatArray
+from trueness._sums import LEAST_LOG, FloatArray
 
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
@@ -86,6 +86,8 @@ def standing_by_scores(
     tied = np.count_nonzero(scores == s_true[:, None], axis=1)
     top = np.max(scores, axis=1)
     log_p = s_true - top - np.log(np.add.reduce(np.exp(scores - top[:, None]), axis=1))
+    # Of finite logits too far apart the difference is -inf; a class is impossible only if its own logit is.
+    np.maximum(log_p, LEAST_LOG, out=log_p, where=s_true != -np.inf)
     return np.asarray(more, np.int64), np.asarray(tied, np.int64), log_p
 
 

@@ -60,7 +60,7 @@ def _part_sums(
     tied = equal.sum(dim=1)
     first = (scores > of_true).sum(dim=1)
     log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if reading.from_logits else of_true.log()
-    impossible = (log_p[:, 0] == -math.inf) & good
+    impossible = (of_true[:, 0] == (-math.inf if reading.from_logits else 0.0)) & good
     log_p = log_p[:, 0].clamp(LEAST_LOG, 0.0)
 
     classes = torch.arange(spec.n_classes, device=rows.device)

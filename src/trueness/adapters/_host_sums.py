@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trueness._border import SUM_TOLERANCE, Rows
+from trueness._border import Rows, sum_rounding, sum_tolerance
 from trueness._containers import Contents
 from trueness._content import Sums
 from trueness._labels import Labels
@@ -22,10 +22,6 @@ from trueness.tabulation.engines import compiles
 WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
 summing some thousands of values, and several threads pay off from half a million values on."""
-
-
-EDGE = 1e-9
-"""A row whose sum is this near the tolerance may pass or fail, depending on the order of addition."""
 
 
 class HostSums:
@@ -92,7 +88,8 @@ class HostSums:
         for left in self._running.add(self._given(rows, labels, eps), n_threads):
             these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
             given = torch.from_numpy(these), torch.from_numpy(their_labels)
-            kind = kinds_of(*given, self.reading, eps, slack=EDGE)
+            # A sum so near to the tolerance may be on either side of it, depending on the order of adding.
+            kind = kinds_of(*given, self.reading, eps, slack=sum_rounding(rows.shape[1]))
             self._refused += refused(kind).numpy()
             good = (kind == GOOD).numpy()
             self._sum_one_by_one(these[good], their_labels[good], eps)
@@ -107,10 +104,16 @@ class HostSums:
                 if half > left.start:
                     halves = slice(left.start, half), slice(half, left.stop)
                     todo += [(rows[some], labels[some]) for some in halves]
-                elif abs(abs(rows[half].sum(dtype=np.float64) - 1.0) - max(SUM_TOLERANCE, eps)) < 2 * EDGE:
+                elif self._is_near_tolerance(rows[half], eps):
                     self._refused[KINDS.index("sum is not 1")] += 1
                 else:  # the error is not about this row
                     raise left.error
+
+    def _is_near_tolerance(self, row: NDArray[Any], eps: float) -> bool:
+        """Whether the order of addition may decide if the sum of a row is accepted."""
+        n_classes = self.reading.spec.n_classes
+        off = abs(row.sum(dtype=np.float64) - 1.0)
+        return bool(abs(off - sum_tolerance(n_classes, eps)) <= 2 * sum_rounding(n_classes))
 
     def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
         """Rows and labels as the engine takes them."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trueness._border import SUM_TOLERANCE, whole_number
+from trueness._border import sum_tolerance, whole_number
 from trueness._content import TableSpec
 from trueness._sums import FloatArray
 from trueness.adapters._words import N_TOTALS
@@ -99,7 +99,7 @@ def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float, slack: 
     else:
         finite = wide.isfinite().all(dim=1)
         inside = ((wide >= 0) & (wide <= 1)).all(dim=1)
-        summed = (wide.sum(dim=1) - 1).abs() <= max(SUM_TOLERANCE, eps) + slack
+        summed = (wide.sum(dim=1) - 1).abs() <= sum_tolerance(rows.shape[1], eps) + slack
     known = (labels >= 0) & (labels < reading.spec.n_classes)
     kind = torch.full_like(labels, GOOD, dtype=torch.int64)
     for number, passed in reversed(list(enumerate((finite, inside, summed, known)))):

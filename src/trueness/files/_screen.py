@@ -79,7 +79,7 @@ def _bad_predictions(rows: Rows, start: int, stop: int) -> dict[str, BoolArray]:
         ordered = np.sort(block, axis=1)[:, ::-1]
         total = np.add.reduce(np.ascontiguousarray(ordered.T), axis=0)
         inside = (ordered[:, 0] <= 1.0) & (ordered[:, -1] >= 0.0)
-        whole = (total <= 1.0 + rows.sum_tolerance) & (total >= 1.0 - rows.sum_tolerance)
+        whole = np.abs(total - 1.0) <= rows.sum_tolerance
     if rows.from_logits:
         return {LOGITS: ~(inside & whole)}
     return {NOT_FINITE: ~finite, OUTSIDE: finite & ~inside, SUM: finite & inside & ~whole}

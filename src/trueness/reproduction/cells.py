@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._border import SUM_TOLERANCE, Rows
+from trueness._border import Rows, sum_tolerance
 from trueness._content import TableSpec
 from trueness._sums import FloatArray
 from trueness.binning import Edges, EqualMass, EqualWidth
@@ -188,7 +188,7 @@ class Pilot:
             if self.compiled[line]:
                 self._measure_compiled(line, y_prob, values[line])
             else:
-                values[line] = variation.of_rows(ordered, SUM_TOLERANCE)
+                values[line] = variation.of_rows(ordered, sum_tolerance(ordered.shape[-1], 0.0))
 
     def _measure_compiled(self, line: int, y_prob: FloatArray, values: FloatArray) -> None:
         from trueness.tabulation import fused

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import SUM_TOLERANCE
+from trueness._border import sum_tolerance
 from trueness._content import TableSpec
 from trueness._sums import FloatArray
 from trueness.reproduction.cells import BINNINGS, fitted_pilots, ordered_predictions, table_specs
@@ -226,7 +226,7 @@ def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moment
     square = float(np.sum((entropy - 1) ** 2 + (2 * entropy - 1) * top))  # E[r₁²] = E[r₁] = q₁
     sums = []
     for spec in specs:
-        value = spec.variation.of_rows(q, SUM_TOLERANCE)
+        value = spec.variation.of_rows(q, sum_tolerance(q.shape[-1], 0.0))
         low, high = spec.variation.range_for(spec.n_classes)
         index = spec.bins.index(value, spec.bins.thresholds(np.finfo(np.float64).eps, high - low))
         of_bin = [q[index == m] for m in range(spec.bins.n_bins)]
@@ -239,7 +239,7 @@ def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moment
 
 
 def _entropy(q: FloatArray) -> FloatArray:
-    return as_variation("entropy").of_rows(q, SUM_TOLERANCE)
+    return as_variation("entropy").of_rows(q, sum_tolerance(q.shape[-1], 0.0))
 
 
 def _means(parts: Sequence[_Moments]) -> BinMoments:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueness._border import Rows
+from trueness._border import Rows, sum_rounding
 from trueness._content import Sums, TableSpec
 from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray
 from trueness.binning import Edges, EqualMass
@@ -37,10 +37,6 @@ GUESSES = 4096
 
 NETWORK_CLASSES = 15
 """Up to so many classes eight rows are sorted in registers; beyond, in memory."""
-
-
-DOUBT = 1e-9
-"""By so much two orders of adding may differ: far more than they do, far less than a sum may be off."""
 
 SHARED_VALUES = 2**19
 """Fewer are one thread's work: to wake another takes as long as to sum 2¹⁷."""
@@ -91,19 +87,21 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
 
 
 def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
-    """Let a kernel run over rows, and tell how far it came, again and again; an error where the border refuses a row.
+    """Run a kernel over rows and yield how far it came, again and again; an error where `Rows` refuses a row.
 
-    The kernel adds in another order than the border does, so that where a sum is on the edge of what is allowed it only
-    raises a doubt, and the border judges the eight rows.
+    The kernel adds in another order than `Rows` does, so that where a sum is within rounding of the tolerance the eight
+    rows are checked by `Rows` alone. That is slow, but such sums are rare: the tolerance is wider than 1e-5 and the eps
+    of a dtype, by which sums often miss 1.
     """
+    rounding = sum_rounding(rows.n_classes)
     while start < stop:
-        doubtful = run(start, stop, rows.sum_tolerance - DOUBT)
+        doubtful = run(start, stop, rows.sum_tolerance - rounding)
         start = stop if doubtful < 0 else start + doubtful
         yield start
         if start < stop:
             end = min(start + WIDTH, stop)
             rows.check(start, end)
-            if run(start, end, rows.sum_tolerance + DOUBT) >= 0:
+            if run(start, end, rows.sum_tolerance + rounding) >= 0:
                 raise AssertionError(f"the kernel refuses rows {start} to {end}, which are good")
             start = end
             yield start
@@ -178,7 +176,11 @@ class Pass:
         else:
             block = rows.block(start, stop)[: stop - start]
         scores = rows.scores(start, stop) if rows.from_logits else block
-        labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
+        try:
+            labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
+        except ValueError:
+            rows.check(start, stop)  # of two bad rows the first is named
+            raise
         return self._sum_block(block, scores, labels, tolerance)
 
     def add_nothing(self) -> None:
