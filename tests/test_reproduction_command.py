@@ -9,7 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from trueness.cli import COMMANDS, _progress, main, reproduce
+from trueness import _progress
+from trueness.cli import COMMANDS, main, reproduce
 from trueness.reproduction import cells, figures, readings
 from trueness.reproduction.scenarios import Cell, skewed
 from trueness.reproduction.theory import Limit

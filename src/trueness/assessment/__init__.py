@@ -11,6 +11,7 @@ import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
+from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
@@ -21,7 +22,7 @@ from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.binning import Bins, Edges, EqualWidth, as_bins
 from trueness.inference._poisson import ClusterWeights, stream_key
-from trueness.inference._replicates import Progress, replicate
+from trueness.inference._replicates import replicate
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -65,7 +66,7 @@ def assess(
     classes: Any = None,
     engine: str = "auto",
     n_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Assessment:
     """How far these predictions can be trusted: numbers, their noise, a verdict in words.
 
@@ -87,8 +88,9 @@ def assess(
     clusters : names, shape (rows,)
         Which rows belong together (a patient, a session). Rows of one cluster tell less than as many independent ones;
         without this the p-values of such data are too small and the intervals too short.
-    progress : callable
-        Is told the share of the work that is done, up to 1, if clusters are drawn or there are groups.
+    progress : None, False or callable
+        Of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a terminal and
+        tqdm is installed; False shows nothing; a callable is called with the share of the work done, up to 1.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def assess(
     >>> print(result.verdict)
     over-confident: observed outcomes are more varied than predicted, net gap +0.121 [+0.095, +0.146], p = 0.002
     """
-    settings = Settings.of(level, resamples, rng)
+    settings, progress = Settings.of(level, resamples, rng), shown(progress)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
@@ -157,7 +159,7 @@ def assess_table(
     rng: Seed = None,
     groups: Mapping[str, CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]] | None = None,
     min_group_size: int = MIN_GROUP_SIZE,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Assessment:
     """The answer of `assess` from tables alone: the same numbers for the same `rng`.
 
@@ -171,8 +173,8 @@ def assess_table(
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
     groups : mapping of names to tables, or to pairs of a table and a confidence table
         To be assessed one by one, in bins like those of the whole.
-    progress : callable
-        Is told at each group which share of them has been reached, up to 1.
+    progress : None, False or callable
+        Of work with groups, as in `assess`.
 
     Examples
     --------
@@ -183,7 +185,7 @@ def assess_table(
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
-    settings = Settings.of(level, resamples, rng)
+    settings, progress = Settings.of(level, resamples, rng), shown(progress)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     whole = _material("table", table, confidence_table)
     parts = {}
