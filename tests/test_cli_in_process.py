@@ -306,14 +306,14 @@ class TestNoInputIsOverwritten:
         first = tmp_path / "result"
         first.write_text("before")
         assert main(["assess", npz, one, str(first), two, alias(first)]) == 2
-        assert "are one file, named for two results" in capsys.readouterr().err
+        assert "named for two results" in capsys.readouterr().err
         assert first.read_text() == "before"
 
     def test_two_results_that_do_not_exist_yet(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         (tmp_path / "link").symlink_to(tmp_path / "result")
         arguments = ["--json", str(tmp_path / "result"), "--report", str(tmp_path / "link")]
         assert main(["assess", npz, *arguments]) == 2
-        assert "are one file" in capsys.readouterr().err
+        assert "which is the same file, is named for two results" in capsys.readouterr().err
         assert main(["assess", npz, "--json", os.devnull, "--report", os.devnull]) == 0
 
 

@@ -53,7 +53,7 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="'age >= 65'; all of several must hold",
+        help="'age >= 65', 'day < 2026-11-16', 'site in a, b'; all of several must hold",
     )
     group.add_argument(
         "--on-bad-rows", choices=("refuse", "skip"), default="refuse", help="skip counts them by reason"

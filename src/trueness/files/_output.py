@@ -11,6 +11,8 @@ from trueness.files._folders import file_identity
 from trueness.files._paths import STANDARD_INPUT
 
 STANDARD_OUTPUT = "-"
+PATH_LETTERS = 200
+"""Of a path that is printed: its end tells it from others."""
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = ()) -> None:
@@ -27,11 +29,14 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
         _refuse_unwritable(path)
         identity = file_identity(path)
         if identity in read:
-            raise InputError(f"{shown(path)} is read and would be overwritten", "name another file")
-        if identity in written and not _takes_several(path):
             raise InputError(
-                f"{shown(written[identity])} and {shown(path)} are one file, named for two results",
-                "name a file for each",
+                f"{shown(path, PATH_LETTERS)} is read and would be overwritten", "name another file"
+            )
+        if identity in written and not _takes_several(path):
+            other = written[identity]
+            known = "" if other == path else f" and {shown(other, PATH_LETTERS)}, which is the same file,"
+            raise InputError(
+                f"{shown(path, PATH_LETTERS)}{known} is named for two results", "name a file for each"
             )
         written[identity] = path
 
