@@ -350,8 +350,74 @@ class TestErrors:
         ended = subprocess.run(
             [*COMMAND, "assess", "none.csv", "--debug"], capture_output=True, text=True, check=False
         )
+        assert ended.returncode == 2
         assert "Traceback" in ended.stderr
         assert "Traceback" not in run("assess", "none.csv", code=2).stderr
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            "def fail(*_, **__):\n    return {}['missing']",
+            "def fail(*_, **__):\n    raise ValueError('raised by other code')",
+            "def fail(*_, **__):\n    return fail()",
+        ],
+        ids=["KeyError", "ValueError of another package", "RecursionError"],
+    )
+    def test_an_unexpected_error_is_no_failed_gate(self, files: Path, tmp_path: Path, fault: str) -> None:
+        """In a real process, whose libraries fail; 1 is the code of a gate, so that a pipeline can rely on it."""
+        (tmp_path / "sitecustomize.py").write_text(
+            f"{fault}\nimport trueness.files\ntrueness.files.sum_source = fail"
+        )
+        command = [*COMMAND, "assess", str(files / "over.npz"), "--fail-above", "0"]
+        for debug in ([], ["--debug"]):
+            ended = subprocess.run(
+                [*command, *debug],
+                env={**os.environ, "PYTHONPATH": str(tmp_path)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ended.returncode == 70, ended.stderr
+            cause, remedy = ended.stderr.splitlines()[-2:]
+            assert cause.startswith("trueness assess: unexpected error (")
+            assert "please report it" in remedy
+            assert ("Traceback" in ended.stderr) == bool(debug)
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+
+    def test_a_broken_installation_is_no_failed_gate(self, files: Path, tmp_path: Path) -> None:
+        (tmp_path / "numpy.py").write_text("raise ImportError('a library of the system is missing')")
+        ended = subprocess.run(
+            [*COMMAND, "assess", str(files / "over.npz")],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 70
+        assert "a library of the system is missing" in ended.stderr
+
+    @pytest.mark.parametrize(
+        ("redirection", "code"),
+        [(">/dev/full", 2), ("2>/dev/full", 2), (">&-", 0), ("2>&-", 0), (">/dev/null", 0)],
+    )
+    def test_streams_that_cannot_be_written_are_no_failed_gate(
+        self, files: Path, redirection: str, code: int
+    ) -> None:
+        command = f"{shlex.join(COMMAND)} assess {files / 'over.npz'} {redirection}"
+        assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == code
+        command = f"{shlex.join(COMMAND)} assess none.npz {redirection}"
+        assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
+
+    def test_an_operation_of_our_own_that_fails_is_unexpected(self) -> None:
+        """A `raise` of this package refuses; a NumPy call of it that fails is a fault, though both are ValueErrors."""
+        from trueness.cli._errors import is_refusal
+
+        scope: dict[str, Any] = {"__name__": "trueness.files._summing", "np": np}
+        exec("def refuse():\n    raise ValueError('bad')\ndef fail():\n    np.zeros(3).reshape(2)", scope)
+        for name, refused in (("refuse", True), ("fail", False)):
+            with pytest.raises(ValueError, match=r"bad|reshape") as caught:
+                scope[name]()
+            assert is_refusal(caught.value) == refused
 
     def test_merging_other_groups_is_refused(self, files: Path, tmp_path: Path, capsys: Any) -> None:
         main(["tabulate", str(files / "preds.csv"), "--by", "y_true", "-o", str(tmp_path / "by.json")])
@@ -419,9 +485,9 @@ class TestProgress:
         ],
     )
     def test_on_a_terminal_only(self, files: Path, tmp_path: Path, given: str) -> None:
-        """The bar comes after two seconds; here after none, in a process whose stderr is a terminal."""
+        """The bar comes after a second; here after none, in a process whose stderr is a terminal."""
         script = (
-            "import sys, trueness.cli._progress as progress\nprogress.APPEARS_AFTER = 0.0\n"
+            "import sys, trueness._progress as progress\nprogress.APPEARS_AFTER = 0.0\n"
             "from trueness.cli import main\nsys.exit(main(sys.argv[1:]))"
         )
         command = [sys.executable, "-c", script, *given.format(files=files).split()]

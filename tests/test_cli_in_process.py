@@ -16,7 +16,7 @@ import pytest
 import trueness as tn
 from trueness._whole_file import write_text, written_whole
 from trueness.cli import main
-from trueness.files import InputError, check_output, find_inputs, load_tables
+from trueness.files import InputError, check_outputs, find_inputs, load_tables
 from trueness.files._source import read_ahead
 
 pytestmark = pytest.mark.cli
@@ -161,7 +161,7 @@ class TestProgress:
             def isatty(self) -> bool:
                 return True
 
-        monkeypatch.setattr("trueness.cli._progress.APPEARS_AFTER", 0.0)
+        monkeypatch.setattr("trueness._progress.APPEARS_AFTER", 0.0)
         monkeypatch.setattr(sys, "stderr", Terminal())
         assert main(["tabulate", npz, "-o", str(tmp_path / "t.json")]) == 0
         assert "%|" in sys.stderr.getvalue()  # type: ignore[attr-defined]
@@ -215,7 +215,7 @@ class TestOutput:
             os, "access", lambda *_: False
         )  # whoever runs the tests may be allowed everything
         with pytest.raises(InputError, match="cannot be written to"):
-            check_output(str(tmp_path / "t"))
+            check_outputs([str(tmp_path / "t")])
 
     def test_errors_of_the_system_in_two_lines(
         self, npz: str, tmp_path: Path, monkeypatch: Any, capsys: Any
@@ -223,8 +223,7 @@ class TestOutput:
         for error, told in (
             (PermissionError(13, "Permission denied", "x.npz"), "x.npz: Permission denied"),
             (MemoryError(), "not enough memory"),
-            (ValueError("cause; remedy"), "cause\n  remedy"),
-            (ValueError("cause"), "cause\n  trueness tabulate --help"),
+            (InputError("cause", "remedy"), "cause\n  remedy"),
         ):
 
             def fail(*_: Any, error: Exception = error, **__: Any) -> Any:
@@ -234,9 +233,133 @@ class TestOutput:
             assert main(["tabulate", npz, "-o", str(tmp_path / "t")]) == 2
             assert told in capsys.readouterr().err
 
-    def test_debug(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="there is no file"):
-            main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"])
+    def test_debug(self, tmp_path: Path, capsys: Any) -> None:
+        assert main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith("Traceback")
+        assert told.splitlines()[-2].startswith("trueness tabulate: there is no file")
+
+    def test_a_read_only_file_is_not_replaced(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        """Also by an administrator, whom permissions do not stop."""
+        path = tmp_path / "t.json"
+        path.write_text("before")
+        path.chmod(0o444)
+        assert main(["tabulate", npz, "-o", str(path)]) == 2
+        assert "is read-only" in capsys.readouterr().err
+        with pytest.raises(PermissionError, match="read-only"):
+            write_text(str(path), "after")
+        assert path.read_text() == "before"
+        assert sorted(os.listdir(tmp_path)) == ["t.json", "x.npz"]
+
+    def test_outputs_are_on_the_disk_before_they_have_their_name(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The file, then the name, then the folder: after a power failure there is the old file or all of the new."""
+        path, done = tmp_path / "t", list[str]()
+        fsync, replace = os.fsync, os.replace
+
+        def flush(handle: int) -> None:
+            is_folder = os.fstat(handle).st_ino == os.stat(tmp_path).st_ino
+            done.append("folder" if is_folder else f"file of {os.fstat(handle).st_size} bytes")
+            fsync(handle)
+
+        def rename(*names: Any) -> None:
+            done.append("rename")
+            replace(*names)
+
+        monkeypatch.setattr(os, "fsync", flush)
+        monkeypatch.setattr(os, "replace", rename)
+        write_text(str(path), "hello")
+        assert done == ["file of 5 bytes", "rename", "folder"]
+
+
+class TestNoInputIsOverwritten:
+    """By identity of the file: the same name, another spelling, a link, a link of the file system."""
+
+    @pytest.fixture(params=["name", "spelling", "link", "hard link"])
+    def alias(self, request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+        def other_name(path: Any) -> str:
+            name = tmp_path / "other-name"
+            if request.param == "link":
+                name.symlink_to(path)
+            elif request.param == "hard link":
+                name.hardlink_to(path)
+            elif request.param == "spelling":
+                return os.path.join(os.path.dirname(path), ".", os.path.basename(path))
+            return str(path if request.param == "name" else name)
+
+        return other_name
+
+    @pytest.mark.parametrize(
+        ("command", "target"),
+        [
+            ("assess {table} --json", "table"),
+            ("assess {table} --report", "table"),
+            ("assess {table} --table-out", "table"),
+            ("assess {report} --report", "report"),
+            ("assess {npz} --json", "npz"),
+            ("assess {npz} --checkpoint", "npz"),
+            ("assess {npy} --label-file {labels} --table-out", "labels"),
+            ("assess {npy} --label-file {labels} --report", "labels"),
+            ("assess {npy} --label-file {labels} --checkpoint", "labels"),
+            ("tabulate {npy} --label-file {labels} -o", "labels"),
+            ("tabulate {npz} -o", "npz"),
+            ("bins {table} --json", "table"),
+            ("bins {npy} --label-file {labels} --json", "labels"),
+            ("merge {table} {more} -o", "table"),
+            ("merge {table} {more} -o", "more"),
+            ("compare {npz} {second} --json", "second"),
+            ("compare {npy} {npy2} --label-file {labels} --json", "labels"),
+        ],
+    )
+    def test_refused_and_left_as_it_was(
+        self, npz: str, tmp_path: Path, *, alias: Any, command: str, target: str, capsys: Any
+    ) -> None:
+        paths = {name: str(tmp_path / name) for name in ("labels", "npy", "npy2", "second", "table", "more")}
+        paths = {name: f"{path}{_ENDINGS[name]}" for name, path in paths.items()} | {"npz": npz}
+        paths["report"] = str(tmp_path / "report.html")
+        with np.load(npz) as arrays:
+            np.save(paths["labels"], arrays["y_true"])
+            np.save(paths["npy"], arrays["y_prob"])
+            np.save(paths["npy2"], arrays["y_prob"])
+        Path(paths["second"]).write_bytes(Path(npz).read_bytes())
+        assert main(["tabulate", npz, "-o", paths["table"]]) == 0
+        assert main(["tabulate", npz, "-o", paths["more"]]) == 0
+        if target == "report":
+            assert main(["assess", paths["table"], "--report", paths["report"], "--resamples", "39"]) == 0
+        before = Path(paths[target]).read_bytes()
+        assert main([*command.format(**paths).split(), alias(paths[target])]) == 2
+        assert "is read and would be overwritten" in capsys.readouterr().err
+        assert Path(paths[target]).read_bytes() == before
+
+    @pytest.mark.parametrize(
+        ("one", "two"), [("--json", "--report"), ("--table-out", "--json"), ("--report", "--checkpoint")]
+    )
+    def test_two_results_are_not_one_file(
+        self, npz: str, tmp_path: Path, *, alias: Any, one: str, two: str, capsys: Any
+    ) -> None:
+        first = tmp_path / "result"
+        first.write_text("before")
+        assert main(["assess", npz, one, str(first), two, alias(first)]) == 2
+        assert "named for two results" in capsys.readouterr().err
+        assert first.read_text() == "before"
+
+    def test_two_results_that_do_not_exist_yet(self, npz: str, tmp_path: Path, capsys: Any) -> None:
+        (tmp_path / "link").symlink_to(tmp_path / "result")
+        arguments = ["--json", str(tmp_path / "result"), "--report", str(tmp_path / "link")]
+        assert main(["assess", npz, *arguments]) == 2
+        assert "which is the same file, is named for two results" in capsys.readouterr().err
+        assert main(["assess", npz, "--json", os.devnull, "--report", os.devnull]) == 0
+
+
+_ENDINGS = {
+    "labels": ".npy",
+    "npy": ".npy",
+    "npy2": ".npy",
+    "second": ".npz",
+    "table": ".json",
+    "more": ".json",
+}
 
 
 def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

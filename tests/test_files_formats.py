@@ -1,8 +1,10 @@
 """The same rows give the identical table, whatever file they come from."""
 
+import os
 import subprocess
 import sys
 from decimal import Decimal
+from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,17 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import InputError, Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
+from trueness.files import (
+    InputError,
+    Plan,
+    Request,
+    RowOptions,
+    Source,
+    find_inputs,
+    load_tables,
+    parse_condition,
+    sum_source,
+)
 
 pytestmark = pytest.mark.cli
 
@@ -37,6 +49,35 @@ def tables(folder: Path, *arguments: Any) -> list[tn.CalibrationTable]:
     out = folder / "out.json"
     assert main(["tabulate", *map(str, arguments), "-o", str(out)]) == 0
     return list(load_tables(str(out)).whole)
+
+
+WITHOUT_PRIVILEGE = """
+import ctypes, os, sys
+prctl, PR_CAPBSET_DROP = ctypes.CDLL(None).prctl, 24
+for capability in (1, 2):  # to pass over permissions: to read and write, and to list folders
+    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+os.execv(sys.executable, [sys.executable, "-m", "trueness", *sys.argv[1:]])
+"""
+"""The command as a user without privileges runs it, also if an administrator runs the tests."""
+
+
+def _write_ids(path: Path, ids: list[int]) -> None:
+    """A row for each id."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    dtype = np.uint64 if max(ids) >= 2**63 else np.int64
+    if path.suffix == ".npz":
+        np.savez(path, y=[0] * len(ids), y_prob=[[0.5, 0.5]] * len(ids), id=np.array(ids, dtype))
+    elif path.suffix == ".parquet":
+        columns = {"y": [0] * len(ids), "p_0": [0.5] * len(ids), "p_1": [0.5] * len(ids)}
+        pq.write_table(pa.table({**columns, "id": np.array(ids, dtype)}), path)
+    elif path.suffix == ".csv":
+        rows = [f"0,0.5,0.5,{number}\n" for number in ids]
+        path.write_text("".join(["y,p_0,p_1,id\n", *rows]), encoding="utf-8")
+    else:
+        lines = [f'{{"y": 0, "p": [0.5, 0.5], "id": {number}}}\n' for number in ids]
+        path.write_text("".join(lines), encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", same.FORMATS)
@@ -142,6 +183,69 @@ class TestSeveralFiles:
         with pytest.raises(InputError, match="names of folders"):
             sum_source(source, Plan())
 
+    def test_links_are_followed_and_every_file_is_read_once(self, tmp_path: Path, capsys: Any) -> None:
+        """Each of three files is reached several times, through a loop too."""
+        data, far = tmp_path / "data", tmp_path / "far"
+        for number, folder in enumerate((data / "site=a", far / "site=b", far / "deep")):
+            folder.mkdir(parents=True)
+            np.savez(folder / f"{number}.npz", y_true=[0] * 10**number, y_prob=[[0.5, 0.5]] * 10**number)
+        (data / "again").symlink_to(data / "site=a")
+        (data / "back").symlink_to(data)
+        (data / "linked").symlink_to(far)
+        (far / "loop").symlink_to(far / "deep")
+        (far / "deep" / "up").symlink_to(far)
+        (data / "0.npz").symlink_to(data / "site=a" / "0.npz")
+        (data / "same.npz").hardlink_to(data / "site=a" / "0.npz")
+        for argument in (data, str(data / "**" / "*.npz")):
+            assert tables(tmp_path, argument)[0].n_rows == 111
+            assert "links lead to files that are read already" in capsys.readouterr().err
+        paths = [os.path.relpath(file.path, data) for file in find_inputs([str(data)]).files]
+        assert paths == ["linked/deep/2.npz", "linked/site=b/1.npz", "same.npz"]
+
+    def test_a_file_by_its_own_name_where_it_has_one(self, tmp_path: Path) -> None:
+        """A folder's name is a column, which a link of another name would lose."""
+        folder = tmp_path / "data" / "site=a"
+        folder.mkdir(parents=True)
+        np.savez(folder / "0.npz", y_true=[0], y_prob=[[0.5, 0.5]])
+        (tmp_path / "data" / "first").symlink_to(folder)
+        for argument in (tmp_path / "data", tmp_path / "data" / "*" / "*.npz"):
+            (file,) = find_inputs([str(argument)]).files
+            assert file.partition == {"site": "a"}
+
+    def test_one_file_named_by_two_arguments_is_refused(self, tmp_path: Path, capsys: Any) -> None:
+        np.savez(tmp_path / "0.npz", y_true=[0], y_prob=[[0.5, 0.5]])
+        (tmp_path / "1.npz").hardlink_to(tmp_path / "0.npz")
+        arguments = [str(tmp_path / "0.npz"), str(tmp_path / "1.npz")]
+        assert main(["tabulate", *arguments, "-o", str(tmp_path / "t")]) == 2
+        assert "named twice" in capsys.readouterr().err
+
+    def test_a_link_to_nothing_is_refused(self, tmp_path: Path, capsys: Any) -> None:
+        np.savez(tmp_path / "0.npz", y_true=[0], y_prob=[[0.5, 0.5]])
+        (tmp_path / "more").symlink_to(tmp_path / "gone")
+        assert main(["tabulate", str(tmp_path), "-o", str(tmp_path / "t")]) == 2
+        assert "is a link to a file that does not exist" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("pattern", ["data", "data/*/*.npz", "data/**/*.npz", "data/*/1.npz", "d*"])
+    @pytest.mark.parametrize("mode", [0o000, 0o444], ids=["closed", "names only"])
+    def test_a_folder_that_cannot_be_read_is_refused(self, tmp_path: Path, pattern: str, mode: int) -> None:
+        """In a process that permissions stop, whoever runs the tests."""
+        for number in range(2):
+            folder = tmp_path / "data" / str(number)
+            folder.mkdir(parents=True)
+            np.savez(folder / f"{number}.npz", y_true=[0], y_prob=[[0.5, 0.5]])
+        command = [sys.executable, "-c", WITHOUT_PRIVILEGE, "tabulate", pattern, "-o", "t.json"]
+        folder.chmod(mode)
+        try:
+            ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        finally:
+            folder.chmod(0o755)
+        assert ended.returncode == 2, ended.stderr
+        assert f"data{os.sep}1" in ended.stderr
+        assert "cannot be read" in ended.stderr
+        assert not (tmp_path / "t.json").exists()
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+
     def test_a_folder_is_not_taken_for_the_labels(self, tmp_path: Path) -> None:
         folder = tmp_path / "target=quality"
         folder.mkdir()
@@ -213,6 +317,99 @@ class TestColumns:
             parquet.parent, parquet, *same.WIDE, "--where", "age >= 40", "--where", "hospital in north, größe"
         )
         assert got[0] == tn.tabulate(same.Y_TRUE[chosen], same.Y_PROB[chosen])
+
+    def test_numbers_in_names_of_folders_are_compared_as_numbers(self, tmp_path: Path) -> None:
+        for month in ("2", "9", "10", "11"):
+            folder = tmp_path / "data" / f"month={month}"
+            folder.mkdir(parents=True)
+            rows = "0,0.5,0.5\n" * int(month)
+            (folder / "x.csv").write_text("y,p_0,p_1\n" + rows, encoding="utf-8")
+        for where, n_rows in (
+            ("month >= 9", 30),
+            ("month < 10", 11),
+            ("month = 09", 9),
+            ("month != 2", 30),
+            ("month in 2, 11.0", 13),
+            ("month = '09'", None),
+        ):
+            arguments = ["tabulate", str(tmp_path / "data"), "--where", where, "-o", str(tmp_path / "t")]
+            assert main(arguments) == (2 if n_rows is None else 0)
+            assert n_rows is None or load_tables(str(tmp_path / "t")).n_rows == n_rows
+
+    @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "npz"])
+    @pytest.mark.parametrize(
+        "values",
+        [
+            [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2],
+            [-(2**63), -(2**53) - 1, 0, 2**63 - 1],
+            [0, 2**63, 2**64 - 2, 2**64 - 1],
+        ],
+        ids=["around 2**53", "int64", "uint64"],
+    )
+    def test_whole_numbers_are_compared_exactly(self, tmp_path: Path, ending: str, values: list[int]) -> None:
+        """The oracle is Python, whose integers and decimals are exact."""
+        if ending == "jsonl" and max(values) >= 2**63:
+            values = values[:1]  # pyarrow reads larger ones of JSON as float64
+        path = tmp_path / f"x.{ending}"
+        _write_ids(path, values)
+        bounds = [str(value) for value in values] + [f"{values[-1]}.5", "1e3", "-0.25", "1e30"]
+        for sign, compare in (("=", eq), ("!=", ne), ("<", lt), ("<=", le), (">", gt), (">=", ge)):
+            for bound in bounds:
+                where = (parse_condition(f"id {sign} {bound}"),)
+                source = Source(find_inputs([str(path)]).files, Request(where=where), RowOptions())
+                found = sum(len(placed.batch) for placed in source.batches())
+                assert found == sum(compare(value, Decimal(bound)) for value in values), (sign, bound)
+
+    def test_text_that_is_numbers_or_dates(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        decimals = ["9007199254740992.1", "9007199254740992.2", "1.0", "2.0"]
+        columns = {
+            "y": [0] * 4,
+            "p": [0.5] * 4,
+            "age": ["9", "65", " 070 ", None],
+            "day": ["2026-01-31", "2026-02-01", "2026-11-16", ""],
+            "time": pa.array([0, 10**9, 2 * 10**9, None], pa.timestamp("ns")),
+            "exact": pa.array([Decimal(text) for text in decimals], pa.decimal128(30, 1)),
+            "zip": ["01234", "1234", "x", "NA"],
+        }
+        pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+        for where, n_rows in (
+            ("age >= 65", 2),
+            ("age != 65", 2),
+            ("age in 9.0, 70", 2),
+            ("day >= 2026-02-01", 2),
+            ("day < 2026-02-01T00:00", 1),
+            ("time > 1970-01-01", 2),
+            ("time = 1970-01-01T00:00:01", 1),
+            ("exact = 9007199254740992.2", 1),
+            ("exact < 9007199254740992.2", 3),
+            ("zip = 1234", 2),
+            ("zip = '1234'", 1),
+            ("zip != 1234", 1),
+        ):
+            assert tables(tmp_path, tmp_path / "x.parquet", "--where", where)[0].n_rows == n_rows, where
+        for where in ("zip >= 1234", "day > a", "age > '9'"):
+            arguments = ["tabulate", str(tmp_path / "x.parquet"), "--where", where, "-o", str(tmp_path / "t")]
+            assert main(arguments) == 2, where
+
+    def test_decimals_are_rounded_as_the_column_was(self, tmp_path: Path) -> None:
+        y_prob = [[0.5, 0.5]] * 3
+        for dtype in (np.float16, np.float32, np.float64):
+            share = np.array([0.1, 0.2, np.inf], dtype)
+            np.savez(tmp_path / "x.npz", y_true=[0] * 3, y_prob=y_prob, share=share)
+            for where, n_rows in (
+                ("share = 0.1", 1),
+                ("share > 0.1", 2),
+                ("share < 1e30", 2),
+                ("share > 1e400", 0),
+            ):
+                condition = (parse_condition(where),)
+                source = Source(
+                    find_inputs([str(tmp_path / "x.npz")]).files, Request(where=condition), RowOptions()
+                )
+                assert sum(len(placed.batch) for placed in source.batches()) == n_rows, (dtype, where)
 
     def test_weights(self, parquet: Path) -> None:
         got = tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
+from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
@@ -23,7 +24,7 @@ from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.binning import Bins, as_bins, confidence_bins_for
 from trueness.inference._poisson import ClusterWeights, stream_key
-from trueness.inference._replicates import Progress, replicate
+from trueness.inference._replicates import replicate
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -74,7 +75,7 @@ def assess(
     classes: Any = None,
     engine: str = "auto",
     n_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Assessment:
     """Assess the calibration of predictions: metrics with their noise, and a verdict in words.
 
@@ -105,8 +106,9 @@ def assess(
     clusters : names, shape (rows,)
         Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
         independent rows; without this the p-values of such data are too small and the intervals too short.
-    progress : callable
-        Called with the share of the work that is done, up to 1, if there are clusters or groups.
+    progress : None, False or callable
+        Of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a terminal and
+        tqdm is installed; False shows nothing; a callable is called with the share of the work done, up to 1.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def assess(
     >>> print(result.verdict)
     over-confident: its first choice is right in 61.3 % of rows and stated at 69.1 %; outcomes vary more than ...
     """
-    settings = Settings.of(level, resamples, rng, tolerance, p_resolution)
+    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
@@ -180,7 +182,7 @@ def assess_table(
     rng: Seed = 0,
     groups: Mapping[str, CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]] | None = None,
     min_group_size: int = MIN_GROUP_SIZE,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Assessment:
     """The assessment of `assess` from tables alone: the same numbers for the same `rng`.
 
@@ -198,8 +200,8 @@ def assess_table(
         As in `assess`.
     groups : mapping of names to tables, or to pairs of a table and a confidence table
         To be assessed one by one, in bins like those of the whole.
-    progress : callable
-        Called at each group with the share of groups that has been reached, up to 1.
+    progress : None, False or callable
+        Of work with groups, as in `assess`.
 
     Examples
     --------
@@ -210,7 +212,7 @@ def assess_table(
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
-    settings = Settings.of(level, resamples, rng, tolerance, p_resolution)
+    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     whole = _material("table", table, confidence_table)
     parts = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from trueness._border import whole_number
+from trueness._progress import Progress
 from trueness._random import Seed, root_seed
 from trueness.assessment._answer import Assessment, GroupAssessment
 from trueness.assessment._cautions import cautions, too_few_draws
@@ -23,7 +24,7 @@ from trueness.inference._estimates import (
 )
 from trueness.inference._folded import normal_quantile
 from trueness.inference._poisson import identity
-from trueness.inference._replicates import Progress, Replicates
+from trueness.inference._replicates import Replicates
 from trueness.table import CalibrationTable
 
 POWER = 0.8

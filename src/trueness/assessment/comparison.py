@@ -15,6 +15,7 @@ import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
+from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._groups import coded, names_of
@@ -22,7 +23,7 @@ from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, as_bins, confidence_bins_for
 from trueness.inference._poisson import ClusterWeights, RowWeights, stream_key
-from trueness.inference._replicates import Progress, Replicates, replicate
+from trueness.inference._replicates import Replicates, replicate
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -50,7 +51,7 @@ def compare(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare the calibration of several models on the same rows.
 
@@ -63,7 +64,7 @@ def compare(
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
     good is better calibrated than sharp: VCE good - sharp = -0.0984 [-0.1462, -0.0507], ECE good - sharp = ...
     """
-    models = _checked_models(y_probs)
+    models, progress = _checked_models(y_probs), shown(progress)
     chosen = as_bins(bins)
     measure = as_variation(variation)
     edges = {
@@ -192,7 +193,10 @@ class Comparer:
         clusters: Any = None,
         progress: Progress | None = None,
     ) -> None:
-        """Add a batch of rows, with the predictions of all models; all or, if one is refused, none."""
+        """Add a batch of rows, with the predictions of all models; all or, if one is refused, none.
+
+        A callable as `progress` is called with the share of the batch that is done; there is no bar of its own.
+        """
         if not isinstance(y_probs, Mapping) or set(map(str, y_probs)) != set(self._specs):
             given = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
             raise ValueError(f"y_probs must hold the predictions of {sorted(self._specs)}, got {given}")

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
-from trueness._printing import visible
 from trueness._version import __version__
+from trueness.cli._errors import failed, line
 
 COMMANDS = {
     "demo": "assess three real classifiers that are shipped with the package",
@@ -34,7 +34,10 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 fine, 1 a gate or check failed, 2 bad input or arguments.
+    """Run the command and return its exit code.
+
+    0 fine, 1 a gate or check failed, 2 bad input or arguments, 70 an error of the program itself, 130 after Ctrl-C. No
+    other error ends with 1, which a pipeline takes for a gate that failed.
 
     Parameters
     ----------
@@ -43,24 +46,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = sys.argv[1:] if argv is None else list(argv)
     name = next((argument for argument in given if argument in COMMANDS), None)
-    module = None if name is None else command(name)
-    parser = make_parser({} if name is None or module is None else {name: module})
-    arguments, unknown = parser.parse_known_args(given)
-    if unknown:
-        parser.exit(2, _unknown(unknown[0], arguments.command))
     try:
-        code: int = import_module(f"{__name__}.{arguments.command}").run(arguments)
+        code = _run(given, name)
         sys.stdout.flush()  # a reader that went away shows here, and not at the interpreter's end
         return code
     except KeyboardInterrupt as stop:
         return _stopped(stop)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)
         return 0
-    except (ValueError, OSError, MemoryError) as error:
-        if arguments.debug:
-            raise
-        return _refuse(error, arguments.command)
+    except Exception as error:
+        return failed(error, f"trueness {name or ''}".strip(), debug="--debug" in given)
+
+
+def _run(given: list[str], name: str | None) -> int:
+    parser = make_parser({} if name is None else {name: command(name)})
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        parser.exit(2, _unknown(unknown[0], arguments.command))
+    code: int = command(arguments.command).run(arguments)
+    return code
 
 
 def process() -> NoReturn:
@@ -69,12 +74,23 @@ def process() -> NoReturn:
     pyarrow's own threads may still be about to ask a file of Python's for more when all is done; the interpreter's end
     would then abort the process (exit code 134). So it ends without: files are closed by then, and streams flushed.
     """
+    # A stream that was closed before the process began is None.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  open until the process ends
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # main has said so; the interpreter would try again at its end, and end with 120
+            _drop(stream)
     if "pyarrow" in sys.modules:
         os._exit(code)
     sys.exit(code)
+
+
+def _drop(stream: TextIO) -> None:
+    """What a stream still holds goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def command(name: str) -> ModuleType:
@@ -86,7 +102,7 @@ class _Parser(argparse.ArgumentParser):
     """Wrong arguments are refused as everything else is: a line of cause, a line of remedy."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {_line(message)}\n  {self.prog} --help lists what there is\n")
+        self.exit(2, f"{self.prog}: {line(message)}\n  {self.prog} --help lists what there is\n")
 
 
 def _unknown(argument: str, name: str) -> str:
@@ -99,7 +115,7 @@ def _unknown(argument: str, name: str) -> str:
     option = argument.partition("=")[0]
     near = get_close_matches(option, list(known._option_string_actions), n=1, cutoff=0.7)
     remedy = f"did you mean {near[0]}? " if near else ""
-    cause = f"trueness {name}: there is no {'option' if argument.startswith('-') else 'argument'} {_line(argument)}"
+    cause = f"trueness {name}: there is no {'option' if argument.startswith('-') else 'argument'} {line(argument)}"
     return f"{cause}\n  {remedy}trueness {name} --help lists what there is\n"
 
 
@@ -126,31 +142,6 @@ def make_parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
         if module is not None:
             module.add_arguments(below)
     return parser
-
-
-def _refuse(error: Exception, name: str) -> int:
-    """Say what is wrong and what to do, in a line each."""
-    cause, remedy = getattr(error, "cause", None), getattr(error, "remedy", None)
-    if cause is None or remedy is None:
-        cause, remedy = _in_two(error, name)
-    print(f"trueness {name}: {_line(cause)}\n  {_line(remedy)}", file=sys.stderr)
-    return 2
-
-
-def _in_two(error: Exception, name: str) -> tuple[str, str]:
-    help = f"trueness {name} --help lists the options"
-    if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror}", "check the name, the permissions and the space on the disk"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory", "take fewer bins or groups; --debug shows where it was needed"
-    cause, _, remedy = str(error).partition("; ")
-    return cause or type(error).__name__, remedy or help
-
-
-def _line(text: str) -> str:
-    """One line, in which what a file brought cannot speak to the terminal."""
-    return visible(" ".join(text.split()))
 
 
 def _stopped(stop: KeyboardInterrupt) -> int:

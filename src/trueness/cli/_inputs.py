@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import visible
 
 if TYPE_CHECKING:
-    from trueness.files import Input, Plan, Request, RowOptions, Source
+    from trueness.files import Input, Inputs, Plan, Request, RowOptions, Source
 
 DEFAULT_BINS = 10
 
@@ -52,7 +53,7 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="'age >= 65'; all of several must hold",
+        help="'age >= 65', 'day < 2026-11-16', 'site in a, b'; all of several must hold",
     )
     group.add_argument(
         "--on-bad-rows", choices=("refuse", "skip"), default="refuse", help="skip counts them by reason"
@@ -185,9 +186,21 @@ def inputs_of(arguments: argparse.Namespace) -> list[Input]:
     from trueness.files import find_inputs
 
     found = find_inputs(arguments.files, arguments.format)
+    note_others(found)
+    return found.files
+
+
+def note_others(found: Inputs) -> None:
+    """Say what was found in folders beside the files that are read."""
     if found.left_out:
         note(f"{found.left_out} files in the folders have endings that are not known, and are not read")
-    return found.files
+    if found.repeated:
+        note(f"{found.repeated} links lead to files that are read already, and are not read again")
+
+
+def paths_read(arguments: argparse.Namespace, inputs: Sequence[Input]) -> list[str | None]:
+    """Every file that a run over these inputs reads: no result may be written to any of them."""
+    return [*(input.path for input in inputs), arguments.label_file]
 
 
 def source_of(arguments: argparse.Namespace, inputs: list[Input]) -> Source:

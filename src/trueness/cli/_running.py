@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from trueness._progress import progress_bar
 from trueness.cli._inputs import note, plan_of, request_of, row_options_of, source_of
-from trueness.cli._progress import progress_bar
 
 if TYPE_CHECKING:
-    from trueness.files import Batch, Checkpoint, GroupedTables, Input, Position, Summed
+    from trueness.files import Batch, Checkpoint, GroupedTables, Input, Plan, Position, Source, Summed
 
 
 def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
     """The tables of all rows; an interrupted run says how to go on."""
     from trueness.files import sum_source
 
+    _refuse_odd_checkpoint(arguments, inputs)
     plan, source = plan_of(arguments), source_of(arguments, inputs)
-    checkpoint = checkpoint_of(arguments, inputs)
+    checkpoint = checkpoint_of(arguments, source, plan)
     try:
         begun = checkpoint is not None and os.path.exists(
             checkpoint.path
@@ -34,10 +35,10 @@ def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
     return summed
 
 
-def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
-    """The same tables, made by a running Dask cluster, and the files they are of."""
+def run_on_cluster(arguments: argparse.Namespace) -> Summed:
+    """The same tables, made by a running Dask cluster."""
     from trueness.adapters.dask import connected, sum_files
-    from trueness.files import InputError, check_output
+    from trueness.files import InputError, check_outputs
     from trueness.files._remote import find_remote
 
     for option, given in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
@@ -45,14 +46,13 @@ def run_on_cluster(arguments: argparse.Namespace) -> tuple[list[Input], Summed]:
             raise InputError(f"{option} is for runs in one process, not for --dask", "leave out either")
     request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
     files = find_remote(arguments.files, arguments.format)
-    inputs = [file.input for file in files]
-    check_output(arguments.output, inputs)
+    check_outputs([arguments.output], [file.input.path for file in files])
     with connected(arguments.dask) as client:
         work, summed = sum_files(files, request, rows, plan, client)
     for line in work.choice.found:
         note(line)
     tell_skipped(summed)
-    return inputs, summed
+    return summed
 
 
 def _next_step(checkpoint: Checkpoint | None) -> str:
@@ -63,31 +63,37 @@ def _next_step(checkpoint: Checkpoint | None) -> str:
     return f"the sums so far are in {checkpoint.path}; the same command goes on from there"
 
 
-def checkpoint_of(
-    arguments: argparse.Namespace, inputs: Sequence[Input], *, quiet: bool = False
-) -> Checkpoint | None:
-    """What is kept of a run, if that was asked for."""
-    from trueness.files import STANDARD_INPUT, Checkpoint, InputError, check_output
+def _refuse_odd_checkpoint(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+    from trueness.files import InputError
 
     if arguments.checkpoint is None:
-        return None
-    if any(input.path == STANDARD_INPUT for input in inputs):
-        raise InputError("standard input cannot be read again", "leave out --checkpoint, or name files")
+        return
+    once = [input.name for input in inputs if not input.rereadable]
+    if once:
+        raise InputError(f"{once[0]} cannot be read again", "leave out --checkpoint, or name files")
     if not 0 <= arguments.checkpoint_every < math.inf:
         raise InputError(
             f"--checkpoint-every must be a number of seconds from 0 up, got {arguments.checkpoint_every:g}",
             "leave it out for 10",
         )
-    check_output(arguments.checkpoint, inputs)
-    settings = {
-        "rows": repr(row_options_of(arguments)),
-        "columns": repr(request_of(arguments)),
-        "tables": repr(plan_of(arguments)),
-    }
-    kept = Checkpoint(arguments.checkpoint, settings, inputs, arguments.checkpoint_every)
-    if not quiet and kept.load() is not None:
+
+
+def checkpoint_of(arguments: argparse.Namespace, source: Source, plan: Plan) -> Checkpoint | None:
+    """What is kept of a run, if that was asked for."""
+    from trueness.files import Checkpoint, Identity
+
+    if arguments.checkpoint is None:
+        return None
+    kept = Checkpoint(arguments.checkpoint, Identity.of(source, plan), arguments.checkpoint_every)
+    if kept.load() is not None:
         note(f"going on from {arguments.checkpoint}")
     return kept
+
+
+def remove_checkpoint(arguments: argparse.Namespace) -> None:
+    """Delete the sums of a run when its result has been written."""
+    if arguments.checkpoint is not None and os.path.exists(arguments.checkpoint):
+        os.unlink(arguments.checkpoint)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -78,17 +77,14 @@ def refuse_other_groups(by: str | None, tables: GroupedTables) -> None:
 def saved_paths(files: Sequence[str]) -> list[str]:
     """The files that names and globs mean; the same file twice would count its rows twice."""
     from trueness.files import InputError
+    from trueness.files._folders import matching_paths
+    from trueness.files._paths import refuse_twice
 
     paths: list[str] = []
     for name in files:
-        matches = [name] if os.path.exists(name) else sorted(glob.glob(name))
+        matches = [name] if os.path.exists(name) else matching_paths(name)
         if not matches:
             raise InputError(f"there is no file {name!r}", "name files that trueness tabulate wrote")
         paths += matches
-    places = [os.path.realpath(path) for path in paths]
-    for index, place in enumerate(places):
-        if place in places[:index]:
-            raise InputError(
-                f"{paths[index]} is named twice, which would count its rows twice", "name it once"
-            )
+    refuse_twice(paths)
     return paths

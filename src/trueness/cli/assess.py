@@ -52,25 +52,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum, assess, print, and judge."""
-    from trueness.cli._running import checkpoint_of
-    from trueness.cli._saved import are_tables
+    from trueness.cli._running import remove_checkpoint
+    from trueness.cli._saved import are_tables, saved_paths
     from trueness.files import check_outputs, save_tables
 
     saved = are_tables(arguments.files)
+    paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _inputs.inputs_of(arguments)
-    named = (arguments.table_out, arguments.report, None if arguments.json == "-" else arguments.json)
-    check_outputs([*named, arguments.checkpoint], inputs)
+    check_outputs(
+        [arguments.table_out, arguments.report, arguments.json, arguments.checkpoint],
+        [*paths, *_inputs.paths_read(arguments, inputs)],
+    )
     _gate.resamples_of(arguments)  # refused before files are read
-    tables = _saved_tables(arguments) if saved else _summed_tables(arguments, inputs)
+    tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
     result = assessed(tables, arguments)
     if arguments.table_out is not None:
         save_tables(tables, arguments.table_out)
     if arguments.report is not None:
         result.write_html(arguments.report, made_by=_command_line())
     _show(result, arguments)
-    checkpoint = None if saved else checkpoint_of(arguments, inputs, quiet=True)
-    if checkpoint is not None:
-        checkpoint.remove()
+    remove_checkpoint(arguments)
     return _gate.gate(result, arguments)
 
 
@@ -80,15 +81,14 @@ def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> Groupe
     return finished(run_over(arguments, inputs).tables, arguments)
 
 
-def _saved_tables(arguments: argparse.Namespace) -> GroupedTables:
+def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTables:
     """Tables of files, in the bins that were asked for; those of a grid in bins in any case."""
     from trueness.binning import EqualWidth
     from trueness.cli._running import tell_masses
-    from trueness.cli._saved import are_reports, refuse_options_of_rows, refuse_other_groups, saved_paths
+    from trueness.cli._saved import are_reports, refuse_options_of_rows, refuse_other_groups
     from trueness.files import merge_files
 
     refuse_options_of_rows(arguments)
-    paths = saved_paths(arguments.files)
     tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
     refuse_other_groups(arguments.by, tables)
     bins, cells = _inputs.bins_of(arguments), tables.whole[0].n_bins
@@ -127,24 +127,21 @@ def _command_line() -> str:
 def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
     """The assessment of tables, with their groups."""
     from trueness.assessment import assess_table
-    from trueness.cli._progress import progress_bar
 
     whole = tables.whole
     groups = {
         str(name): (of[0], _by_confidence(of)) for name, of in tables.groups.items() if tables.by is not None
     }
-    with progress_bar(len(groups), " groups") as advance:
-        return assess_table(
-            whole[0],
-            confidence_table=_by_confidence(whole),
-            level=arguments.level,
-            tolerance=_gate.tolerance_of(arguments),
-            resamples=_gate.resamples_of(arguments),
-            p_resolution=_gate.resolution_of(arguments),
-            rng=arguments.seed,
-            groups=groups or None,
-            progress=lambda _: advance(1),
-        )
+    return assess_table(
+        whole[0],
+        confidence_table=_by_confidence(whole),
+        level=arguments.level,
+        tolerance=_gate.tolerance_of(arguments),
+        resamples=_gate.resamples_of(arguments),
+        p_resolution=_gate.resolution_of(arguments),
+        rng=arguments.seed,
+        groups=groups or None,
+    )
 
 
 def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from trueness._whole_file import write_text
     from trueness.assessment.sweep import sweep_bins
-    from trueness.cli._running import checkpoint_of, run_over
+    from trueness.cli._running import remove_checkpoint, run_over
     from trueness.cli._saved import are_tables, refuse_options_of_rows, saved_paths
     from trueness.files import check_outputs, merge_files
 
@@ -53,9 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     saved = are_tables(arguments.files)
     if saved:
         refuse_options_of_rows(arguments)
+    paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _inputs.inputs_of(arguments)
-    check_outputs([None if arguments.json == "-" else arguments.json, arguments.checkpoint], inputs)
-    tables = merge_files(saved_paths(arguments.files)) if saved else run_over(arguments, inputs).tables
+    check_outputs([arguments.json, arguments.checkpoint], [*paths, *_inputs.paths_read(arguments, inputs)])
+    tables = merge_files(paths) if saved else run_over(arguments, inputs).tables
     _refuse_more_than(tables.whole[0].n_bins, numbers)
     sweep = sweep_bins(
         tables.whole[0],
@@ -69,9 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json not in (None, "-"):
         write_text(arguments.json, text)
     print(text if arguments.json == "-" else sweep)
-    checkpoint = None if saved else checkpoint_of(arguments, inputs, quiet=True)
-    if checkpoint is not None:
-        checkpoint.remove()
+    remove_checkpoint(arguments)
     return 0
 
 

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     import json
 
     from trueness._whole_file import write_text
-    from trueness.files import InputError, check_output
+    from trueness.files import InputError, check_outputs
 
     if arguments.on_bad_rows != "refuse":
         raise InputError(
@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     _gate.resamples_of(arguments)  # refused before files are read
     sources = _sources(arguments)
-    if arguments.json not in (None, "-"):
-        check_output(arguments.json, [input for source in sources.values() for input in source.inputs])
+    read = [input for source in sources.values() for input in source.inputs]
+    check_outputs([arguments.json], _inputs.paths_read(arguments, read))
     result = _compared(sources, arguments)
     text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
     if arguments.json not in (None, "-"):
@@ -75,8 +75,11 @@ def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     for name, pattern in zip(names, arguments.files, strict=True):
         own = request if not sources else replace(request, weight=None, by=None)
-        files = find_inputs([pattern], arguments.format).files
-        sources[name] = Source(files, own, options, label_file=arguments.label_file, remarks=_inputs.note)
+        found = find_inputs([pattern], arguments.format)
+        _inputs.note_others(found)
+        sources[name] = Source(
+            found.files, own, options, label_file=arguments.label_file, remarks=_inputs.note
+        )
         for line in sources[name].choice.found:
             _inputs.note(f"{name}: {line}")
     classes = {name: source.n_classes for name, source in sources.items()}

@@ -23,10 +23,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Load, add and write."""
     from trueness.cli._running import describe
     from trueness.cli._saved import saved_paths
-    from trueness.files import check_output, merge_files, save_tables
+    from trueness.files import check_outputs, merge_files, save_tables
 
-    check_output(arguments.output)
-    tables = merge_files(saved_paths(arguments.files))
+    paths = saved_paths(arguments.files)
+    check_outputs([arguments.output], paths)
+    tables = merge_files(paths)
     save_tables(tables, arguments.output)
     print(f"{arguments.output}: {describe(tables)}")
     return 0

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reproduce, print the verdicts, and say with the exit code whether they hold."""
-    from trueness.cli._progress import rows_bar
+    from trueness._progress import rows_bar
     from trueness.reproduction.run import reproduce
 
     settings = _settings(arguments)

@@ -49,11 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Draw and write, a chunk at a time."""
     from trueness import simulate
-    from trueness.cli._progress import rows_bar
-    from trueness.files import check_output, write_predictions
+    from trueness._progress import rows_bar
+    from trueness.files import check_outputs, write_predictions
 
     n_rows, alpha = _whole(arguments.rows), _numbers(arguments.alpha)
-    check_output(arguments.output)
+    check_outputs([arguments.output])
     chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.seed)
     if arguments.sharpen is not None:
         simulate.sharpen([[0.5, 0.5]], arguments.sharpen)  # refused before anything is written

@@ -46,21 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
-    from trueness.cli._running import checkpoint_of, describe, finished, run_on_cluster, run_over
+    from trueness.cli._running import describe, finished, remove_checkpoint, run_on_cluster, run_over
     from trueness.files import InputError, check_outputs, save_tables
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
         raise InputError("--grid leaves the choice of bins for later", "leave out either")
     if arguments.dask is not None:
-        inputs, summed = run_on_cluster(arguments)
+        summed = run_on_cluster(arguments)
     else:
         inputs = _inputs.inputs_of(arguments)
-        check_outputs([arguments.output, arguments.checkpoint], inputs)
+        check_outputs([arguments.output, arguments.checkpoint], _inputs.paths_read(arguments, inputs))
         summed = run_over(arguments, inputs)
     tables = finished(summed.tables, arguments)
     save_tables(tables, arguments.output)
-    checkpoint = checkpoint_of(arguments, inputs, quiet=True)
-    if checkpoint is not None:
-        checkpoint.remove()
+    remove_checkpoint(arguments)
     print(f"{arguments.output}: {describe(tables)}")
     return 0

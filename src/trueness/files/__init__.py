@@ -2,12 +2,13 @@
 
 | module | what it decides |
 |---|---|
-| `_paths` | which files are meant, and their formats |
+| `_paths`, `_folders` | which files are meant, and their formats; folders, globs and links |
 | `_columns`, `_where` | which columns are labels and probabilities, which rows are read |
 | `_parquet`, `_text`, `_numpy_files` | one reader for each kind of format, a slice at a time |
 | `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
 | `_source` | all files as one stream, read ahead on a thread |
-| `_exact`, `_summing`, `_checkpoint` | batches to tables: exact bins, groups, going on after a kill |
+| `_exact`, `_summing` | batches to tables: exact bins, groups |
+| `_checkpoint`, `_identity` | going on after a kill, and only with the same files and options |
 | `_pairing` | the same rows as several models saw them |
 | `_tables`, `_output`, `_writing` | what is written, whole or not at all |
 
@@ -18,9 +19,10 @@ from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._columns import Choice, Request
 from trueness.files._errors import InputError
-from trueness.files._output import check_output, check_outputs
+from trueness.files._identity import Identity
+from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, paired, refused_of
-from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, find_inputs, kind_of
+from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, Inputs, find_inputs, kind_of
 from trueness.files._source import Position, Source
 from trueness.files._summing import Plan, Summed, sum_source
 from trueness.files._tables import GroupedTables, load_tables, merge_files, save_tables
@@ -40,6 +42,7 @@ __all__ = [
     "refused_of",
     "equal_mass_edges",
     "Checkpoint",
+    "Identity",
     "GroupedTables",
     "save_tables",
     "load_tables",
@@ -47,11 +50,11 @@ __all__ = [
     "find_inputs",
     "kind_of",
     "Input",
+    "Inputs",
     "Choice",
     "Batch",
     "Position",
     "InputError",
-    "check_output",
     "check_outputs",
     "write_predictions",
     "FORMATS",

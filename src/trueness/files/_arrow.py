@@ -100,6 +100,12 @@ def values_of(column: Any) -> Values:
     return Values(_viewed(column), missing)
 
 
+def exact_values_of(column: Any) -> Values:
+    """The same, but decimals as text: float64 would round them."""
+    is_decimal = not isinstance(column, np.ndarray) and pyarrow().types.is_decimal(column.type)
+    return values_of(column.cast(pyarrow().string()) if is_decimal else column)
+
+
 def _viewed(column: Any) -> NDArray[Any]:
     """An array without nulls as NumPy has it: a view of its memory for numbers of whole bytes.
 

@@ -7,7 +7,7 @@ reason where the user asked for them to be left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trueness._border import Rows
 from trueness._containers import Contents
-from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, texts_of, values_of
+from trueness.files._arrow import Matrix, Values, exact_values_of, matrix_of, pyarrow, texts_of, values_of
 from trueness.files._columns import Choice
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import Chunk
@@ -103,7 +103,7 @@ def batch_of(
     """The rows of a chunk that fulfil the conditions; what is wrong with them already in their columns is refused."""
     numbers = np.arange(first_row, first_row + chunk.n_rows)
     columns = {**chunk.columns, **_constant_columns(input, choice, chunk)}
-    chosen = _fulfilling(columns, choice)
+    chosen = _fulfilling(columns, choice, lambda row: f"{input.name}, row {first_row + row}")
     if chosen is not None and not chosen.all():
         places = np.flatnonzero(chosen)
         columns = {name: _taken(column, places) for name, column in columns.items()}
@@ -135,11 +135,11 @@ def _taken(column: Any, places: NDArray[np.int64]) -> Any:
     return column[places] if isinstance(column, np.ndarray) else column.take(pyarrow().array(places))
 
 
-def _fulfilling(columns: dict[str, Any], choice: Choice) -> BoolArray | None:
+def _fulfilling(columns: dict[str, Any], choice: Choice, place: Callable[[int], str]) -> BoolArray | None:
     """Which rows fulfil all conditions; None if there are none."""
     chosen: BoolArray | None = None
     for condition in choice.where:
-        holds = condition.holds(*values_of(columns[condition.column]))
+        holds = condition.holds(*exact_values_of(columns[condition.column]), place)
         chosen = holds if chosen is None else chosen & holds
     return chosen
 

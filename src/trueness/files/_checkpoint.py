@@ -1,7 +1,7 @@
 """What a run over many files needs to go on after it was killed: the sums so far, and how far they go.
 
-The file is replaced as a whole, so that a kill at any moment leaves the one before or the one after. It is believed
-only for the same files (by size and time) and the same settings.
+The file is replaced as a whole, so that a kill at any moment leaves the one before or the one after. It is continued
+only by a run with the same identity: the same files and the same options.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from trueness._border import require_choice
 from trueness._version import __version__
 from trueness._whole_file import write_text
 from trueness.files._errors import InputError, shown
-from trueness.files._paths import Input
+from trueness.files._identity import Identity
 from trueness.files._source import Position
 from trueness.files._tables import Tables, decode_groups, encode_groups, read_json
+from trueness.tabulation.engines import ENGINES
 
 FORMAT = "trueness checkpoint"
-SCHEMA = 1
+SCHEMA = 2
 
-PARTS = {"format", "schema", "library", "settings", "files", "engine", "position", "skipped", "groups"}
+PARTS = {"format", "schema", "library", "run", "engine", "position", "skipped", "groups"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,8 @@ class State:
 class Checkpoint:
     """A state that is kept in a file, renewed at most every so many seconds."""
 
-    def __init__(
-        self, path: str, settings: Mapping[str, Any], inputs: Sequence[Input], every: float = 10.0
-    ) -> None:
-        self.path, self._every = path, every
-        self._settings = json.loads(json.dumps(dict(settings)))
-        self._files = [[os.path.abspath(input.path), input.size, input.modified] for input in inputs]
+    def __init__(self, path: str, identity: Identity, every: float = 10.0) -> None:
+        self.path, self._identity, self._every = path, identity, every
         self._last = time.monotonic()
 
     def load(self) -> State | None:
@@ -61,28 +58,22 @@ class Checkpoint:
             raise other
         if content["schema"] != SCHEMA or content["library"] != __version__:
             raise other
-        self._refuse_other_run(content)
+        difference = self._identity.difference(content["run"])
+        if difference is not None:
+            raise InputError(
+                f"{self.path} belongs to another run: {difference}",
+                f"name another checkpoint, or delete {shown(self.path)} to begin anew",
+            )
         try:
             position = Position(*(int(number) for number in content["position"]))
             skipped = Counter({str(reason): int(n) for reason, n in content["skipped"].items()})
             groups = decode_groups(content["groups"], self.path)
+            require_choice("engine", content["engine"], tuple(name for name in ENGINES if name != "auto"))
+            if not (0 <= position.file <= self._identity.n_inputs and position.batch >= 0):
+                raise ValueError(f"position is {list(position)}")
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"{self.path} is damaged: {error}", "delete it to begin anew") from error
-        return State(groups, position, skipped, str(content["engine"]))
-
-    def _refuse_other_run(self, content: dict[str, Any]) -> None:
-        begin_anew = f"name another checkpoint, or delete {shown(self.path)} to begin anew"
-        if content["settings"] != self._settings:
-            theirs = content["settings"] if isinstance(content["settings"], dict) else {}
-            unlike = [name for name in self._settings if theirs.get(name) != self._settings[name]]
-            raise InputError(
-                f"{self.path} belongs to a run with other options ({', '.join(unlike) or 'more of them'})",
-                begin_anew,
-            )
-        if content["files"] != self._files:
-            raise InputError(
-                f"{self.path} belongs to a run over other files, or they have changed since", begin_anew
-            )
+        return State(groups, position, skipped, content["engine"])
 
     def due(self) -> bool:
         """Whether it is time to save again."""
@@ -94,8 +85,7 @@ class Checkpoint:
             "format": FORMAT,
             "schema": SCHEMA,
             "library": __version__,
-            "settings": self._settings,
-            "files": self._files,
+            "run": self._identity.to_dict(),
             "engine": state.engine,
             "position": list(state.position),
             "skipped": dict(state.skipped),
@@ -103,8 +93,3 @@ class Checkpoint:
         }
         write_text(self.path, json.dumps(content, allow_nan=False))
         self._last = time.monotonic()
-
-    def remove(self) -> None:
-        """Delete the file when the result has been written."""
-        if os.path.exists(self.path):
-            os.unlink(self.path)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import MAX_CLASSES, Field, Wanted
-from trueness.files._paths import natural_key
+from trueness.files._folders import natural_key
 from trueness.files._where import Condition
 
 LABEL_NAMES = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from urllib.parse import unquote
 
 from trueness._printing import visible
 from trueness.files._errors import InputError, shown
+from trueness.files._folders import file_identity, files_below, matching_paths, natural_key
 
 STANDARD_INPUT = "-"
 
@@ -60,34 +60,39 @@ class Input:
         """What messages call it."""
         return "standard input" if self.path == STANDARD_INPUT else self.path
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether it can be read a second time: not standard input, and not a pipe that has a name."""
+        return self.path != STANDARD_INPUT and os.path.isfile(self.path)
+
 
 class Inputs(NamedTuple):
-    """The files, and how many others lay beside them in the folders that were named."""
+    """The files, and what else was found beside them."""
 
     files: list[Input]
     left_out: int = 0
+    """Files in the folders whose endings are not known."""
+    repeated: int = 0
+    """Further names, by links, of files that are read already."""
+
+    def __add__(self, other: Inputs) -> Inputs:  # type: ignore[override]
+        """Those of several arguments together."""
+        return Inputs(
+            self.files + other.files, self.left_out + other.left_out, self.repeated + other.repeated
+        )
 
 
 def find_inputs(patterns: Sequence[str], format: str | None = None) -> Inputs:
-    """The files meant by names, globs and folders: arguments in their order, what each matches in natural order."""
-    found: list[Input] = []
-    left_out = 0
-    for pattern in patterns:
-        more, others = _expand(pattern, format)
-        found += more
-        left_out += others
-    _refuse_twice(found)
-    return Inputs(found, left_out)
+    """The files meant by names, globs and folders: arguments in their order, what each matches in natural order.
 
-
-def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sorts numbers in names by value: p_2 before p_10.
-
-    >>> sorted(["p_10", "p_2", "p_x"], key=natural_key)
-    ['p_2', 'p_10', 'p_x']
+    Links are followed. A file that a folder or a glob has by several names is read once; one that is named by two
+    arguments is refused.
     """
-    parts = re.split(r"([0-9]+)", name)
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
+    found = Inputs([])
+    for pattern in patterns:
+        found += _expand(pattern, format)
+    refuse_twice([file.path for file in found.files])
+    return found
 
 
 def kind_of(path: str, format: str | None = None) -> Kind | None:
@@ -106,28 +111,38 @@ def kind_of(path: str, format: str | None = None) -> Kind | None:
     return Kind(format, compression)
 
 
-def _expand(pattern: str, format: str | None) -> tuple[list[Input], int]:
+def _expand(pattern: str, format: str | None) -> Inputs:
     if pattern == STANDARD_INPUT:
         if format is not None and format not in _TEXT:
             raise InputError(
                 f"standard input cannot be {format}, which is not read from front to back",
                 "save it as a file, or pipe CSV or JSON Lines",
             )
-        return [Input(STANDARD_INPUT, Kind(format or "text"))], 0
+        return Inputs([Input(STANDARD_INPUT, Kind(format or "text"))])
     if os.path.isdir(pattern):
         return _in_folder(pattern, format)
     if os.path.exists(pattern):
-        return [_file(pattern, format)], 0
-    matches = sorted(glob.glob(pattern, recursive=True), key=natural_key)
+        return Inputs([_file(pattern, format)])
+    matches = matching_paths(pattern)
     if not matches:
         wild = glob.has_magic(pattern)
         cause = f"no file matches {shown(pattern)}" if wild else f"there is no file {shown(pattern)}"
         raise InputError(cause, _near_file(pattern))
-    parts = [
-        _in_folder(match, format) if os.path.isdir(match) else ([_file(match, format)], 0)
-        for match in matches
-    ]
-    return [file for files, _ in parts for file in files], sum(others for _, others in parts)
+    found = Inputs([])
+    for match in matches:
+        found += _in_folder(match, format) if os.path.isdir(match) else Inputs([_file(match, format)])
+    return _each_once(found)
+
+
+def _each_once(found: Inputs) -> Inputs:
+    """Without the further names of files that one argument reaches several times: links go first."""
+    kept: dict[object, Input] = {}
+    for file in sorted(
+        found.files, key=lambda file: os.path.realpath(file.path) != os.path.abspath(file.path)
+    ):
+        kept.setdefault(file_identity(file.path), file)
+    files = [file for file in found.files if kept[file_identity(file.path)] is file]
+    return found._replace(files=files, repeated=found.repeated + len(found.files) - len(files))
 
 
 def _near_file(pattern: str) -> str:
@@ -168,27 +183,17 @@ def _refuse_no_text(path: str) -> None:
         raise InputError(f"the name of {visible(path)} is not UTF-8", "give the file another name") from None
 
 
-def _in_folder(folder: str, format: str | None) -> tuple[list[Input], int]:
+def _in_folder(folder: str, format: str | None) -> Inputs:
     """All files of a known format in a folder and those below it; names that begin with . or _ are not data."""
-    found: list[Input] = []
-    left_out = 0
-    for path in sorted(_walk(folder), key=natural_key):
-        if kind_of(path) is None:
-            left_out += 1
-            continue
-        found.append(_file(path, format))
+    walked = files_below(folder)
+    paths = sorted(walked.paths, key=natural_key)
+    found = [_file(path, format) for path in paths if kind_of(path) is not None]
     if not found:
         raise InputError(
             f"the folder {shown(folder)} holds no file that can be read",
             f"files must end in {', '.join(_ENDINGS)} (CSV and JSON Lines also in .gz or .zst)",
         )
-    return found, left_out
-
-
-def _walk(folder: str) -> Iterable[str]:
-    for here, below, names in os.walk(folder):
-        below[:] = [name for name in below if not name.startswith((".", "_"))]
-        yield from (os.path.join(here, name) for name in names if not name.startswith((".", "_")))
+    return Inputs(found, len(paths) - len(found), walked.repeated)
 
 
 def _partition(folders: Iterable[str]) -> dict[str, str | None]:
@@ -201,11 +206,12 @@ def _partition(folders: Iterable[str]) -> dict[str, str | None]:
     return {unquote(key): None if value == _NO_PARTITION else unquote(value) for key, value in pairs}
 
 
-def _refuse_twice(files: Sequence[Input]) -> None:
+def refuse_twice(paths: Sequence[str]) -> None:
     """A file that is named twice would count its rows twice."""
-    seen: set[str] = set()
-    for file in files:
-        place = STANDARD_INPUT if file.path == STANDARD_INPUT else os.path.realpath(file.path)
-        if place in seen:
-            raise InputError(f"{file.name} is named twice, which would count its rows twice", "name it once")
-        seen.add(place)
+    seen: set[object] = set()
+    for path in paths:
+        identity = STANDARD_INPUT if path == STANDARD_INPUT else file_identity(path)
+        if identity in seen:
+            name = "standard input" if path == STANDARD_INPUT else path
+            raise InputError(f"{name} is named twice, which would count its rows twice", "name it once")
+        seen.add(identity)

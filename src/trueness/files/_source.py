@@ -54,8 +54,8 @@ class Source:
         n_classes: int | None = None,
         remarks: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.inputs, self.options = list(inputs), options
-        self._request, self._label_file, self._remarks = request, label_file, remarks
+        self.inputs, self.request, self.options = list(inputs), request, options
+        self.label_file, self._remarks = label_file, remarks
         if label_file is not None and (len(self.inputs) != 1 or self.inputs[0].kind.format != "npy"):
             raise InputError("--label-file goes with a single NPY file", "other formats hold their labels")
         self._standard: Reader | None = None
@@ -66,7 +66,7 @@ class Source:
     @property
     def rereadable(self) -> bool:
         """Whether the rows can be read a second time."""
-        return all(input.path != STANDARD_INPUT for input in self.inputs)
+        return all(input.rereadable for input in self.inputs)
 
     def batches(self, start: Position = BEGINNING) -> Iterator[Placed]:
         """All batches from a position on, in order, read ahead."""
@@ -83,7 +83,7 @@ class Source:
 
     def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
         input = self.inputs[number]
-        recheck(self.choice, self._request, self._fields(reader, input), input.name, self.inputs[0].name)
+        recheck(self.choice, self.request, self._fields(reader, input), input.name, self.inputs[0].name)
         rows = max(1, BATCH_VALUES // self.n_classes)
         wanted = self.choice.wanted
         for name in (*wanted.numbers, wanted.label):
@@ -124,7 +124,7 @@ class Source:
                 self._standard = open_reader(input, None, self.options.tolerant)
             yield self._standard
             return
-        reader = open_reader(input, self._label_file, self.options.tolerant)
+        reader = open_reader(input, self.label_file, self.options.tolerant)
         try:
             yield reader
         finally:

@@ -112,7 +112,7 @@ def sum_source(
             if checkpoint is not None and checkpoint.due():
                 checkpoint.save(run.state)
     except KeyboardInterrupt:
-        if checkpoint is not None and run.state.groups:
+        if checkpoint is not None and run.state.position != Position():
             checkpoint.save(run.state)
         raise
     if run.n_rows == 0:
@@ -166,9 +166,17 @@ class _Run:
             self._progress(placed.position, placed.batch)
 
     def resume(self, saved: State) -> None:
-        """Go on where another process stopped."""
+        """Go on where another process stopped, with its engine."""
+        if self._plan.engine not in ("auto", saved.engine):
+            raise InputError(
+                f"the checkpoint was made by the {saved.engine} engine, not by --engine {self._plan.engine}",
+                f"pass --engine {saved.engine} or leave it out, or delete the checkpoint to begin anew",
+            )
+        if saved.groups:
+            self._specs = [table.spec for table in next(iter(saved.groups.values()))]
+        else:  # no row had been chosen yet
+            self.begin()
         self.state = saved
-        self._specs = [table.spec for table in next(iter(saved.groups.values()))]
 
     def sums(self) -> Iterator[None]:
         """Add batch after batch; whoever asks may look at the state in between."""

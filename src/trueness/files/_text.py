@@ -188,8 +188,7 @@ class CsvReader:
         """The rows, about so many at a time."""
         pa = pyarrow()
         number = pa.string() if self._tolerant else pa.float64()
-        types = {name: pa.float64() for name in wanted.others if self._fields[name].numeric}
-        types |= {name: pa.string() for name in wanted.others if not self._fields[name].numeric}
+        types = dict.fromkeys(wanted.others, pa.string())  # float64 would round whole numbers
         types |= dict.fromkeys(wanted.numbers, number) | {
             name: pa.string() for name in (wanted.label, *wanted.texts)
         }

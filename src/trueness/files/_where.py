@@ -1,16 +1,26 @@
-"""A simple filter: a column, a comparison, a value."""
+"""A simple filter: a column, a comparison, a value.
+
+Numbers are compared as numbers wherever both sides are numbers, also in columns of text and in names of folders, and
+whole numbers without rounding. Dates as ISO 8601 writes them are compared as dates. Other text is equal or not; it has
+no order here, because that of letters (10 before 9) is rarely what is meant.
+"""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness.files._errors import InputError, shown
+
+BoolArray = NDArray[np.bool_]
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -21,7 +31,17 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_ORDERS = ("<", "<=", ">", ">=")
 _FORM = re.compile(r"\s*(?P<column>.*?[^\s<>=!])\s*(?P<sign>==|!=|<=|>=|=|<|>|\sin\s)\s*(?P<value>.*?)\s*")
+_DATE = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)(?:[T ](?P<time>\d\d:\d\d)(?::(?P<seconds>\d\d)(?:\.(?P<part>\d{1,9}))?)?)?",
+    re.ASCII,
+)
+_MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"}
+"""How text formats write that there is no number, in small letters."""
+
+_BEYOND = 2**100
+"""Larger than every integer of a file: what stands for infinity, and for exponents that would fill the memory."""
 
 
 class Condition(NamedTuple):
@@ -30,32 +50,50 @@ class Condition(NamedTuple):
     column: str
     sign: str
     value: str
+    quoted: bool = False
+    """Whether the value is text because it was written in quotes, though it may look like a number."""
 
-    def holds(self, values: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """Which rows fulfil it."""
-        chosen = self._compare(values)
+    def __str__(self) -> str:
+        return f"{self.column} {self.sign} {self.value!r}" if self.quoted else " ".join(self[:3])
+
+    def holds(
+        self, values: NDArray[Any], missing: BoolArray | None, place: Callable[[int], str] = "row {}".format
+    ) -> BoolArray:
+        """Which rows fulfil it; `place` says where a row is, from 0, if its value cannot be compared."""
+        if values.dtype.kind in "iu":
+            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compared_integers)
+        elif values.dtype.kind == "f":
+            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compared_floats)
+        elif values.dtype.kind == "b":
+            chosen = self._of_each(values, [self._truth(text) for text in self._texts], _compared)
+        else:
+            chosen = self._of_text(values, missing, place)
         return chosen if missing is None else chosen & ~missing
 
-    def _compare(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        texts = [part.strip() for part in self.value.split(",")] if self.sign == "in" else [self.value]
-        if values.dtype.kind in "fiu":
-            wanted: list[Any] = [self._number(text) for text in texts]
-        elif values.dtype.kind == "b":
-            wanted = [self._truth(text) for text in texts]
-        else:
-            values, wanted = values.astype(str), texts
-        if self.sign == "in":
-            return np.isin(values, wanted)
-        return np.asarray(_COMPARISONS[self.sign](values, wanted[0]), dtype=bool)
+    @property
+    def _texts(self) -> list[str]:
+        return [part.strip() for part in self.value.split(",")] if self.sign == "in" else [self.value]
 
-    def _number(self, text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
+    def _of_each(
+        self,
+        values: NDArray[Any],
+        wanted: Sequence[Any],
+        compared: Callable[[NDArray[Any], str, Any], BoolArray],
+    ) -> BoolArray:
+        sign = "=" if self.sign == "in" else self.sign
+        chosen = compared(values, sign, wanted[0])
+        for one in wanted[1:]:
+            chosen = chosen | compared(values, sign, one)
+        return chosen
+
+    def _number(self, text: str) -> Decimal:
+        number = as_number(text)
+        if number is None:
             raise InputError(
-                f"column {shown(self.column)} holds numbers, and {shown(text)} in --where is none",
+                f"column {shown(self.column)} holds numbers, and {shown(text)} in --where is not a number",
                 "compare with a number",
-            ) from None
+            )
+        return number
 
     def _truth(self, text: str) -> bool:
         if text.lower() not in ("true", "false"):
@@ -65,20 +103,157 @@ class Condition(NamedTuple):
             )
         return text.lower() == "true"
 
+    def _of_text(
+        self, values: NDArray[Any], missing: BoolArray | None, place: Callable[[int], str]
+    ) -> BoolArray:
+        """Each different text is compared once."""
+        texts = (values.astype(str) if values.dtype.kind == "S" else values).tolist()
+        holds: dict[str, bool] = {}
+        for row, text in enumerate(texts):
+            if text not in holds and (missing is None or not missing[row]):
+                try:
+                    holds[text] = self._text_holds(text)
+                except _NoOrderError:
+                    raise self._no_order(text, place(row)) from None
+        return np.fromiter((holds.get(text, False) for text in texts), bool, len(texts))
+
+    def _text_holds(self, text: str) -> bool:
+        if self.sign == "in":
+            return any(self._is_equal(text, one) for one in self._texts)
+        meaning = None if self.quoted else _meaning(self.value)
+        if self.sign in _ORDERS:
+            return self._is_ordered(text, meaning)
+        if meaning is not None and _is_missing(text):
+            return False
+        return self._is_equal(text, self.value) == (self.sign != "!=")
+
+    def _is_equal(self, text: str, wanted: str) -> bool:
+        meaning = None if self.quoted else _meaning(wanted)
+        value = None if meaning is None else meaning.read(text)
+        return text == wanted if meaning is None or value is None else bool(value == meaning.value)
+
+    def _is_ordered(self, text: str, meaning: _Meaning | None) -> bool:
+        if meaning is None:
+            raise InputError(
+                f"--where {shown(str(self))}: {self.sign} compares numbers or dates, and {shown(self.value)} is text",
+                "write a number or a date such as 2026-11-16, or choose texts with = or in",
+            )
+        value = meaning.read(text)
+        if value is None and not _is_missing(text):
+            raise _NoOrderError
+        return value is not None and bool(_COMPARISONS[self.sign](value, meaning.value))
+
+    def _no_order(self, text: str, place: str) -> InputError:
+        return InputError(
+            f"{place}: column {shown(self.column)} is {shown(text)}, which {self.sign} {shown(self.value)} in --where "
+            "cannot be compared with",
+            "the column must hold numbers or dates; choose texts with = or in, or leave the row out of the file",
+        )
+
+
+def as_number(text: str) -> Decimal | None:
+    """The number that a text states, exactly; None if it states none.
+
+    >>> as_number("9007199254740993"), as_number(" 1e3 "), as_number("09"), as_number("9b"), as_number("nan")
+    (Decimal('9007199254740993'), Decimal('1E+3'), Decimal('9'), None, None)
+    """
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return None if number.is_nan() else number
+
+
+def as_date(text: str) -> str | None:
+    """The date or time without zone that a text states, in a form that sorts; None if it states none.
+
+    >>> as_date("2026-11-16"), as_date("2026-11-16T08:30"), as_date("16.11.2026")
+    ('2026-11-16 00:00:00.000000000', '2026-11-16 08:30:00.000000000', None)
+    """
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        date.fromisoformat(match["date"])
+    except ValueError:  # the 31st of February
+        return None
+    return f"{match['date']} {match['time'] or '00:00'}:{match['seconds'] or '00'}.{match['part'] or '':<09}"
+
+
+def as_universal_time(text: str) -> str | None:
+    """The same for a time that ends in Z, which is not compared with times of no stated zone."""
+    return as_date(text.strip()[:-1]) if text.strip().endswith("Z") else None
+
+
+class _Meaning(NamedTuple):
+    """A value that is not just text, and how to read others of its kind."""
+
+    read: Callable[[str], Any]
+    value: Any
+
+
+@lru_cache(maxsize=256)
+def _meaning(text: str) -> _Meaning | None:
+    for read in (as_number, as_date, as_universal_time):
+        value = read(text)
+        if value is not None:
+            return _Meaning(read, value)
+    return None
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in _MISSING
+
+
+class _NoOrderError(Exception):
+    """A text that is not of the kind that it is compared with."""
+
+
+def _compared(values: NDArray[Any], sign: str, wanted: Any) -> BoolArray:
+    return np.asarray(_COMPARISONS[sign](values, wanted), dtype=bool)
+
+
+def _compared_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
+    """Without rounding: a bound between two whole numbers becomes the one that no value is left between."""
+    bounded = max(min(wanted, Decimal(_BEYOND)), Decimal(-_BEYOND))
+    whole = int(bounded.to_integral_value(ROUND_FLOOR if sign in ("<", "<=") else ROUND_CEILING))
+    if whole == bounded:
+        return _compared(values, sign, whole)
+    if sign in _ORDERS:
+        return _compared(values, "<=" if sign in ("<", "<=") else ">=", whole)
+    return np.full(len(values), sign == "!=")
+
+
+def _compared_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
+    """A decimal is rounded as the column's were; a whole number that the column cannot hold equals none of them."""
+    with np.errstate(
+        over="ignore"
+    ):  # what is too large for the type is infinite in it, and compares as it should
+        near = values.dtype.type(float(wanted))
+        if not np.isfinite(near) or wanted != wanted.to_integral_value() or Decimal(float(near)) == wanted:
+            return _compared(values, sign, near)
+    below = Decimal(float(near)) < wanted
+    if sign in (">", ">="):
+        return _compared(values, ">" if below else ">=", near)
+    if sign in ("<", "<="):
+        return _compared(values, "<=" if below else "<", near)
+    return np.full(len(values), sign == "!=")
+
 
 def parse_condition(text: str) -> Condition:
     """The condition that a text states.
 
-    >>> parse_condition("age >= 65"), parse_condition("split in test, dev")
-    (Condition(column='age', sign='>=', value='65'), Condition(column='split', sign='in', value='test, dev'))
+    >>> parse_condition("age >= 65")
+    Condition(column='age', sign='>=', value='65', quoted=False)
+    >>> str(parse_condition("split in test, dev")), str(parse_condition("zip = '01234'"))
+    ('split in test, dev', "zip = '01234'")
     """
     match = _FORM.fullmatch(text)
     if match is None:
         raise InputError(
-            f"--where {shown(text)} is no condition",
+            f"--where {shown(text)} is not a condition",
             "write a column, one of = != < <= > >= in, and a value: --where 'age >= 65'",
         )
     value = match["value"]
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        value = value[1:-1]
-    return Condition(match["column"], match["sign"].strip(), value)
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return Condition(match["column"], match["sign"].strip(), value[1:-1] if quoted else value, quoted)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._border import Rows
 from trueness._content import TableSpec
+from trueness._progress import Progress
 from trueness._scratch import Scratch
 from trueness._sums import PROBABILITY_BITS, FloatArray, IntArray
 from trueness.inference._null import FilledBins, Frequencies
 from trueness.inference._poisson import BLOCK_ROWS, Weights
 from trueness.tabulation.portable import Described, Describer, shares
-
-Progress = Callable[[float], None]
-"""Is told now and then which share of the work is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
