@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._printing import visible
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
+from trueness.assessment._groups import flagged_first
 from trueness.assessment._words import limit_of, short_p
 from trueness.inference._estimates import Interval
 
@@ -51,6 +53,10 @@ class GroupComparison:
     adjusted_p_values: tuple[float, ...]
     """Of the difference in VCE, for each pair, by Benjamini and Hochberg across groups."""
     reason: str | None = None
+
+
+def _smallest_p(group: GroupComparison) -> float:
+    return min(group.adjusted_p_values, default=math.inf)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +105,7 @@ class Comparison:
                 f"{it.ece.debiased:9.4f}{it.rce.debiased:9.4f}{short_p(it.p_value):>8}"
             )
         lines += ["", self.verdict]
-        for group in self.groups:
+        for group in flagged_first(self.groups, _smallest_p, limit_of(self.level)):
             said = group.reason if group.comparison is None else group.comparison.verdict
             lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
         return "\n".join(lines)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import visible
+from trueness.assessment._groups import flagged_first
 from trueness.inference._corrections import holm
 from trueness.inference._estimates import Estimate
 
@@ -146,7 +147,8 @@ def _lines(result: Assessment) -> Iterable[str]:
 def _group_lines(result: Assessment) -> Iterable[str]:
     width = max(5, *(len(visible(group.name)) for group in result.groups))
     yield f"{'group':{width}}{'rows':>10}{'VCE':>9}{'net gap':>10}{'p':>8}{'adjusted':>10}"
-    for group in result.groups[:MOST_GROUPS]:
+    ordered = flagged_first(result.groups, lambda group: group.adjusted_p_value, limit_of(result.level))
+    for group in ordered[:MOST_GROUPS]:
         name = f"{visible(group.name):{width}}"
         if group.assessment is None:
             yield f"{name}{group.n_rows:>10}  {group.reason}"
