@@ -54,9 +54,9 @@ def tabulate(
     normalize : bool
         Whether to divide each row by its sum. Otherwise a row that does not sum to 1 is refused.
     classes : list, "columns" or "index"
-        Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in any
-        order if the columns are named so. Names that match the columns only in part are refused. "columns" says that
-        labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
+        Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
+        any order if the columns are named so. Names that match the columns only in part are refused. "columns" says
+        that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
     engine : "auto", "portable" or "fused"
         What does the work: NumPy, or a compiled pass (extra `fast`) that "auto" takes where it pays. Both give the same
         counts, ordered sums and rank counts, bit for bit; see `trueness.tabulation.engines`.
