@@ -33,6 +33,22 @@ def frame() -> Any:
     return whole[sorted(whole.columns)]
 
 
+NAMES = ["low", "mid", "high"]
+THREE_TRUE, THREE_PROB = tn.simulate.calibrated(600, [2, 1, 1], rng=9)
+
+
+def three_classes(order: list[int], labels: Any = THREE_TRUE) -> Any:
+    """A frame of columns p_low, p_mid, p_high in another order, and two columns of groups."""
+    import pandas as pd
+
+    columns = {f"p_{NAMES[c]}": THREE_PROB[:, c] for c in order}
+    sites, sexes = (
+        np.array(["north", "south"])[np.arange(600) % 2],
+        np.array(["F", "M"])[np.arange(600) // 2 % 2],
+    )
+    return pd.DataFrame({"y": labels, **columns, "site": sites, "sex": sexes})
+
+
 def one_process(**options: Any) -> tn.CalibrationTable:
     """All rows at once."""
     return tn.tabulate(Y_TRUE, Y_PROB, engine="portable", **options)

@@ -105,6 +105,23 @@ def _json_bytes(as_list: bool) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def written(path: Path, columns: dict[str, Any]) -> Path:
+    """A file of these columns, in the format of its ending."""
+    if path.suffix == ".npz":
+        np.savez(path, **{name: np.asarray(column) for name, column in columns.items()})
+    elif path.suffix == ".parquet":
+        _parquet(path, table(columns))
+    else:
+        lines = table(columns).to_pylist()
+        if path.suffix == ".jsonl":
+            path.write_text("\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+        else:
+            separator = "\t" if path.suffix == ".tsv" else ","
+            texts = [list(columns), *([str(value) for value in line.values()] for line in lines)]
+            path.write_text("".join(separator.join(text) + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
 WIDE = ["--probs", "p_*", "--classes", "index"]
 LIST = ["--probs", "probs"]
 

@@ -16,7 +16,10 @@ from partitioned import (
     GROUP,
     N_CLASSES,
     N_ROWS,
+    NAMES,
     PROBS,
+    THREE_PROB,
+    THREE_TRUE,
     WEIGHT,
     Y_PROB,
     Y_TRUE,
@@ -26,6 +29,7 @@ from partitioned import (
     frame,
     of_group,
     one_process,
+    three_classes,
 )
 
 import trueness as tn
@@ -186,7 +190,41 @@ def test_columns_may_be_listed_in_their_order() -> None:
     assert adapter.tabulate(collection(of=turned), "y", backwards, classes="index", **PORTABLE) == expected
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> None:
+    """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
+    expected = tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    numbered = collection(of=three_classes(order, np.argsort(order)[THREE_TRUE]))
+    assert adapter.tabulate(numbered, "y", "p_*", **PORTABLE) == expected
+    named = collection(of=three_classes(order, np.array(NAMES)[THREE_TRUE]))
+    for classes in (None, "columns", NAMES, NAMES[::-1], ["p_mid", "p_low", "p_high"]):
+        if classes is not None and "p_mid" in classes:
+            named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
+        assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
+    with pytest.raises(InputError, match=r"classes .* match only in part") as caught:
+        adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
+    assert "--" not in str(caught.value)
+
+
+def test_percentages_are_refused_in_the_words_of_python() -> None:
+    percent = whole().copy()
+    percent[PROBS] *= 100
+    with pytest.raises(InputError, match=r"percentages.*divide by 100 first") as caught:
+        tabulate(collection(of=percent))
+    assert "--" not in str(caught.value)
+
+
 # Groups, equal mass, the whole answer
+
+
+def test_combinations_of_columns_are_groups() -> None:
+    data = three_classes([0, 1, 2])
+    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5, **PORTABLE)
+    assert [group.name for group in expected.groups][:2] == ["site=north, sex=F", "site=north, sex=M"]
+    for how in ({"groups": ["site", "sex"]}, {"by": "site,sex"}, {"groups": "site, sex"}):
+        assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how, **PORTABLE) == expected
+    with pytest.raises(TypeError, match="by is another word for groups"):
+        adapter.tabulate(collection(of=data), "y", "p_*", by="site", groups="sex")
 
 
 def test_groups(client: Any) -> None:
@@ -254,6 +292,8 @@ def test_arrays_of_unknown_length_and_of_one_column() -> None:
     expected = tn.tabulate(binary, Y_PROB[:, 0], **PORTABLE)
     data = collection(of=whole().assign(y=binary))
     assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == expected
+    one_column = data[["p_0"]].to_dask_array(), data[["y"]].to_dask_array()
+    assert adapter.tabulate(*one_column, **PORTABLE) == expected
     with pytest.raises(InputError, match="different numbers of blocks"):
         adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
 
@@ -320,8 +360,17 @@ def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tm
 
 def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> None:
     whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
-    with pytest.raises(InputError, match=r"more\.parquet has other columns than .*a\.parquet"):
+    with pytest.raises(
+        InputError, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"
+    ):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
+
+
+def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
+    three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
+    three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
+    paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.csv")]
+    assert adapter.tabulate(paths, "y", "p_*", **PORTABLE) == tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
 
 
 @pytest.mark.parametrize(
@@ -569,7 +618,6 @@ def test_arrays_of_different_lengths() -> None:
 
 def test_labels_that_are_no_classes_are_refused_in_the_words_of_python() -> None:
     named = collection(of=whole().assign(y="cat"))
-    with pytest.raises(
-        InputError, match=r"got 'cat'; classes=\[...\] gives their names, classes='index' takes"
-    ):
+    with pytest.raises(InputError, match=r"got 'cat'; classes=\[...\] gives their names") as caught:
         adapter.tabulate(named, "y", "p_*")
+    assert "--" not in str(caught.value)

@@ -15,7 +15,10 @@ from partitioned import (
     GROUP,
     N_CLASSES,
     N_ROWS,
+    NAMES,
     PROBS,
+    THREE_PROB,
+    THREE_TRUE,
     WEIGHT,
     Y_PROB,
     Y_TRUE,
@@ -25,6 +28,7 @@ from partitioned import (
     frame,
     of_group,
     one_process,
+    three_classes,
 )
 
 import trueness as tn
@@ -154,6 +158,26 @@ def test_labels_may_be_names(session: Any, data: Any) -> None:
     assert tabulate(named, classes=classes) == one_process()
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_columns_belong_to_classes_by_the_rule_of_files(session: Any, order: list[int]) -> None:
+    """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
+    expected = tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    numbered = session.createDataFrame(three_classes(order, np.argsort(order)[THREE_TRUE]))
+    assert adapter.tabulate(numbered, "y", "p_*", **PORTABLE) == expected
+    named = session.createDataFrame(three_classes(order, np.array(NAMES)[THREE_TRUE]))
+    for classes in (None, NAMES[::-1]):
+        assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
+    with pytest.raises(InputError, match="match only in part"):
+        adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
+
+
+def test_combinations_of_columns_are_groups(session: Any) -> None:
+    data = three_classes([0, 1, 2])
+    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5, **PORTABLE)
+    frame = session.createDataFrame(data)
+    assert adapter.assess(frame, "y", "p_*", groups=["site", "sex"], rng=5, **PORTABLE) == expected
+
+
 def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5, **PORTABLE)
     assert adapter.assess(data, "y", "p_*", by="g", rng=5, **PORTABLE) == expected
@@ -199,7 +223,7 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     [
         ({"label": "labls"}, InputError, "no column 'labls'"),
         ({"probs": "q_*"}, InputError, "no column 'q_*'"),
-        ({"by": 3}, TypeError, "by must be the name of a column, got int"),
+        ({"by": 3}, TypeError, "by must be the name of a column, or a list of names, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 import trueness as tn
 from trueness.assessment import _words
-from trueness.assessment._groups import coded, names_of
+from trueness.assessment._groups import coded, flagged_first, names_of
 from trueness.inference._estimates import Evidence, variation_error
 from trueness.inference._poisson import ClusterWeights
 from trueness.inference._replicates import replicate
@@ -237,6 +237,58 @@ class TestGroups:
         assert coded(np.array([3, 1, 3]))[0] == ["1", "3"]
         assert coded(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
         assert coded(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
+
+    def test_combinations_of_columns(self) -> None:
+        """A mapping of columns: the groups are those of the joined names."""
+        half = np.arange(1200) % 2
+        names = [f"site={site}, half={number}" for site, number in zip(SITE, half, strict=True)]
+        want = tn.assess(Y_TRUE, Y_PROB, groups=names, rng=3, resamples=99)
+        for columns in ({"site": SITE, "half": half}, {"site": SITE.tolist(), "half": half.astype(float)}):
+            assert tn.assess(Y_TRUE, Y_PROB, groups=columns, rng=3, resamples=99) == want
+        assert tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE}, rng=3) == tn.assess(
+            Y_TRUE, Y_PROB, groups=SITE, rng=3
+        )
+        with pytest.raises(ValueError, match=r"groups\['half'\] has shape"):
+            tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE, "half": half[1:]})
+        with pytest.raises(ValueError, match="groups has no columns"):
+            tn.assess(Y_TRUE, Y_PROB, groups={})
+
+    @pytest.mark.frames
+    def test_combinations_of_the_columns_of_a_frame(self) -> None:
+        import pandas as pd
+        import polars as pl
+
+        half = np.arange(1200) % 2
+        want = tn.assess(Y_TRUE, Y_PROB, groups={"site": SITE, "half": half}, rng=3, resamples=99)
+        for kind in (pd.DataFrame, pl.DataFrame):
+            columns = kind({"site": SITE, "half": half})
+            assert tn.assess(Y_TRUE, Y_PROB, groups=columns, rng=3, resamples=99) == want
+
+    def test_combinations_that_read_alike_stay_apart(self) -> None:
+        a, b = np.array(["x", "x, b=y"])[np.arange(1200) % 2], np.array(["y, b=z", "z"])[np.arange(1200) % 2]
+        result = tn.assess(Y_TRUE, Y_PROB, groups={"a": a, "b": b}, rng=3, resamples=39)
+        assert [group.n_rows for group in result.groups] == [600, 600]
+
+    @pytest.mark.parametrize("make", [list, tuple, lambda names: np.array(names, object)])
+    def test_names_that_differ_by_a_nul_stay_apart(self, make: Any) -> None:
+        """NumPy's own text would drop it at the end."""
+        names = make(["a", "a\0"] * 600)
+        result = tn.assess(Y_TRUE, Y_PROB, groups=names, rng=3, resamples=39)
+        assert [(group.name, group.n_rows) for group in result.groups] == [("a", 600), ("a\0", 600)]
+        clusters = make([f"{n // 6}" + "\0" * (n % 2) for n in range(1200)])
+        assert tn.assess(Y_TRUE, Y_PROB, clusters=clusters, resamples=39).n_clusters == 400
+
+    def test_flagged_groups_are_printed_first(self) -> None:
+        """Those whose corrected p-value is within the limit, smallest first; the others in their order."""
+        y_true, y_prob = tn.simulate.calibrated(3000, [1, 1, 1], rng=0)
+        names = np.array(["east", "north", "south"])[np.arange(3000) % 3]
+        spoiled = np.where((names == "south")[:, None], tn.simulate.sharpen(y_prob, 4), y_prob)
+        result = tn.assess(y_true, spoiled, groups=names, rng=3)
+        assert [group.name for group in result.groups] == ["east", "north", "south"]
+        words = [line.split()[0] for line in str(result).splitlines() if line.strip()]
+        assert [word for word in words if word in names] == ["south", "east", "north"]
+        p_values = {"a": 0.2, "b": 0.01, "c": float("nan"), "d": 0.001, "e": 0.05}
+        assert flagged_first("abcde", p_values.__getitem__, 0.05) == ["d", "b", "e", "a", "c"]
 
     def test_a_name_that_is_no_text_in_utf_8(self, tmp_path: Path) -> None:
         """Half a surrogate pair, as a file with a broken name brings it: the numbers are those of another name."""

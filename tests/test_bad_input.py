@@ -313,14 +313,13 @@ def test_no_rows() -> None:
         tn.vce([], [])
 
 
-def test_one_class() -> None:
-    refused(ValueError, "y_prob", r"\(4, 1\)", "one class", y_true=np.zeros(4, int), y_prob=np.ones((4, 1)))
-    refused(ValueError, "y_prob", y_true=np.zeros(4, int), y_prob=np.ones((4, 0)))
+def test_no_classes() -> None:
+    refused(ValueError, "y_prob", r"\(4, 0\)", y_true=np.zeros(4, int), y_prob=np.ones((4, 0)))
 
 
-def test_a_column_of_labels() -> None:
-    """(n, 1) labels would broadcast against (n,) and give nonsense."""
-    refused(ValueError, "y_true", r"\(4, 1\)", y_true=LABELS[:, None], y_prob=GOOD)
+@pytest.mark.parametrize("shape", [(4, 2), (2, 2), (1, 4)])
+def test_labels_of_another_shape(shape: tuple[int, ...]) -> None:
+    refused(ValueError, "y_true", re.escape(str(shape)), y_true=np.zeros(shape, int), y_prob=GOOD)
 
 
 @pytest.mark.parametrize("shape", [(2, 2, 3), (1, 4, 3)])
@@ -397,13 +396,36 @@ class TestMaskedArrays:
         )
 
     def test_masked_elements_inside_a_list(self) -> None:
-        """NumPy turns them into nan, with a warning of its own; nan is refused."""
-        rows = [[0.5, 0.5], [np.ma.masked, 1.0]]
-        with (
-            pytest.warns(UserWarning, match="masked"),
-            pytest.raises(ValueError, match=r"y_prob.*nan.*row 1\b"),
+        """NumPy turns them into nan, or drops the mask and takes what is behind it."""
+        row = np.ma.array([0.5, 0.5], mask=[True, False])
+        number = np.ma.array(0.5, mask=True)
+        for rows in (
+            [[0.5, 0.5], [np.ma.masked, 1.0]],
+            [[0.5, 0.5], row],
+            [np.array([0.5, 0.5]), row],
+            (np.ma.array([0.5, 0.5]), row),
+            [[0.5, 0.5], [number, 0.5]],
         ):
-            tn.vce([0, 1], rows)
+            refused(ValueError, "y_prob", "masked", r"row 1\b", y_true=[0, 1], y_prob=rows)
+        refused(
+            ValueError,
+            "y_true",
+            "masked",
+            r"row 1\b",
+            y_true=[0, np.ma.array(1, mask=True)],
+            y_prob=[0.5] * 2,
+        )
+        refused(
+            ValueError,
+            "sample_weight",
+            "masked",
+            y_true=[0, 1],
+            y_prob=[0.5, 0.5],
+            sample_weight=[1.0, np.ma.masked],
+        )
+
+    def test_rows_of_masked_arrays_with_nothing_masked(self) -> None:
+        assert tn.tabulate(LABELS, list(np.ma.array(GOOD))) == tn.tabulate(LABELS, GOOD)
 
     def test_nothing_masked_is_an_ordinary_array(self) -> None:
         assert tn.tabulate(LABELS, np.ma.array(GOOD)) == tn.tabulate(LABELS, GOOD)
@@ -607,6 +629,34 @@ class TestClasses:
     def test_indices_are_not_names(self) -> None:
         """With classes= labels are names; 0 is not the name of the first class."""
         refused(ValueError, "y_true", "row 0", "classes", y_true=LABELS, y_prob=GOOD, classes=self.NAMES)
+
+
+class TestPercentages:
+    """Values above 1, none above 100, that sum to 100: the remedy is to divide, not to call them logits."""
+
+    @pytest.mark.parametrize("n_classes", [2, 3, 10])
+    @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+    def test_the_remedy(self, n_classes: int, dtype: str) -> None:
+        rows = np.zeros((4, n_classes), dtype)
+        rows[:, 0], rows[:, 1] = 60, 40
+        with pytest.raises(ValueError, match=r"row 0, class 0;.*percentages.*divide y_prob by 100") as caught:
+            tn.vce(np.zeros(4, int), rows)
+        assert "logits" not in str(caught.value)
+
+    def test_rounded_ones(self) -> None:
+        refused(
+            ValueError, "y_prob", "percentages", "normalize=True", y_true=[0], y_prob=[[33.3, 33.3, 33.3]]
+        )
+
+    def test_of_class_1(self) -> None:
+        with pytest.raises(ValueError, match=r"y_prob is 85.0 in row 1;.*divide y_prob by 100.*from_logits"):
+            tn.vce([0, 1], [0.5, 85.0])
+
+    def test_logits_are_still_called_so(self) -> None:
+        for row in ([60.0, -40.0], [60.0, 30.0], [160.0, -60.0]):
+            with pytest.raises(ValueError, match="from_logits=True") as caught:
+                tn.vce([0], [row])
+            assert "100" not in str(caught.value)
 
 
 class TestLogits:

@@ -315,6 +315,24 @@ class TestGroups:
                 exact.benjamini_hochberg(p)
             )
 
+    def test_combinations_of_columns(self) -> None:
+        half = np.arange(1500) % 2
+        columns = {"site": self.SITE, "half": half}
+        names = [f"site={site}, half={number}" for site, number in zip(self.SITE, half, strict=True)]
+        models = {"good": GOOD, "sharp": SHARP}
+        got, want = (
+            tn.compare(Y_TRUE, models, groups=groups, rng=2, resamples=39).to_dict()
+            for groups in (columns, names)
+        )
+        assert got == want
+
+    def test_flagged_groups_are_printed_first(self) -> None:
+        last = max(np.unique(self.SITE).tolist())
+        other = np.where((last == self.SITE)[:, None], tn.simulate.sharpen(GOOD, 4), GOOD)
+        result = tn.compare(Y_TRUE, {"good": GOOD, "other": other}, groups=self.SITE, rng=2, min_group_size=1)
+        printed = [line.split(",")[0] for line in str(result).splitlines() if line.endswith(" rows")]
+        assert printed == [last, *(group.name for group in result.groups if group.name != last)]
+
     def test_all_groups_too_small(self) -> None:
         result = tn.compare(
             Y_TRUE, {"a": GOOD, "b": SHARP}, groups=self.SITE, min_group_size=2000, rng=2, resamples=39

@@ -49,9 +49,13 @@ BAD_CSV = {
     "missing": ("1,,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
     "nan": ("1,nan,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
     "label out of range": ("2,0.5,0.5", "the label is 2", "label out of range"),
-    "label with a fraction": ("0.5,0.5,0.5", "label is no class index, got '0.5'", "label is no class index"),
-    "label in words": ("cat,0.5,0.5", "label is no class index, got 'cat'", "label is no class index"),
-    "label missing": (",0.5,0.5", "label is no class index, got ''", "label is no class index"),
+    "label with a fraction": (
+        "0.5,0.5,0.5",
+        "label is not a class index, got '0.5'",
+        "label is not a class index",
+    ),
+    "label in words": ("cat,0.5,0.5", "label is not a class index, got 'cat'", "label is not a class index"),
+    "label missing": (",0.5,0.5", "label is not a class index, got ''", "label is not a class index"),
     "words": ("1,abc,0.5", "no number: 'abc'", "column 'p_0' has a missing value"),
     "too few fields": ("1,0.5", "Expected 3 columns, got 2", "wrong number of fields"),
 }
@@ -273,6 +277,15 @@ class TestColumns:
             ("y,p_0,p_1", {"classes": "a,b,c"}, "lists 3 classes"),
             ("y,p_0,p_1", {"classes": "a,a"}, "a name twice"),
             ("y,p_0,p_1", {"probs": "p_1", "classes": "columns"}, "does not name the classes"),
+            ("y,p_cat,p_dog", {"classes": "cat,cow"}, "match only in part"),
+            ("y,p_cat,p_dog", {"classes": "Cat,Dog"}, "match only in part"),
+            ("y,p_0,p_1", {"classes": "1,2"}, "match only in part"),
+            ("y,p_cat,p_dog", {"probs": "p_cat", "classes": "cat,dog"}, "which --classes calls 'dog'"),
+            ("y,p_cat,p_dog,cat,dog", {"probs": "p_*", "by": "sex"}, "no column 'sex' (--by)"),
+            ("0.1,0.4,0.5", {"label": "0.1"}, "holds numbers and no names"),
+            ("1,0.5,0.5", {"label": "1"}, "holds numbers and no names"),
+            ("TRUE,nan,1e-5", {}, "holds numbers and no names"),
+            ("1,85%,15%", {}, "holds numbers and no names"),
         ],
     )
     def test_nothing_is_guessed(self, tmp_path: Path, head: str, request_: Any, told: str) -> None:
@@ -285,6 +298,24 @@ class TestColumns:
         assert summed(tmp_path / "x.jsonl", classes="cat,dog").tables.n_rows == 1
         assert "did you mean 'cap'" in refused(tmp_path / "x.jsonl", classes="cap,dog").remedy
 
+    def test_labels_that_are_neither_classes_nor_their_numbers(self, tmp_path: Path) -> None:
+        """Numbers do not count the names of --classes: the remedy names the columns in their order."""
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="y,p_low,p_high")
+        error = refused(path, classes="low,high")
+        assert "label is not one of the classes, got '0'" in error.cause
+        assert "--probs a,b,c" in error.remedy
+
+    def test_the_first_line_is_data_only_if_that_is_said(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.csv"
+        path.write_text("0.25,0.75,1\n" + "0.5,0.5,0\n" * 9)
+        assert "--no-header" in refused(path, label="1").remedy
+        assert summed(path, header=False, label="3", probs="1-2").tables.n_rows == 10
+        path.write_text("0.25,0.75,1\n0.5,0.5,0\n0.5,x,0\n")
+        assert refused(path, header=False, label="3", probs="1-2").cause.startswith(f"{path}, row 3: ")
+        assert summed(path, skip=True, header=False, label="3", probs="1-2").tables.n_rows == 2
+        for request in ({}, {"label": "3"}, {"label": "3", "probs": "1-4"}, {"label": "3", "probs": "2-1"}):
+            refused(path, header=False, **request)
+
     def test_text_where_numbers_belong(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,a,b")
         assert "holds text" in refused(path, probs="p_*").cause
@@ -296,7 +327,8 @@ class TestColumns:
         other = csv(tmp_path / "b.csv", "0,0.5,0.5", head="y,p_0,q_1")
         assert "has no column 'p_1', which" in refused(first, other).cause
         more = csv(tmp_path / "c.csv", "0,0.5,0.5,0", head="y,p_0,p_1,p_2")
-        assert "'p_2', which" in refused(first, more, probs="p_*").cause
+        for request in ({"probs": "p_*"}, {}):
+            assert "'p_2', which" in refused(first, more, **request).cause
         (tmp_path / "d.jsonl").write_text('{"y": 0, "p_0": [0.5, 0.5], "p_1": 1}\n')
         assert "holds lists" in refused(first, tmp_path / "d.jsonl", probs="p_1,p_0").cause
         (tmp_path / "e.jsonl").write_text('{"y": 0, "p": [0.5, 0.5]}\n')
@@ -448,3 +480,27 @@ def test_names_of_columns_that_are_no_utf_8(tmp_path: Path, encoding: str, skip:
     error = refused(path)
     assert error.cause.startswith(f"{path} is not UTF-8: ")
     assert error.remedy == "write it again as UTF-8"
+
+
+PERCENT = {"y": [0, 1, 1], "p_0": ["85%", " 20 %", "50%"], "p_1": ["15%", "80%", "50"]}
+
+
+def test_percentages_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", "0,0.25,0.75", "0,85,15", head="y,p_0,p_1")
+    error = refused(path)
+    assert f"{path}, row 2: the prediction is 85.0" in error.cause
+    assert "--percent" in error.remedy
+    assert "logits" not in error.remedy
+    text = csv(tmp_path / "t.csv", "0,85%,15%", head="y,p_0,p_1")
+    for request in ({}, {"probs": "p_*"}):
+        assert refused(text, **request).remedy == "pass --percent"
+    single = csv(tmp_path / "s.csv", "0,85", head="y,p")
+    assert "--percent" in refused(single).remedy
+
+
+def test_text_that_is_no_percentage(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", "0,85%,15%", "0,about 80,20", "1,,5", head="y,p_0,p_1")
+    assert "row 2: column 'p_0' is not a number, got 'about 80'" in refused(path, scale="percent").cause
+    left = summed(path, skip=True, scale="percent")
+    assert left.tables.n_rows == 1
+    assert sum(left.skipped.values()) == 2

@@ -301,15 +301,110 @@ class TestColumns:
         else:
             (csv.write_csv if ending == "csv" else pq.write_table)(same.table(columns), path)
         assert tables(tmp_path, path) == EXPECTED
-        assert "classes 'bird', 'cat', 'dog'" in capsys.readouterr().err
+        assert "classes bird=p_bird cat=p_cat dog=p_dog" in capsys.readouterr().err
         assert (
             tables(tmp_path, path, "--probs", "p_*", "--label", "label", "--classes", "bird,cat,dog")
             == EXPECTED
         )
 
     def test_probability_of_class_1(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        expected = tn.tabulate(same.Y_TRUE % 2, same.Y_PROB[:, 0])
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE % 2, y_prob=same.Y_PROB[:, 0])
-        assert tables(tmp_path, tmp_path / "x.npz")[0] == tn.tabulate(same.Y_TRUE % 2, same.Y_PROB[:, 0])
+        assert tables(tmp_path, tmp_path / "x.npz")[0] == expected
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE[:, None] % 2, y_prob=same.Y_PROB[:, :1])
+        assert tables(tmp_path, tmp_path / "x.npz")[0] == expected
+        np.save(tmp_path / "p.npy", same.Y_PROB[:, :1])
+        np.save(tmp_path / "y.npy", same.Y_TRUE[:, None] % 2)
+        assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy")[0] == expected
+        lists = pa.array(same.Y_PROB[:, :1].tolist())
+        pq.write_table(pa.table({"y": same.Y_TRUE % 2, "probs": lists}), tmp_path / "x.parquet")
+        assert tables(tmp_path, tmp_path / "x.parquet")[0] == expected
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    def test_columns_that_are_not_numbered_are_in_the_order_of_the_file(
+        self, tmp_path: Path, ending: str, capsys: Any
+    ) -> None:
+        """Not in that of the alphabet; the mapping is printed whole."""
+        names = ["p_low", "p_mid", "p_high"]
+        columns = {"y": same.Y_TRUE, **dict(zip(names, same.Y_PROB.T, strict=True))}
+        path = same.written(tmp_path / f"x.{ending}", columns)
+        for options in ([], ["--probs", "p_*"], ["--probs", "p_low, p_mid, p_high"]):
+            assert tables(tmp_path, path, *options) == EXPECTED
+            assert "classes 0=p_low 1=p_mid 2=p_high\n" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+    def test_names_are_matched_in_whatever_order(self, tmp_path: Path, order: list[int]) -> None:
+        """The table does not depend on the order of classes, since no two probabilities of a row are equal."""
+        rows = same.Y_PROB[7:]
+        names = np.array(["low", "mid", "high"])
+        expected = tn.tabulate(same.Y_TRUE[7:], rows)
+        columns = {f"p_{names[c]}": rows[:, c] for c in order}
+        path = same.written(tmp_path / "x.parquet", {"y": names[same.Y_TRUE[7:]], **columns})
+        listed = ",".join(columns)
+        for options in (
+            [],
+            ["--classes", "columns"],
+            ["--classes", "low,mid,high"],
+            ["--classes", "mid, high, low"],
+            ["--probs", listed, "--classes", "high,mid,low"],
+            ["--probs", listed],
+        ):
+            assert tables(tmp_path, path, *options)[0] == expected
+        whole = same.written(
+            tmp_path / "y.parquet", {"y": [f"p_{names[y]}" for y in same.Y_TRUE[7:]], **columns}
+        )
+        assert tables(tmp_path, whole)[0] == expected
+        assert tables(tmp_path, whole, "--classes", "p_mid,p_high,p_low")[0] == expected
+
+    def test_further_files_are_matched_to_the_first_by_name(self, tmp_path: Path) -> None:
+        half = same.N_ROWS // 2
+        for name, rows, order in (("a", slice(None, half), [0, 1, 2]), ("b", slice(half, None), [2, 0, 1])):
+            columns = {f"p_{'xyz'[c]}": same.Y_PROB[rows, c] for c in order}
+            same.written(tmp_path / f"{name}.parquet", {"y": same.Y_TRUE[rows], **columns})
+        assert tables(tmp_path, tmp_path / "a.parquet", tmp_path / "b.parquet") == EXPECTED
+
+    def test_many_classes_show_their_ends(self, tmp_path: Path, capsys: Any) -> None:
+        columns = {f"p_{c}": [1 / 32] for c in range(32)}
+        path = same.written(tmp_path / "x.parquet", {"y": [0], **dict(reversed(columns.items()))})
+        tables(tmp_path, path)
+        assert "classes 0=p_0 1=p_1 2=p_2 … 29=p_29 30=p_30 31=p_31\n" in capsys.readouterr().err
+
+    def test_a_file_without_a_line_of_names(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.csv"
+        lines = zip(same.Y_PROB.tolist(), same.Y_TRUE.tolist(), strict=True)
+        path.write_text("".join(",".join(map(str, [*row, label])) + "\n" for row, label in lines))
+        options = ["--no-header", "--label", "4", "--probs", "1-3"]
+        assert tables(tmp_path, path, *options) == EXPECTED
+        assert main(["tabulate", str(path), *options[1:], "-o", str(tmp_path / "t.json")]) == 2
+        swapped = tables(tmp_path, path, "--no-header", "--label", "4", "--probs", "3,1,2")[0]
+        assert swapped == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    @pytest.mark.parametrize("words", [("false", "true"), ("False", "True"), ("FALSE", "TRUE"), None])
+    def test_true_and_false_are_classes_1_and_0(self, tmp_path: Path, ending: str, words: Any) -> None:
+        """As text or as truth values, whatever the order of the columns."""
+        y = same.Y_TRUE % 2
+        labels = np.array(words)[y] if words else y == 1
+        p = np.stack([1 - same.Y_PROB[:, 0], same.Y_PROB[:, 0]], axis=1)
+        for names in (("p_0", "p_1"), ("p_false", "p_true")):
+            columns = {names[1]: p[:, 1], names[0]: p[:, 0]}
+            path = same.written(tmp_path / f"x.{ending}", {"y": labels, **columns})
+            assert tables(tmp_path, path)[0] == tn.tabulate(y, p)
+        path = same.written(tmp_path / f"x.{ending}", {"y": labels, "p": p[:, 1]})
+        assert tables(tmp_path, path)[0] == tn.tabulate(y, p[:, 1])
+
+    def test_a_space_after_a_comma_is_no_part_of_a_name(self, tmp_path: Path) -> None:
+        path, lines = tmp_path / "x.csv", ["y, p_bird, p_cat, p_dog, site"]
+        for label, row in zip(same.Y_TRUE.tolist(), same.Y_PROB.tolist(), strict=True):
+            lines.append(", ".join([same.NAMES[label], *map(str, row), "ab"[label % 2]]))
+        path.write_text("\n".join(lines))
+        assert tables(tmp_path, path) == EXPECTED
+        out = tmp_path / "by.json"
+        assert main(["tabulate", str(path), "--by", "site", "-o", str(out)]) == 0
+        assert set(load_tables(str(out)).groups) == {"a", "b"}
 
     def test_conditions(self, parquet: Path) -> None:
         chosen = (same.AGE >= 40) & np.isin(same.HOSPITAL, ["north", "größe"])
@@ -435,8 +530,73 @@ class TestColumns:
             assert grouped.groups[name][0] == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
         assert grouped.whole == EXPECTED
 
+    def test_combinations_of_columns_are_groups(self, parquet: Path) -> None:
+        old = np.where(same.AGE >= 60, "60", "20")
+        columns = same.wide() | {"decade": old}
+        path = same.written(parquet, columns)
+        made = []
+        for options in (
+            ["--by", "hospital", "--by", "decade"],
+            ["--by", "hospital,decade"],
+            ["--groups", "hospital, decade"],
+            ["--by", "hospital", "--groups", "decade"],
+        ):
+            out = str(parquet.with_name("by.json"))
+            assert main(["tabulate", str(path), *same.WIDE, *options, "-o", out]) == 0
+            made.append(load_tables(out))
+        assert made[0].by == "hospital,decade"
+        assert all(other == made[0] for other in made)
+        assert len(made[0].groups) == 8
+        for site in np.unique(same.HOSPITAL).tolist():
+            for decade in ("20", "60"):
+                mine = (site == same.HOSPITAL) & (decade == old)
+                name = f"hospital={site}, decade={decade}".replace("a,b", "a\\,b")
+                assert made[0].groups[name][0] == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert main(["assess", out, "--by", "hospital", "--by", "decade"]) == 0
+        assert main(["assess", out, "--groups", "hospital, decade"]) == 0
+        assert main(["assess", out, "--by", "hospital"]) == 2
+
+    def test_groups_that_differ_by_a_nul_stay_two(self, tmp_path: Path) -> None:
+        names = np.array(["a", "a\0", "a\0\0"], object)[np.arange(same.N_ROWS) % 3]
+        path = same.written(
+            tmp_path / "x.parquet", {"y": same.Y_TRUE, "p": list(same.Y_PROB), "g": names.tolist()}
+        )
+        out = str(tmp_path / "by.json")
+        assert main(["tabulate", str(path), "--by", "g", "-o", out]) == 0
+        groups = load_tables(out).groups
+        assert {name: of[0].n_rows for name, of in groups.items()} == {"a": 1000, "a\0": 1000, "a\0\0": 1000}
+
 
 class TestScales:
+    @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "npz", "jsonl"])
+    @pytest.mark.parametrize("sign", ["", "%"])
+    def test_percentages_are_divided_once(self, tmp_path: Path, ending: str, sign: str) -> None:
+        percent = same.Y_PROB * 100
+        expected = tn.tabulate(same.Y_TRUE, percent / 100)
+        columns = {f"p_{c}": percent[:, c] for c in range(3)}
+        if sign:
+            columns = {name: [f"{value!r}%" for value in column.tolist()] for name, column in columns.items()}
+        path = same.written(tmp_path / f"x.{ending}", {"y": same.Y_TRUE, **columns})
+        assert tables(tmp_path, path, "--percent")[0] == expected
+        assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
+
+    def test_percentages_in_lists_and_narrow_numbers(self, tmp_path: Path) -> None:
+        percent = (same.Y_PROB * 100).astype(np.float32)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=percent)
+        expected = tn.tabulate(same.Y_TRUE, percent / np.float32(100))
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == expected
+        whole = np.array([[85, 15], [20, 80]])
+        np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole)
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole / 100)
+        np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole[:, 1])
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole[:, 1] / 100)
+
+    def test_weights_beside_percentages(self, tmp_path: Path) -> None:
+        columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
+        path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
+        got = tables(tmp_path, path, "--percent", "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+
     def test_logits(self, tmp_path: Path) -> None:
         logits = np.log(same.Y_PROB + 0.01)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logits=logits)

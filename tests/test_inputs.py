@@ -99,6 +99,26 @@ class TestLabels:
         assert tn.tabulate(Y_TRUE * 10 + 10, Y_PROB, classes=[10, 20, 30]) == PLAIN
         assert tn.tabulate((Y_TRUE * 10 + 10).tolist(), Y_PROB, classes=np.array([10, 20, 30])) == PLAIN
 
+    @pytest.mark.parametrize("words", [("false", "true"), ("False", "True"), ("FALSE", "TRUE")])
+    def test_true_and_false_as_text(self, words: tuple[str, str]) -> None:
+        y = Y_TRUE % 2
+        labels = np.array(words)[y]
+        for given in (labels, labels.tolist(), labels.astype(object)):
+            assert tn.tabulate(given, Y_PROB[:, 0]) == tn.tabulate(y, Y_PROB[:, 0])
+        with pytest.raises(ValueError, match=r"y_true is 'maybe' in row 1\b"):
+            tn.vce([words[0], "maybe"], [0.5, 0.5])
+
+    @pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool"])
+    def test_a_column_of_labels(self, dtype: str) -> None:
+        """(rows, 1) are the labels, and are not spread over the classes."""
+        y_true = (Y_TRUE % 2).astype(dtype)[:, None]
+        for given in (y_true, y_true.tolist()):
+            assert tn.tabulate(given, Y_PROB[:, :2], normalize=True) == tn.tabulate(
+                y_true[:, 0], Y_PROB[:, :2], normalize=True
+            )
+        words = np.array(WORDS)[:, None]
+        assert tn.tabulate(words, Y_PROB, classes=NAMES) == PLAIN
+
     def test_names_reach_every_entrance(self) -> None:
         assert tn.vce(WORDS, Y_PROB, classes=NAMES) == tn.vce(Y_TRUE, Y_PROB)
         accumulator = tn.Accumulator(n_classes=3, classes=NAMES)
@@ -115,6 +135,8 @@ class TestBinary:
         assert tn.tabulate(self.Y, self.P) == tn.tabulate(self.Y, two)
         assert tn.tabulate(self.Y, self.P.tolist()) == tn.tabulate(self.Y, two)
         assert tn.tabulate(np.eye(2)[self.Y], self.P) == tn.tabulate(self.Y, two)
+        assert tn.tabulate(self.Y, self.P[:, None]) == tn.tabulate(self.Y, two)
+        assert tn.tabulate(self.Y[:, None], self.P[:, None].tolist()) == tn.tabulate(self.Y, two)
 
     @pytest.mark.parametrize("ties", ["first", "split"])
     def test_single_precision(self, ties: str) -> None:
@@ -258,13 +280,42 @@ def test_dlpack_of_numpy_itself() -> None:
 
 @pytest.mark.frames
 class TestPandas:
-    def test_frame_and_series_with_any_index(self) -> None:
+    def test_frame_and_series_with_one_index(self) -> None:
         import pandas as pd
 
-        frame = pd.DataFrame(Y_PROB, columns=NAMES, index=np.arange(N)[::-1] * 3)
-        labels = pd.Series(Y_TRUE, index=np.roll(np.arange(N), 5))
-        assert tn.tabulate(labels, frame) == PLAIN
-        assert tn.tabulate(labels, frame, sample_weight=pd.Series(WEIGHT, index=["a"] * N)) == WEIGHTED
+        index = np.random.default_rng(0).permutation(N) * 3
+        frame = pd.DataFrame(Y_PROB, columns=NAMES, index=index)
+        labels, weight = pd.Series(Y_TRUE, index=index), pd.Series(WEIGHT, index=index)
+        assert tn.tabulate(labels, frame, sample_weight=weight) == WEIGHTED
+        assert tn.tabulate(Y_TRUE, frame, sample_weight=weight) == WEIGHTED
+        assert tn.tabulate(pd.Series(Y_TRUE), frame, sample_weight=weight) == WEIGHTED
+        assert tn.tabulate(labels, pd.DataFrame(Y_PROB), sample_weight=weight) == WEIGHTED
+
+    def test_different_indexes_are_refused(self) -> None:
+        """Rows belong together by position or by label: which of the two is meant is not guessed."""
+        import pandas as pd
+
+        index, other = np.arange(N)[::-1], np.roll(np.arange(N), 5)
+        frame = pd.DataFrame(Y_PROB, columns=NAMES, index=index)
+        labels, weight = pd.Series(Y_TRUE, index=index), pd.Series(WEIGHT, index=other)
+        stream = tn.Accumulator(3)
+        comparer = tn.Comparer(3, models=["a", "b"])
+        models = {"a": frame, "b": frame.set_axis(other)}
+        for call in (
+            lambda: tn.vce(labels.set_axis(other), frame),
+            lambda: tn.tabulate(labels, frame, sample_weight=weight),
+            lambda: tn.tabulate(labels, Y_PROB, sample_weight=weight),
+            lambda: tn.assess(labels, frame, groups=pd.Series(["a"] * N, index=other)),
+            lambda: tn.assess(labels, frame, groups={"g": pd.Series(["a"] * N, index=other)}),
+            lambda: tn.assess(labels, frame, clusters=pd.Series(range(N), index=other)),
+            lambda: tn.compare(labels, models),
+            lambda: tn.compare(Y_TRUE, models),
+            lambda: stream.update(labels.set_axis(other), frame),
+            lambda: comparer.update(Y_TRUE, models),
+        ):
+            with pytest.raises(ValueError, match=r"have different indexes.*row 0.*reset_index"):
+                call()
+        assert stream.n_rows == comparer.n_rows == 0
 
     def test_a_slice_of_a_frame_starts_at_row_zero(self) -> None:
         import pandas as pd
@@ -303,16 +354,87 @@ class TestPandas:
             with pytest.raises(TypeError, match=r"y_true.*classes="):
                 tn.vce(pd.Series(WORDS).astype(dtype), Y_PROB)
 
-    def test_columns_in_another_order_than_classes_are_refused(self) -> None:
+    @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 0, 2]])
+    @pytest.mark.parametrize("prefix", ["", "p_", "score of ", "class."])
+    def test_names_are_matched_to_columns_in_whatever_order(self, order: list[int], prefix: str) -> None:
+        """Without classes= or with it; the table does not depend on the order, since no row has a tie."""
         import pandas as pd
 
-        frame = pd.DataFrame(Y_PROB, columns=["dog", "cat", "cow"])
-        with pytest.raises(ValueError, match=r"columns of y_prob.*classes"):
-            tn.vce(WORDS, frame, classes=NAMES)
-        renamed = frame.set_axis(
-            ["p_1", "p_2", "p_3"], axis=1
-        )  # no permutation of the names: they say nothing
-        assert tn.tabulate(WORDS, renamed, classes=NAMES) == PLAIN
+        columns = [f"{prefix}{NAMES[c]}" for c in order]
+        frame = pd.DataFrame(Y_PROB[:, order], columns=columns)
+        stream = tn.Accumulator(3)
+        stream.update(WORDS, frame)
+        assert stream.table == PLAIN
+        assert tn.tabulate(WORDS, frame) == PLAIN
+        assert tn.tabulate([f"{prefix}{word}" for word in WORDS], frame) == PLAIN
+        for classes in (NAMES, NAMES[::-1], "columns", [f"{prefix}{name}" for name in NAMES]):
+            labels = [f"{prefix}{word}" for word in WORDS] if classes[0] == f"{prefix}cat" else WORDS
+            assert tn.tabulate(labels, frame, classes=classes) == PLAIN
+        assert tn.assess(WORDS, frame, rng=0) == tn.assess(Y_TRUE, Y_PROB, rng=0)
+
+    def test_names_that_match_in_part_are_refused(self) -> None:
+        import pandas as pd
+
+        frame = pd.DataFrame(Y_PROB, columns=["p_dog", "p_cat", "p_cow"])
+        for classes in (["cat", "dog", "pig"], ["Cat", "Dog", "Cow"], ["p_cat", "dog", "cow"]):
+            with pytest.raises(ValueError, match="match only in part"):
+                tn.vce(WORDS, frame, classes=classes)
+        with pytest.raises(ValueError, match=r"y_true is 'pig' in row 0.*not one of the classes"):
+            tn.vce(["pig", *WORDS[1:]], frame)
+        renamed = frame.set_axis(["p_1", "p_2", "p_3"], axis=1)  # none matches: the order counts
+        assert tn.tabulate(WORDS, renamed, classes=["dog", "cat", "cow"]) == tn.tabulate(
+            WORDS, frame[["p_dog", "p_cat", "p_cow"]].to_numpy(), classes=["dog", "cat", "cow"]
+        )
+
+    def test_numbered_columns_are_taken_by_number(self) -> None:
+        import pandas as pd
+
+        rows = np.random.default_rng(3).dirichlet(np.ones(11), N)
+        labels = np.arange(N) % 11
+        frame = pd.DataFrame(rows, columns=[f"p_{c}" for c in range(11)])
+        shuffled = frame[sorted(frame.columns)]  # p_10 before p_2
+        assert tn.tabulate(labels, shuffled) == tn.tabulate(labels, rows)
+        with pytest.raises(ValueError, match="order of their numbers"):
+            tn.tabulate([f"c{label}" for label in labels], shuffled, classes=[f"c{c}" for c in range(11)])
+        by_one = shuffled.set_axis([f"p_{int(name[2:]) + 1}" for name in shuffled.columns], axis=1)
+        with pytest.raises(ValueError, match=r"classes='columns'.*classes='index'"):
+            tn.tabulate(labels, by_one)
+        assert tn.tabulate(labels, by_one, classes="index") == tn.tabulate(labels, rows)
+        assert tn.tabulate(labels + 1, by_one, classes="columns") == tn.tabulate(labels, rows)
+
+    def test_columns_without_numbers_keep_their_order(self) -> None:
+        import pandas as pd
+
+        frame = pd.DataFrame(Y_PROB, columns=["p_low", "p_mid", "p_high"])
+        assert tn.tabulate(Y_TRUE, frame) == PLAIN
+
+    def test_further_frames_are_matched_to_the_first_by_name(self) -> None:
+        """Batches of a stream, and models of a comparison."""
+        import pandas as pd
+
+        frame = pd.DataFrame(Y_PROB, columns=["p_low", "p_mid", "p_high"])
+        other = frame[["p_high", "p_low", "p_mid"]]
+        stream = tn.Accumulator(3)
+        stream.update(Y_TRUE[:20], frame[:20])
+        stream.update(Y_TRUE[20:], other[20:].reset_index(drop=True))
+        assert stream.table == PLAIN
+        with pytest.raises(ValueError, match="match only in part"):
+            stream.update(Y_TRUE, frame.set_axis(["p_low", "p_mid", "p_top"], axis=1))
+        assert stream.table == PLAIN
+        result = tn.compare(Y_TRUE, {"a": frame, "b": other}, rng=0)
+        assert result.assessments["a"].table == result.assessments["b"].table == PLAIN
+        named = tn.compare(WORDS, {"a": frame.set_axis(NAMES, axis=1), "b": Y_PROB}, rng=0, classes=NAMES)
+        assert named.assessments["a"].table == named.assessments["b"].table == PLAIN
+
+    def test_true_and_false_as_columns(self) -> None:
+        import pandas as pd
+
+        p = np.random.default_rng(1).random(N)
+        y = Y_TRUE == 1
+        for names in (("True", "False"), ("p_true", "p_false"), (True, False)):
+            frame = pd.DataFrame({names[0]: p, names[1]: 1 - p})
+            for labels in (y, np.where(y, "TRUE", "FALSE"), y.astype(int)):
+                assert tn.tabulate(labels, frame) == tn.tabulate(y, np.stack([1 - p, p], axis=1))
 
     @pytest.mark.parametrize("dtype", ["Float64", "float64", "float64[pyarrow]"])
     def test_missing_values(self, dtype: str) -> None:
@@ -339,13 +461,13 @@ class TestPandas:
         with pytest.raises(ValueError, match=r"sample_weight.*missing.*row 4\b"):
             tn.vce(Y_TRUE, Y_PROB, sample_weight=weight)
 
-    def test_shapes_with_one_column(self) -> None:
+    def test_frames_of_one_column(self) -> None:
         import pandas as pd
 
-        with pytest.raises(ValueError, match=r"y_prob.*one class"):
-            tn.vce(Y_TRUE > 0, pd.DataFrame(Y_PROB[:, :1]))
-        with pytest.raises(ValueError, match=r"y_true.*shape"):
-            tn.vce(pd.DataFrame(Y_TRUE), Y_PROB)
+        y, p = Y_TRUE > 0, Y_PROB[:, 1]
+        assert tn.tabulate(y, pd.DataFrame({"p_yes": p})) == tn.tabulate(y, p)
+        assert tn.tabulate(pd.DataFrame({"y": y}), p) == tn.tabulate(y, p)
+        assert tn.tabulate(pd.DataFrame({"y": WORDS}), Y_PROB, classes=NAMES) == PLAIN
 
     def test_one_hot_frame(self) -> None:
         import pandas as pd
@@ -362,13 +484,18 @@ class TestPandas:
         import pandas as pd
 
         assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB)) == PLAIN
-        with pytest.raises(ValueError, match=r"columns of y_prob are \['2', '0', '1'\].*classes"):
-            tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB, columns=[2, 0, 1]))
+        assert tn.tabulate(WORDS, pd.DataFrame(Y_PROB), classes=NAMES) == PLAIN
+        assert tn.tabulate(Y_TRUE + 1, pd.DataFrame(Y_PROB), classes=[1, 2, 3]) == PLAIN
+        assert tn.tabulate(Y_TRUE, pd.DataFrame(Y_PROB[:, [2, 0, 1]], columns=[2, 0, 1])) == PLAIN
+
+    def test_one_hot_columns_are_matched_by_name(self) -> None:
+        import pandas as pd
+
         one_hot = pd.DataFrame(np.eye(3)[Y_TRUE][:, [2, 0, 1]], columns=["cow", "cat", "dog"])
-        with pytest.raises(ValueError, match=r"one-hot y_true"):
-            tn.tabulate(one_hot, pd.DataFrame(Y_PROB, columns=NAMES))
-        with pytest.raises(ValueError, match=r"one-hot y_true"):
-            tn.tabulate(one_hot, Y_PROB, classes=NAMES)
+        assert tn.tabulate(one_hot, pd.DataFrame(Y_PROB, columns=NAMES)) == PLAIN
+        assert tn.tabulate(one_hot, Y_PROB, classes=NAMES) == PLAIN
+        with pytest.raises(ValueError, match="match only in part"):
+            tn.tabulate(one_hot.rename(columns={"cow": "pig"}), pd.DataFrame(Y_PROB, columns=NAMES))
 
     def test_columns_of_the_same_name(self) -> None:
         """Which of them is meant cannot be known by name: refused, and the argument named."""

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._containers import Contents, contents_of
-from trueness._labels import Labels, class_names, labels_of
+from trueness._class_columns import Columns
+from trueness._containers import Contents, contents_of, refuse_other_index
+from trueness._frame_columns import arranged_predictions, arranged_truth
+from trueness._labels import Labels, are_names, class_names, labels_of, require_names
 from trueness._sums import FloatArray
 
 BLOCK_VALUES = 2**17
@@ -99,6 +101,10 @@ class Rows:
     normalize: bool
     labels: Labels | None
     sample_weight: FloatArray | None
+    columns_of_classes: Columns | None = None
+    """The columns of a data frame in the order of the classes, to which further ones are matched."""
+    index: Any = None
+    """The row labels of the first pandas object that has its own."""
 
     @classmethod
     def of(
@@ -110,16 +116,25 @@ class Rows:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        first: Columns | None = None,
     ) -> Rows:
-        """Rows with labels, from what a user passed."""
-        truth, predictions = contents_of(y_true, "y_true"), contents_of(y_prob, "y_prob")
+        """Rows with labels, from what a user passed; `first` are columns that those of a frame are matched to."""
+        truth, predictions = contents_of(y_true, "y_true").flat, contents_of(y_prob, "y_prob").flat
         _refuse_swapped(truth, predictions)
         rows = cls._of_contents(predictions, sample_weight, from_logits, normalize)
-        names = None if classes is None else class_names(classes)
-        _refuse_other_column_order(truth, predictions, names)
-        labels = labels_of(truth, rows.n_rows, rows.n_classes, names)
-        return cls(
-            predictions, rows.n_rows, rows.n_classes, from_logits, normalize, labels, rows.sample_weight
+        other = "sample_weight" if predictions.index is None else "y_prob"
+        refuse_other_index("y_true", truth.index, other, rows.index)
+        names = class_names(classes)
+        if isinstance(names, list):
+            require_names(names, rows.n_classes)
+        columns, predictions, index_of = arranged_predictions(predictions, names, are_names(truth), first)
+        truth = arranged_truth(truth, columns, names)
+        return replace(
+            rows,
+            y_prob=predictions,
+            labels=labels_of(truth, rows.n_rows, rows.n_classes, index_of),
+            columns_of_classes=columns,
+            index=truth.index if truth.index is not None else rows.index,
         )
 
     @classmethod
@@ -127,7 +142,7 @@ class Rows:
         cls, y_prob: Any, sample_weight: Any = None, *, from_logits: bool, normalize: bool
     ) -> Rows:
         """Rows without labels."""
-        return cls._of_contents(contents_of(y_prob, "y_prob"), sample_weight, from_logits, normalize)
+        return cls._of_contents(contents_of(y_prob, "y_prob").flat, sample_weight, from_logits, normalize)
 
     @classmethod
     def _of_contents(cls, y_prob: Contents, sample_weight: Any, from_logits: bool, normalize: bool) -> Rows:
@@ -136,8 +151,12 @@ class Rows:
         if normalize and (from_logits or len(y_prob.shape) == 1):
             given = "from_logits=True" if from_logits else "the probability of class 1"
             raise ValueError(f"{given} already makes rows sum to 1; leave out normalize=True")
-        weight = None if sample_weight is None else _checked_weight(sample_weight, n_rows)
-        return cls(y_prob, n_rows, n_classes, from_logits, normalize, None, weight)
+        weight, index = None, y_prob.index
+        if sample_weight is not None:
+            weights = contents_of(sample_weight, "sample_weight")
+            refuse_other_index("sample_weight", weights.index, "y_prob", index)
+            weight, index = _checked_weight(weights, n_rows), weights.index if index is None else index
+        return cls(y_prob, n_rows, n_classes, from_logits, normalize, None, weight, index=index)
 
     def taken(self, which: NDArray[np.intp] | slice) -> Rows:
         """Some of the rows, in the order named; messages about them count from there."""
@@ -287,6 +306,13 @@ def _hint(given: FloatArray) -> str:
         return ""
     if (given > -1e-6).all() and (given < 1 + 1e-6).all():
         return "; this looks like rounding: clip y_prob to [0, 1] first"
+    if (given >= 0).all() and (given <= 100).all():
+        if len(given) == 1:
+            return "; divide y_prob by 100 if these are percentages, or pass from_logits=True for logits"
+        if abs(given.sum() - 100) <= 100 * SUM_TOLERANCE:
+            return "; these are percentages, which sum to 100: divide y_prob by 100"
+        if abs(given.sum() - 100) <= 1:
+            return "; these look like rounded percentages: pass normalize=True to divide each row by its sum"
     return "; pass from_logits=True for logits" + (
         ", or normalize=True for scores" if (given >= 0).all() else ""
     )
@@ -315,7 +341,8 @@ def _divided_by_sum(raw: NDArray[Any]) -> FloatArray:
 
 
 def _checked_shape(y_prob: Contents) -> tuple[int, int]:
-    for name, array in zip(y_prob.names or (None,), y_prob.columns or (y_prob.data,), strict=True):
+    arrays = y_prob.columns or (y_prob.data,)
+    for name, array in zip(y_prob.names or [None] * len(arrays), arrays, strict=True):
         _refuse_dtype(array, "y_prob" if name is None else f"y_prob, column {name!r},")
     shape = y_prob.shape
     if len(shape) not in (1, 2):
@@ -326,10 +353,8 @@ def _checked_shape(y_prob: Contents) -> tuple[int, int]:
         raise ValueError("y_prob has no rows")
     if len(shape) == 1:
         return shape[0], 2
-    if shape[1] < 2:
-        raise ValueError(
-            f"y_prob has shape {shape}, one class; pass two columns, or one dimension for the probability of class 1"
-        )
+    if shape[1] < 1:
+        raise ValueError(f"y_prob has shape {shape}, no classes")
     return shape[0], shape[1]
 
 
@@ -350,8 +375,7 @@ def _refuse_dtype(array: NDArray[Any] | None, argument: str) -> None:
     raise TypeError(f"{argument} has dtype {array.dtype}; probabilities are real numbers")
 
 
-def _checked_weight(sample_weight: Any, n_rows: int) -> FloatArray:
-    contents = contents_of(sample_weight, "sample_weight")
+def _checked_weight(contents: Contents, n_rows: int) -> FloatArray:
     if contents.data is None or contents.shape != (n_rows,):
         raise ValueError(
             f"sample_weight has shape {contents.shape}; one weight for each of {n_rows} rows is needed"
@@ -384,21 +408,3 @@ def _refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
             f"y_true (shape {y_true.shape}) looks like predictions and y_prob (shape {y_prob.shape}) like labels; "
             "the order is (y_true, y_prob)"
         )
-
-
-def _refuse_other_column_order(y_true: Contents, y_prob: Contents, classes: list[Any] | None) -> None:
-    """Columns named as the classes are, but in another order: whether position or name is meant must not be guessed."""
-    one_hot = y_true.names if len(y_true.shape) == 2 else None
-    if y_prob.names is None and one_hot is None:
-        return
-    numbers = [str(index) for index in range(len(y_prob.names or one_hot or ()))]
-    if classes is not None:
-        orders = [[str(name) for name in classes]]
-    else:
-        orders = [numbers] if y_prob.names is None else [list(y_prob.names), numbers]
-    for argument, names in (("y_prob", y_prob.names or ()), ("one-hot y_true", one_hot or ())):
-        for order in orders:
-            if list(names) != order and sorted(names) == sorted(order):
-                raise ValueError(
-                    f"the columns of {argument} are {list(names)}, but the classes are {order}: reorder either"
-                )

@@ -27,12 +27,17 @@ class Contents:
     data: NDArray[Any] | None
     columns: tuple[NDArray[Any], ...] | None = None
     names: tuple[str, ...] | None = None
+    """Of the columns of a data frame; None if they have none, or are only numbered from 0."""
     eps: float = float(np.finfo(np.float64).eps)
+    index: Any = None
+    """The row labels of a pandas object, unless they only count the rows from 0."""
 
     @classmethod
-    def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str]) -> Contents:
+    def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> Contents:
         """Columns that are arrays already, as the readers of files have them."""
-        return cls(None, tuple(columns), tuple(names), max(_eps(column.dtype) for column in columns))
+        counted = names is None or list(names) == [str(place) for place in range(len(columns))]
+        own = None if names is None or counted else tuple(names)
+        return cls(None, tuple(columns), own, max(_eps(column.dtype) for column in columns))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -48,6 +53,20 @@ class Contents:
             return replace(self, columns=tuple(column[which] for column in self.columns))
         assert self.data is not None
         return replace(self, data=self.data[which])
+
+    def arranged(self, places: Sequence[int]) -> Contents:
+        """The columns of a data frame in another order."""
+        columns, names = self.columns or (), self.names or ()
+        return replace(self, columns=tuple(columns[i] for i in places), names=tuple(names[i] for i in places))
+
+    @property
+    def flat(self) -> Contents:
+        """A single column, (rows, 1), as one dimension."""
+        if len(self.shape) != 2 or self.shape[1] != 1:
+            return self
+        data = self.columns[0] if self.columns is not None else self.data
+        assert data is not None
+        return replace(self, data=data.reshape(-1), columns=None, names=None)
 
     def head(self, n_rows: int) -> NDArray[Any]:
         """The first rows as one array."""
@@ -86,11 +105,34 @@ def _eps(dtype: np.dtype[Any]) -> float:
 
 
 def _from_sequence(value: Any, argument: str) -> Contents:
+    _refuse_masked_inside(value, argument)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{argument} is not a rectangular array of numbers: {error}") from error
     return _from_numpy(array, argument)
+
+
+def _refuse_masked_inside(value: Sequence[Any], argument: str) -> None:
+    """Refuse masked values inside a list: NumPy would take what is behind the mask."""
+    if not _may_be_masked(value):
+        return
+    for row, item in enumerate(value):
+        parts = item if isinstance(item, (list, tuple)) and _may_be_masked(item) else [item]
+        for part in parts:
+            if isinstance(part, np.ndarray) and np.any(getattr(part, "mask", False)):
+                raise ValueError(
+                    f"{argument} has a masked value in row {row}; fill or leave out such rows first"
+                )
+
+
+def _may_be_masked(value: Sequence[Any]) -> bool:
+    """Whether an array of a kind of its own is among the items, or in one of them; by types alone, which is fast."""
+    kinds = set(map(type, value))
+    for item in value if kinds & {list, tuple} else ():
+        if isinstance(item, (list, tuple)):
+            kinds |= set(map(type, item))
+    return any(issubclass(kind, np.ndarray) and kind is not np.ndarray for kind in kinds)
 
 
 def _from_frame(value: Any, argument: str) -> Contents | None:
@@ -100,7 +142,7 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
     if nw.dependencies.is_into_series(value):
         series = nw.from_native(value, series_only=True)
         array = _column(series, argument)
-        return Contents(array, eps=_eps(array.dtype))
+        return Contents(array, eps=_eps(array.dtype), index=_own_index(nw.maybe_get_index(series)))
     if not nw.dependencies.is_into_dataframe(value):
         return None
     try:
@@ -112,7 +154,28 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
     columns = tuple(_column(series, f"{argument}, column {series.name!r}") for series in frame.iter_columns())
     if not columns:
         raise ValueError(f"{argument} is a data frame without columns")
-    return Contents.of_columns(columns, names)
+    return replace(Contents.of_columns(columns, names), index=_own_index(nw.maybe_get_index(frame)))
+
+
+def _own_index(index: Any) -> Any:
+    """The row labels of a pandas object; None if there are none, or if they only count the rows from 0."""
+    if index is None:
+        return None
+    counting = np.array_equal(np.asarray(index), np.arange(len(index)))
+    return None if counting else index
+
+
+def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) -> None:
+    """Refuse pandas objects whose row labels differ: whether position or label is meant must not be guessed."""
+    if index is None or other_index is None or len(index) != len(other_index) or index.equals(other_index):
+        return
+    unlike = (row for row, (a, b) in enumerate(zip(index, other_index, strict=True)) if a != b)
+    row = next(unlike, 0)
+    raise ValueError(
+        f"{argument} and {other} have different indexes ({index[row]!r} and {other_index[row]!r} in row {row}); "
+        f"align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
+        "together by position"
+    )
 
 
 def _column(series: Any, argument: str) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._class_columns import BOOLEANS, COLUMNS, INDEX
 from trueness._containers import Contents
 
 
@@ -55,7 +56,9 @@ class Labels:
             name = part.tolist()[row]
             near = get_close_matches(str(name), [str(known) for known in index_of], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"y_true is {name!r} in row {start + row}, which is not one of classes{hint}")
+            raise ValueError(
+                f"y_true is {name!r} in row {start + row}, which is not one of the classes{hint}"
+            )
         return np.array(indices, dtype=np.intp)
 
     def _refuse_first(self, bad: NDArray[np.bool_], part: NDArray[Any], start: int, accepted: str) -> None:
@@ -74,8 +77,10 @@ def _all_below(part: NDArray[Any], n_classes: int) -> bool:
     return bool(np.minimum.reduce(part) >= 0 and np.maximum.reduce(part) < n_classes)
 
 
-def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: list[Any] | None) -> Labels:
-    """Labels of the right shape and kind, or a ValueError or TypeError about y_true or classes."""
+def labels_of(
+    contents: Contents, n_rows: int, n_classes: int, index_of: dict[Hashable, int] | None
+) -> Labels:
+    """Labels of the right shape and kind, or a ValueError or TypeError about y_true."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
     if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
         raise ValueError(
@@ -84,34 +89,54 @@ def labels_of(contents: Contents, n_rows: int, n_classes: int, classes: list[Any
         )
     if data.shape[0] != n_rows:
         raise ValueError(f"y_true has {data.shape[0]} labels, but y_prob has {n_rows} rows")
-    names = None if classes is None else _index_of(classes, n_classes)
     if data.dtype.name == "bfloat16":
         data = data.astype(np.float32)
-    if data.ndim == 1 and names is not None:
-        return Labels(data, n_classes, names)
+    if index_of is None and data.ndim == 1 and data.dtype.kind in "UO" and _is_boolean(data[0]):
+        index_of = BOOLEANS
+    if data.ndim == 1 and index_of is not None:
+        return Labels(data, n_classes, index_of)
     missing = [i for i, value in enumerate(data.ravel()) if value is None] if data.dtype.kind == "O" else []
     if missing:
         row = np.unravel_index(missing[0], data.shape)[0]
         raise ValueError(f"y_true has a missing value in row {row}; fill or leave out such rows first")
-    if data.dtype.kind in "USO":
-        raise TypeError(
-            f"y_true holds {data.dtype} values ({data[:1].tolist()[0]!r} in row 0), not class indices; for names pass "
-            "classes=[...] in the order of the columns of y_prob"
-        )
-    if data.dtype.kind not in "iubf":
-        raise TypeError(f"y_true has dtype {data.dtype}; labels are class indices, names or one-hot rows")
+    _refuse_kind(data)
     return Labels(data, n_classes, None)
 
 
-def class_names(classes: Any) -> list[Any]:
-    """The entries of `classes`, in order."""
+def _refuse_kind(data: NDArray[Any]) -> None:
+    """Refuse labels that are neither numbers nor names that are known."""
+    if data.dtype.kind in "USO":
+        raise TypeError(
+            f"y_true holds {data.dtype} values ({data[:1].tolist()[0]!r} in row 0), not class indices; for names pass "
+            "classes=[...] in the order of the columns of y_prob, or a data frame whose columns are named so"
+        )
+    if data.dtype.kind not in "iubf":
+        raise TypeError(f"y_true has dtype {data.dtype}; labels are class indices, names or one-hot rows")
+
+
+def _is_boolean(label: Any) -> bool:
+    return isinstance(label, str) and label in BOOLEANS
+
+
+def are_names(contents: Contents) -> bool:
+    """Whether labels are text, and neither numbers nor one-hot rows."""
+    return len(contents.shape) == 1 and contents.data is not None and contents.data.dtype.kind in "USO"
+
+
+def class_names(classes: Any) -> list[Any] | str | None:
+    """The entries of `classes` in order; "columns", "index" and None as they are."""
+    if classes is None or (isinstance(classes, str) and classes in (COLUMNS, INDEX)):
+        return classes
     unordered = isinstance(classes, (str, bytes, set, frozenset, dict))
     if unordered or not hasattr(classes, "__iter__"):
-        raise TypeError(f"classes must be a list of class names in the order of the columns, got {classes!r}")
+        raise TypeError(
+            f"classes must be a list of class names in the order of the columns, 'columns' or 'index', got {classes!r}"
+        )
     return classes.tolist() if hasattr(classes, "tolist") else list(classes)
 
 
-def _index_of(names: list[Any], n_classes: int) -> dict[Hashable, int]:
+def require_names(names: list[Any], n_classes: int) -> None:
+    """Refuse class names that are not one for each class, or not different."""
     try:
         index_of = {name: index for index, name in enumerate(names)}
     except TypeError as error:
@@ -121,4 +146,3 @@ def _index_of(names: list[Any], n_classes: int) -> dict[Hashable, int]:
     if len(index_of) != n_classes:
         repeated = next(name for index, name in enumerate(names) if index_of[name] != index)
         raise ValueError(f"classes names {repeated!r} twice")
-    return index_of

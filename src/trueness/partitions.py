@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._border import yes_or_no
+from trueness._class_columns import text_of
 from trueness._content import TableSpec
 from trueness._labels import class_names
 from trueness._table_file import SCHEMA
@@ -72,7 +73,7 @@ class Part:
     @classmethod
     def empty(cls, work: Work) -> Part:
         """The part of no rows: adding it changes nothing."""
-        return cls(GroupedTables(work.choice.by, {}))
+        return cls(GroupedTables(work.choice.grouping, {}))
 
     def to_json(self) -> str:
         """As text, in the form of saved tables."""
@@ -144,14 +145,14 @@ class Work:
 
     def sum(self, batches: Iterable[Batch]) -> Part:
         """The tables of a partition."""
-        tables, skipped = GroupedTables(self.choice.by, {}), Counter[str]()
+        tables, skipped = GroupedTables(self.choice.grouping, {}), Counter[str]()
         for batch in batches:
             if self.engine == "fused" and len(batch):
                 _warm(batch, self.specs)
             # One thread: whoever schedules has given the other cores to other partitions.
             groups = batch_tables(batch, self.specs, self.engine, self.plan.n_threads or 1)
-            tables = tables + GroupedTables(self.choice.by, groups)
-            refuse_too_many(tables.groups, self.specs, self.choice.by)
+            tables = tables + GroupedTables(self.choice.grouping, groups)
+            refuse_too_many(tables.groups, self.specs, self.choice.grouping)
             skipped += batch.skipped
         return Part(tables, skipped)
 
@@ -178,10 +179,10 @@ class Work:
         groups = {name: checked.tables.groups[name] for name in sorted(checked.tables.groups, key=str)}
         for tables in groups.values():
             self._require_specs(tables)
-        found = GroupedTables(self.choice.by, groups)
+        found = GroupedTables(self.choice.grouping, groups)
         if found.n_rows == 0:
             raise InputError("there are no rows", "check where the data come from")
-        refuse_too_many(groups, self.specs, self.choice.by)
+        refuse_too_many(groups, self.specs, self.choice.grouping)
         return found
 
     def _require_specs(self, tables: Sequence[CalibrationTable]) -> None:
@@ -258,10 +259,13 @@ class Options(TypedDict, total=False):
 
     sample_weight: Any
     """Column of weights."""
+    groups: Any
+    """Column of groups: a table, or an assessment, for each of its values too; of several columns, in a list or with
+    commas, for each combination of their values."""
     by: Any
-    """Column of groups: a table, or an assessment, for each of its values too."""
+    """Another word for `groups`."""
     classes: Any
-    """Names of the classes in the order of the columns, if labels are names."""
+    """Names of the classes, if labels are names that the columns do not have; or "columns", or "index"."""
     variation: str | Variation
     bins: int | Bins
     confidence_bins: int | Bins
@@ -284,12 +288,32 @@ def require_known(options: Mapping[str, Any]) -> None:
 
 def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) -> Request:
     """Which columns are asked for."""
-    weight, by = options.get("sample_weight"), options.get("by")
-    for name, value in (("label", label), ("sample_weight", weight), ("by", by)):
+    weight = options.get("sample_weight")
+    for name, value in (("label", label), ("sample_weight", weight)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be the name of a column, got {type(value).__name__}")
     names = probs if probs is None or isinstance(probs, str) else tuple(probs)
-    return Request(label, names, weight, by, (), named_classes(options))
+    return Request(label, names, weight, _named_groups(options), (), named_classes(options))
+
+
+def groups_of(options: Options) -> Any:
+    """What rows are grouped by, under either of its names."""
+    groups, by = options.get("groups"), options.get("by")
+    if groups is not None and by is not None:
+        raise TypeError("by is another word for groups; pass one of them")
+    return by if groups is None else groups
+
+
+def _named_groups(options: Options) -> str | tuple[str, ...] | None:
+    groups = groups_of(options)
+    if groups is None or isinstance(groups, str):
+        return groups
+    if not isinstance(groups, (list, tuple)) or not all(isinstance(name, str) for name in groups):
+        word = "by" if options.get("groups") is None else "groups"
+        raise TypeError(
+            f"{word} must be the name of a column, or a list of names, got {type(groups).__name__}"
+        )
+    return tuple(groups) or None
 
 
 def named_classes(options: Options) -> str | tuple[str, ...] | None:
@@ -297,7 +321,7 @@ def named_classes(options: Options) -> str | tuple[str, ...] | None:
     classes = options.get("classes")
     if classes is None or isinstance(classes, str):
         return classes
-    return tuple(str(name) for name in class_names(classes))
+    return tuple(text_of(name) for name in class_names(classes) or ())
 
 
 def row_options_of(options: Options) -> RowOptions:
@@ -359,7 +383,10 @@ _WORDS = {
     r"leave such rows out with --on-bad-rows skip": "leave such rows out first",
     r"check --where, --on-bad-rows and": "check",
     r", or say what it is with --format if its ending is wrong": "",
-    r"--classes gives their names, --classes index takes": "classes=[...] gives their names, classes='index' takes",
+    r"--classes gives their names": "classes=[...] gives their names",
+    r"--probs a,b,c or with": "a list of probs or with",
+    r"pass --percent": "divide by 100 first",
+    r"pass --no-header, which.*": "write a line of names, or use trueness tabulate --dask --no-header",
     r"--classes (columns|index)\b": r"classes='\1'",
     r"--(label|probs|classes|by|bins|edges) ('[^']*'|[\w,]+)": r"\1=\2",
     r"--weight": "sample_weight",

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Any
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
+from trueness._class_columns import Columns
 from trueness._content import TableSpec
 from trueness._labels import class_names
 from trueness.binning import Bins, EqualMass, as_bins
@@ -55,7 +56,8 @@ class Accumulator:
         self._table = CalibrationTable.empty(spec)
         self._from_logits = yes_or_no("from_logits", from_logits)
         self._normalize = yes_or_no("normalize", normalize)
-        self._classes = None if classes is None else class_names(classes)
+        self._classes = class_names(classes)
+        self._columns: Columns | None = None
         self._engine, self._n_threads = engine, n_threads
         self._lock = Lock()
 
@@ -70,7 +72,10 @@ class Accumulator:
         return self._table.n_rows
 
     def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> None:
-        """Add a batch of rows, all or, if one is refused, none."""
+        """Add a batch of rows, all or, if one is refused, none.
+
+        The columns of a data frame are matched by name to those of the first one.
+        """
         spec = self._table.spec
         if spec.weighted != (sample_weight is not None):
             needed = "needs" if spec.weighted else "takes no"
@@ -82,11 +87,13 @@ class Accumulator:
             from_logits=self._from_logits,
             normalize=self._normalize,
             classes=self._classes,
+            first=self._columns,
         )
         if rows.n_classes != spec.n_classes:
             raise ValueError(f"y_prob has {rows.n_classes} classes, this Accumulator has {spec.n_classes}")
         (batch,) = tabulate_rows(rows, [spec], self._engine, self._n_threads)
         self._add(batch)
+        self._columns = self._columns or rows.columns_of_classes
 
     def merge(self, other: Accumulator) -> None:
         """Add all rows of another stream of the same spec."""

@@ -27,7 +27,9 @@ def of_frame(frame: Any, request: Request, rows: RowOptions, plan: Plan) -> Piec
     names = [str(name) for name in frame.columns]
     fields = {name: _field(frame, place) for place, name in enumerate(names)}
     choice = partitions.choice_of(fields, request)
-    n_classes = choice.known_classes or _first_width(frame, choice)
+    n_classes = choice.known_classes
+    if n_classes is None:
+        choice, n_classes = choice.with_width(_first_width(frame, choice))
     work = Work.of(request, rows, plan, choice, n_classes)
     wanted = [frame.columns[names.index(name)] for name in choice.wanted.names]
     parts = frame[wanted].to_delayed()
@@ -72,15 +74,22 @@ def _frame_batches(work: Work, frame: Any, number: int) -> Iterator[Batch]:
 
 def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Options) -> Pieces:
     arrays = {"probs": y_prob, "label": label}
-    arrays |= {name: options[name] for name in ("sample_weight", "by") if options.get(name) is not None}
+    further = {"sample_weight": options.get("sample_weight"), "by": partitions.groups_of(options)}
+    arrays |= {name: array for name, array in further.items() if array is not None}
     for name, array in arrays.items():
         if not type(array).__module__.startswith("dask.array"):
             raise TypeError(f"beside an array of predictions, {name} must be a Dask array too")
-    weight, by = (name if name in arrays else None for name in ("sample_weight", "by"))
     classes = partitions.named_classes(options)
-    names = classes if isinstance(classes, tuple) else None
-    choice = Choice("label", ("probs",), y_prob.ndim == 2, weight, by, (), names)
-    work = Work.of(Request(), rows, plan, choice, int(y_prob.shape[1]) if y_prob.ndim == 2 else 2)
+    choice = Choice(
+        "label",
+        ("probs",),
+        y_prob.ndim == 2,
+        "sample_weight" if "sample_weight" in arrays else None,
+        ("by",) if "by" in arrays else (),
+        index_of={name: i for i, name in enumerate(classes)} if isinstance(classes, tuple) else None,
+    )
+    choice, n_classes = choice.with_width(int(y_prob.shape[1])) if y_prob.ndim == 2 else (choice, 2)
+    work = Work.of(Request(), rows, plan, choice, n_classes)
     lengths = {name: array.shape[0] for name, array in arrays.items() if not isnan(array.shape[0])}
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
@@ -118,10 +127,7 @@ def of_files(files: Sequence[Remote], request: Request, rows: RowOptions, plan: 
 
 
 def _file_batches(work: Work, file: Remote, first: str) -> Iterator[Batch]:
-    with local_source(file, work.request, work.options, n_classes=work.n_classes) as source:
-        if source.choice != work.choice:
-            raise InputError(
-                f"{file.input.path} has other columns than {first}", "files of one run have the same columns"
-            )
+    how = {"choice": work.choice, "n_classes": work.n_classes, "first_file": first}
+    with local_source(file, work.request, work.options, **how) as source:
         for placed in source.batches():
             yield replace(placed.batch, file=file.input.path)

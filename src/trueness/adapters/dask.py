@@ -46,13 +46,14 @@ def tabulate(
     Parameters
     ----------
     data : dask.dataframe.DataFrame, dask.array.Array, or paths of files
-        An array holds the predictions, (rows, classes) or (rows,), and `label`, `sample_weight` and `by` are arrays
+        An array holds the predictions, (rows, classes) or (rows,), and `label`, `sample_weight` and `groups` are arrays
         too. Paths may be globs, folders and whatever fsspec reads.
     label : str
         The column of true classes.
     probs : str or list of str
-        "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of lists. If left out, found
-        where only one reading of the columns is possible.
+        "p_*" (by number, p_2 before p_10, else in the order of the frame), "a,b,c" (in this order), or one column of
+        lists. If left out, detected where only one reading of the columns is possible. Labels that are names are
+        matched to the columns by name.
     client : distributed.Client
         By default Dask chooses: the current client, or else threads of this process.
     retries : int

@@ -52,8 +52,9 @@ def tabulate(
     label : str
         The column of true classes.
     probs : str or list of str
-        "p_*" (in natural order: p_2 before p_10), "a,b,c" (in this order), or one column of arrays or ML vectors. If
-        left out, found where only one reading of the columns is possible.
+        "p_*" (by number, p_2 before p_10, else in the order of the frame), "a,b,c" (in this order), or one column of
+        arrays or ML vectors. If left out, detected where only one reading of the columns is possible. Labels that are
+        names are matched to the columns by name.
     **options
         As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
     """
@@ -95,7 +96,9 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
 
     arrow = to_arrow_schema(data.schema)
     choice = partitions.choice_of({field.name: field_of(field.type) for field in arrow}, request)
-    n_classes = choice.known_classes or _width(data, choice)
+    n_classes = choice.known_classes
+    if n_classes is None:
+        choice, n_classes = choice.with_width(_width(data, choice))
     work = Work.of(request, partitions.row_options_of(options), plan, choice, n_classes)
     return work.finish(_sum(data, work))
 

@@ -15,7 +15,7 @@ from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
-from trueness.assessment._groups import coded, names_of
+from trueness.assessment._groups import coded_groups, names_of
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
 from trueness.assessment._reported import REPORTED, as_limits
 from trueness.assessment._side_by_side import Comparison
@@ -99,8 +99,9 @@ def assess(
         The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
     rng : int, None or numpy.random.Generator
         The same seed gives the same numbers; `Assessment.seed` is the one that was used. None takes a new one.
-    groups : names, shape (rows,)
-        An assessment of each group too, in the same bins and the same pass, its p-value corrected for their number.
+    groups : names, shape (rows,), or a data frame or mapping of such columns
+        An assessment of each group too, in the same bins and the same pass, its p-value corrected for their number. Of
+        several columns the groups are the combinations of their values that occur.
     min_group_size : int
         Groups of fewer rows are not assessed.
     clusters : names, shape (rows,)
@@ -129,12 +130,14 @@ def assess(
     weights = None
     if clusters is not None:
         key = stream_key([settings.seed, _CLUSTER_STREAM])
-        weights = ClusterWeights(key, settings.resamples, names_of("clusters", clusters, rows.n_rows))
+        weights = ClusterWeights(
+            key, settings.resamples, names_of("clusters", clusters, rows.n_rows, rows.index)
+        )
     if groups is None:
         tables = tabulate_rows(rows, specs, engine, n_threads)
         (drawn,) = _drawn(rows, specs, weights, settings.resamples, progress)
         return judge(Material(tables[0], tables[-1], drawn), settings)
-    names, code = coded(names_of("groups", groups, rows.n_rows))
+    names, code = coded_groups(groups, rows.n_rows, rows.index)
     of_groups = tabulate_groups(rows, specs, code, len(names), engine=engine, n_threads=n_threads)
     drawn_of = _drawn(rows, specs, weights, settings.resamples, progress, group_of=code, n_groups=len(names))
     parts = {

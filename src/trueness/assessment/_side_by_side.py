@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._printing import p_is, p_text, visible
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
+from trueness.assessment._groups import flagged_first
 from trueness.assessment._reported import BY_KEY, REPORTED
 from trueness.assessment._verdict import limit_of
 from trueness.assessment._words import NO_SCORES, bins_of
@@ -66,6 +67,10 @@ class GroupComparison:
     adjusted_p_values: tuple[float, ...]
     """Of all metrics together, for each pair, by Benjamini and Hochberg across groups."""
     reason: str | None = None
+
+
+def _smallest_p(group: GroupComparison) -> float:
+    return min(group.adjusted_p_values, default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,7 @@ class Comparison:
             f"seed {self.seed}",
         ]
         lines = [", ".join(facts), "", self.model_table, "", self.verdict]
-        for group in self.groups:
+        for group in flagged_first(self.groups, _smallest_p, limit_of(self.level)):
             said = group.reason if group.comparison is None else group.comparison.verdict
             lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
         return "\n".join(lines)

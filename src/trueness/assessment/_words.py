@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, plural, visible
+from trueness.assessment._groups import flagged_first
 from trueness.assessment._reported import REPORTED
+from trueness.assessment._verdict import limit_of
 
 if TYPE_CHECKING:
     from trueness.assessment._answer import Assessment
@@ -94,7 +96,8 @@ def _group_lines(result: Assessment) -> Iterable[str]:
     width = max(5, *(len(visible(group.name)) for group in result.groups))
     yield f"{'':{width}}{'':>10}{'debiased':>10}{'debiased':>10}"
     yield f"{'group':{width}}{'rows':>10}{'VCE':>10}{'net gap':>10}{'p':>8}{'adjusted':>10}"
-    for group in result.groups[:MOST_GROUPS]:
+    ordered = flagged_first(result.groups, lambda group: group.adjusted_p_value, limit_of(result.level))
+    for group in ordered[:MOST_GROUPS]:
         name = f"{visible(group.name):{width}}"
         if group.assessment is None:
             yield f"{name}{group.n_rows:>10}  {group.reason}"

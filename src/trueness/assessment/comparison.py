@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
+from trueness._class_columns import Columns
+from trueness._containers import refuse_other_index
 from trueness._content import TableSpec
 from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
-from trueness.assessment._groups import coded, names_of
+from trueness.assessment._groups import coded_groups, names_of
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, as_bins, confidence_bins_for
@@ -176,6 +178,7 @@ class Comparer:
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._key = stream_key([self._settings.seed, _STREAM])
         self._n_rows = 0
+        self._columns: Columns | None = None
         self._parts: dict[str | None, Part] = {}
 
     @property
@@ -200,15 +203,12 @@ class Comparer:
         if not isinstance(y_probs, Mapping) or set(map(str, y_probs)) != set(self._specs):
             given = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
             raise ValueError(f"y_probs must hold the predictions of {sorted(self._specs)}, got {given}")
-        rows = {
-            str(name): Rows.of(y_true, y_prob, sample_weight, **self._options)
-            for name, y_prob in y_probs.items()
-        }
+        rows = self._rows(y_true, y_probs, sample_weight)
         self._check(rows)
-        n_rows = next(iter(rows.values())).n_rows
+        n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
         weights: RowWeights | ClusterWeights = RowWeights(self._key, self._settings.resamples, self._n_rows)
         if clusters is not None:
-            names = names_of("clusters", clusters, n_rows)
+            names = names_of("clusters", clusters, n_rows, index)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
         tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
         drawn = partial(replicate, [(rows[name], specs) for name, specs in self._specs.items()], weights)
@@ -217,7 +217,7 @@ class Comparer:
             (of_all,) = drawn(self._settings.resamples, progress=progress)
             parts[None] = self._part(tables, of_all, weights.clusters(np.arange(n_rows)))
         else:
-            named, code = coded(names_of("groups", groups, n_rows))
+            named, code = coded_groups(groups, n_rows, index)
             made = drawn(self._settings.resamples, group_of=code, n_groups=len(named), progress=progress)
             of_group = {
                 name: tabulate_groups(rows[name], specs, code, len(named))
@@ -234,6 +234,16 @@ class Comparer:
             key: self._parts[key] + part if key in self._parts else part for key, part in parts.items()
         }
         self._n_rows += n_rows
+        self._columns = self._columns or _first_columns(rows)
+
+    def _rows(self, y_true: Any, y_probs: Mapping[str, Any], sample_weight: Any) -> dict[str, Rows]:
+        """The rows of each model; columns of data frames are matched by name to those of the first one."""
+        rows: dict[str, Rows] = {}
+        for name in self._specs:
+            y_prob = next(given for key, given in y_probs.items() if str(key) == name)
+            first = self._columns or _first_columns(rows)
+            rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
+        return rows
 
     def _part(
         self,
@@ -270,6 +280,22 @@ class Comparer:
         reason = too_small(part.material(next(iter(self._specs))), self._min_group_size)
         comparison = compared(part, self._settings) if reason is None else None
         return GroupComparison(name, part.n_rows, comparison, (), reason)
+
+
+def _first_columns(rows: Mapping[str, Rows]) -> Columns | None:
+    """The named columns of the first model that has such."""
+    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
+
+
+def _common_index(rows: Mapping[str, Rows]) -> Any:
+    """The row labels that models have in common; refused where they differ."""
+    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
+    if not indexes:
+        return None
+    first, *others = indexes
+    for name in others:
+        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
+    return indexes[first]
 
 
 def _resolved(

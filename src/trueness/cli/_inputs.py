@@ -28,25 +28,33 @@ def add_files(
 def add_rows(parser: argparse.ArgumentParser) -> None:
     """How files are read: columns, classes, scale, filter, bad rows."""
     group = parser.add_argument_group(
-        "what is in the files", "What is not said is found where only one reading is possible, and printed."
+        "what is in the files",
+        "Unspecified columns are detected where only one reading is possible; which class is read from which column is "
+        "printed.",
     )
     group.add_argument("--format", choices=FORMATS, help="of all files, whatever their endings")
     group.add_argument("--label", metavar="COLUMN", help="the true classes")
     group.add_argument(
         "--probs",
         metavar="COLUMNS",
-        help="'p_*' (in natural order), a,b,c (in this order), or one list column",
+        help="'p_*' (by number, else in the order of the file), a,b,c or 1-10 (in this order), or one list column",
     )
     group.add_argument("--label-file", metavar="NPY", help="the labels of an NPY file")
     group.add_argument(
         "--classes",
         metavar="NAMES",
-        help="cat,dog: labels are names; `columns`: those of the columns; `index`",
+        help="cat,dog: labels are names, matched to the columns by name; `columns`: those of the columns; `index`",
+    )
+    group.add_argument(
+        "--no-header", action="store_true", help="CSV without a line of names: columns are named 1, 2, 3, …"
     )
     group.add_argument("--weight", metavar="COLUMN", help="weights of the rows")
     scale = group.add_mutually_exclusive_group()
     scale.add_argument("--logits", action="store_true", help="the numbers are logits: take their softmax")
     scale.add_argument("--logprobs", action="store_true", help="the numbers are logarithms of probabilities")
+    scale.add_argument(
+        "--percent", action="store_true", help="the numbers are percentages, 85 or 85%%: divide them by 100"
+    )
     scale.add_argument("--normalize", action="store_true", help="divide each row by its sum")
     group.add_argument(
         "--where",
@@ -57,6 +65,18 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--on-bad-rows", choices=("refuse", "skip"), default="refuse", help="skip counts them by reason"
+    )
+
+
+def add_groups(parser: argparse.ArgumentParser, what: str) -> None:
+    """The columns of groups."""
+    parser.add_argument(
+        "--groups",
+        "--by",
+        dest="by",
+        action="append",
+        metavar="COLUMN",
+        help=f"{what}; region,sex, or the option twice: the combinations",
     )
 
 
@@ -167,9 +187,10 @@ def request_of(arguments: argparse.Namespace) -> Request:
         label=arguments.label,
         probs=arguments.probs,
         weight=arguments.weight,
-        by=getattr(arguments, "by", None),
+        by=tuple(getattr(arguments, "by", None) or ()) or None,
         where=tuple(parse_condition(text) for text in arguments.where),
         classes=arguments.classes,
+        header=not arguments.no_header,
     )
 
 
@@ -177,7 +198,8 @@ def row_options_of(arguments: argparse.Namespace) -> RowOptions:
     """How numbers are meant."""
     from trueness.files import RowOptions
 
-    scale = "logits" if arguments.logits else "logprobs" if arguments.logprobs else "probabilities"
+    scales = [scale for scale in ("logits", "logprobs", "percent") if getattr(arguments, scale)]
+    scale = scales[0] if scales else "probabilities"
     return RowOptions(scale, arguments.normalize, arguments.on_bad_rows)
 
 

@@ -39,6 +39,8 @@ _OF_ROWS: dict[str, Any] = {
     "weight": None,
     "logits": False,
     "logprobs": False,
+    "percent": False,
+    "no_header": False,
     "normalize": False,
     "where": [],
     "on_bad_rows": "refuse",
@@ -62,14 +64,17 @@ def refuse_options_of_rows(arguments: argparse.Namespace) -> None:
             )
 
 
-def refuse_other_groups(by: str | None, tables: GroupedTables) -> None:
+def refuse_other_groups(by: Sequence[str] | None, tables: GroupedTables) -> None:
     """Groups are those that the tables were made with."""
+    from trueness._combinations import joined
     from trueness.files import InputError
+    from trueness.files._request import split
 
-    if by is not None and by != tables.by:
+    same = {joined(by or ()), joined([name for part in by or () for name in split(part)])}
+    if by and tables.by not in same:
         made = "without groups" if tables.by is None else f"by {tables.by!r}"
         raise InputError(
-            f"--by {by}: these tables were made {made}",
+            f"--by {','.join(by)}: these tables were made {made}",
             "make them with trueness tabulate --by, or leave it out",
         )
 

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "predictions (files, globs, folders; - for standard input), or saved tables (.json, or a report)",
     )
-    parser.add_argument("--by", metavar="COLUMN", help="also assess the rows of each value of this column")
+    _inputs.add_groups(parser, "also assess the rows of each value of this column")
     parser.add_argument(
         "--json", metavar="FILE", help="the answer for machines; - for standard output instead of text"
     )

@@ -26,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Models, columns, bins, inference."""
     _inputs.add_files(parser, "one argument for each model, two or more")
     parser.add_argument("--names", metavar="A,B,…", help="of the models (default: their files' names)")
-    parser.add_argument(
-        "--by", metavar="COLUMN", help="also compare the rows of each value of this column of the first file"
-    )
+    _inputs.add_groups(parser, "also compare the rows of each value of this column of the first file")
     parser.add_argument(
         "--json", metavar="FILE", help="the answer for machines; - for standard output instead of text"
     )
@@ -77,8 +75,10 @@ def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
         own = request if not sources else replace(request, weight=None, by=None)
         found = find_inputs([pattern], arguments.format)
         _inputs.note_others(found)
+        # Columns are matched by name to those of the first model that has names.
+        columns = next((source.choice.columns for source in sources.values() if source.choice.columns), None)
         sources[name] = Source(
-            found.files, own, options, label_file=arguments.label_file, remarks=_inputs.note
+            found.files, own, options, label_file=arguments.label_file, first=columns, remarks=_inputs.note
         )
         for line in sources[name].choice.found:
             _inputs.note(f"{name}: {line}")
@@ -106,7 +106,7 @@ def _names(arguments: argparse.Namespace) -> list[str]:
             "a comparison takes two models or more", "name a file for each, or use trueness assess"
         )
     if arguments.names is not None:
-        names = arguments.names.split(",")
+        names = [name.strip() for name in arguments.names.split(",")]
         if len(names) != len(files) or len(set(names)) != len(names):
             raise InputError(f"--names must be {len(files)} different names", "such as --names old,new")
         return list(names)
@@ -143,7 +143,7 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
                     lead.y_true,
                     {name: batch.y_prob for name, batch in batches.items()},
                     sample_weight=lead.weight,
-                    groups=lead.groups,
+                    groups=None if lead.groups is None else lead.groups.of_rows,
                 )
             except ValueError as error:
                 raise refused_of(list(batches.values()), error) from error

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="JSON", help="the tables, written whole or not at all"
     )
-    parser.add_argument("--by", metavar="COLUMN", help="one table for each value of this column")
+    _inputs.add_groups(parser, "one table for each value of this column")
     parser.add_argument(
         "--grid",
         type=int,

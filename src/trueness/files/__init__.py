@@ -3,7 +3,7 @@
 | module | what it decides |
 |---|---|
 | `_paths`, `_folders` | which files are meant, and their formats; folders, globs and links |
-| `_columns`, `_where` | which columns are labels and probabilities, which rows are read |
+| `_request`, `_columns`, `_column_search`, `_where` | which columns are labels and probabilities, which rows are read |
 | `_parquet`, `_text`, `_numpy_files` | one reader for each kind of format, a slice at a time |
 | `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
 | `_source` | all files as one stream, read ahead on a thread |
@@ -17,12 +17,12 @@ Only here is pyarrow imported, and only by the reader that needs it: NPY and NPZ
 
 from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
 from trueness.files._checkpoint import Checkpoint
-from trueness.files._columns import Choice, Request
 from trueness.files._errors import InputError
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, paired, refused_of
 from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, Inputs, find_inputs, kind_of
+from trueness.files._request import Choice, Request
 from trueness.files._source import Position, Source
 from trueness.files._summing import Plan, Summed, sum_source
 from trueness.files._tables import GroupedTables, load_tables, merge_files, save_tables

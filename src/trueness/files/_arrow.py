@@ -122,15 +122,6 @@ def _viewed(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def texts_of(column: Any) -> Values:
-    """A column as text: what groups are named by."""
-    if isinstance(column, np.ndarray):
-        if column.dtype.kind == "b":
-            return Values(np.where(column, "true", "false"))
-        return Values(column.astype(str))
-    return values_of(plain(column).cast(pyarrow().string()))
-
-
 class Matrix(NamedTuple):
     """The numbers of a list column, (rows, width), and which rows lack some or have another number of them."""
 

@@ -6,8 +6,9 @@ reason where the user asked for them to be left out.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,16 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._border import Rows
+from trueness._class_columns import BOOLEANS
+from trueness._combinations import Coded, combined
 from trueness._containers import Contents
-from trueness.files._arrow import Matrix, Values, exact_values_of, matrix_of, pyarrow, texts_of, values_of
-from trueness.files._columns import Choice
+from trueness.files._arrow import Matrix, Values, exact_values_of, matrix_of, pyarrow, values_of
+from trueness.files._coding import coded, is_numeric, missing_in
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import Chunk
 from trueness.files._paths import Input
+from trueness.files._request import Choice
 
 BoolArray = NDArray[np.bool_]
 
-SCALES = ("probabilities", "logits", "logprobs")
+SCALES = ("probabilities", "logits", "logprobs", "percent")
 BAD_ROWS = ("refuse", "skip")
 
 
@@ -63,8 +67,8 @@ class Batch:
     y_prob: NDArray[Any] | Contents
     """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
     weight: NDArray[Any] | None = None
-    groups: NDArray[Any] | None = None
-    """The group of each row, as text."""
+    groups: Coded | None = None
+    """The group of each row."""
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
@@ -93,7 +97,7 @@ class Batch:
             y_true=self.y_true[places],
             y_prob=y_prob,
             weight=None if self.weight is None else self.weight[places],
-            groups=None if self.groups is None else self.groups[places],
+            groups=None if self.groups is None else self.groups._replace(codes=self.groups.codes[places]),
         )
 
 
@@ -112,9 +116,13 @@ def batch_of(
     y_prob = _predictions(columns, choice, n_classes, problems)
     if options.scale == "logprobs":
         y_prob = _exponentials(y_prob)
+    elif options.scale == "percent":
+        y_prob = _hundredths(y_prob)
     y_true = _labels(columns[choice.label], choice, n_classes, problems)
-    weight = None if choice.weight is None else _weights(columns[choice.weight], choice.weight, problems)
-    groups = None if choice.by is None else _groups(columns[choice.by], choice.by, problems)
+    weight = (
+        None if choice.weight is None else _weights(columns[choice.weight], choice.weight, options, problems)
+    )
+    groups = _groups(columns, choice.by, problems) if choice.by else None
     batch = Batch(
         input.name, numbers, y_true, y_prob, weight, groups, options, Counter(chunk.unreadable), chunk.share
     )
@@ -149,15 +157,45 @@ def _predictions(
 ) -> NDArray[Any] | Contents:
     if choice.is_list:
         return _from_list(
-            matrix_of(columns[choice.probs[0]], n_classes), choice.probs[0], n_classes, problems
+            matrix_of(columns[choice.probs[0]], choice.list_width or n_classes),
+            choice.probs[0],
+            choice.list_width or n_classes,
+            problems,
         )
-    parts = [values_of(columns[name]) for name in choice.probs]
+    parts = [_numbers(columns[name], name, problems) for name in choice.probs]
     for name, part in zip(choice.probs, parts, strict=True):
         _note_missing(part, name, problems)
     if len(parts) == 1:
         return parts[0].data
     # Left in columns: the border reads a block of each at a time.
-    return Contents.of_columns([part.data for part in parts], choice.probs)
+    return Contents.of_columns([part.data for part in parts])
+
+
+def _numbers(column: Any, name: str, problems: list[Problem]) -> Values:
+    """A column of numbers; those that are written as text, such as 85%, are numbers without the sign."""
+    values = values_of(column)
+    if values.data.dtype.kind in "fiub":
+        return values
+    names, codes = coded(column)
+    numbers = np.array([_written_number(text) for text in names], np.float64)[codes]
+    absent = np.zeros(len(codes), bool) if values.missing is None else values.missing
+    bad = np.isnan(numbers) & ~absent
+    if bad.any():
+        remedy = "write numbers, such as 85% or 85, or leave such rows out with --on-bad-rows skip"
+        problems.append(Problem(f"column {shown(name)} is not a number", bad, values.data, remedy))
+    return Values(numbers, values.missing)
+
+
+def _written_number(text: str) -> float:
+    """The number in a text, NaN if there is none.
+
+    >>> _written_number(" 85 %"), _written_number("12.5"), _written_number("about 3")
+    (85.0, 12.5, nan)
+    """
+    try:
+        return float(text.strip().removesuffix("%"))
+    except ValueError:
+        return math.nan
 
 
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -191,31 +229,47 @@ def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
         return np.asarray(np.exp(y_prob, dtype=np.float64).astype(narrow))
 
 
-def _weights(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
-    values = values_of(column)
-    if values.data.dtype.kind not in "fiub":
+def _hundredths(y_prob: NDArray[Any] | Contents) -> NDArray[Any] | Contents:
+    """Percentages as probabilities, in the dtype they came in."""
+    if isinstance(y_prob, Contents):
+        return Contents.of_columns([_divided(column) for column in y_prob.columns or ()])
+    return _divided(y_prob)
+
+
+def _divided(values: NDArray[Any]) -> NDArray[Any]:
+    dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+    return np.asarray(np.divide(values, dtype.type(100), dtype=dtype))
+
+
+def _weights(column: Any, name: str, options: RowOptions, problems: list[Problem]) -> NDArray[Any]:
+    if options.scale != "percent" and not is_numeric(column):
         raise InputError(f"column {shown(name)} (--weight) holds no numbers", "weights are numbers from 0 up")
+    values = _numbers(column, name, problems)
     _note_missing(values, name, problems)
     return values.data.astype(np.float64)
 
 
-def _groups(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
-    values = texts_of(column)
-    _note_missing(values, name, problems)
-    return values.data
+def _groups(columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem]) -> Coded:
+    """The group of each row: the value of a column, or the combination of those of several."""
+    for name in by:
+        missing = missing_in(columns[name])
+        if missing is not None:
+            _note_missing(Values(missing, missing), name, problems)
+    return combined({name: coded(columns[name]) for name in by})
 
 
 def _labels(column: Any, choice: Choice, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
     """Labels as class indices; those that name no class are noted."""
     if isinstance(column, np.ndarray) and column.ndim == 2:
-        return _from_one_hot(column, n_classes, problems)
-    values = values_of(column)
-    _note_missing(values, choice.label, problems)
-    if choice.classes is not None:
-        return _from_names(values, choice.classes, problems)
-    if values.data.dtype.kind in "fiub":
-        return values.data
-    return _from_digits(values, problems)
+        if column.shape[1] > 1:
+            return _from_one_hot(column, n_classes, problems)
+        column = column[:, 0]
+    missing = missing_in(column)
+    if missing is not None:
+        _note_missing(Values(missing, missing), choice.label, problems)
+    if choice.index_of is None and is_numeric(column):
+        return values_of(column).data
+    return _from_texts(coded(column), missing, choice.index_of, problems)
 
 
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -232,36 +286,49 @@ def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem])
     return np.asarray(np.argmax(column, axis=1))
 
 
-def _from_names(values: Values, classes: Sequence[str], problems: list[Problem]) -> NDArray[np.int64]:
-    names = values.data.astype(str) if values.data.dtype.kind != "O" else values.data
-    different, where = np.unique(names.astype(str), return_inverse=True)
-    place = {name: index for index, name in enumerate(classes)}
-    indices = np.array([place.get(str(name), -1) for name in different], dtype=np.int64)[where]
-    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
+def _from_texts(
+    labels: Coded, missing: BoolArray | None, index_of: Mapping[str, int] | None, problems: list[Problem]
+) -> NDArray[np.int64]:
+    """Labels that are text as class indices: names of classes, or, if there are none, whole numbers, true and false."""
+    of_names = [_index(name) if index_of is None else index_of.get(name, -1) for name in labels.names]
+    indices = np.array(of_names, dtype=np.int64)[labels.codes] if of_names else labels.codes
+    unknown = indices < 0 if missing is None else (indices < 0) & ~missing
     if unknown.any():
-        name = str(names[int(np.argmax(unknown))])
-        remedy = f"--classes gives their names, --classes index takes labels as numbers; {nearest(name, list(classes))}"
-        problems.append(Problem("label is not one of the classes", unknown, names, remedy))
+        values = Shown(labels)
+        if index_of is None:
+            reason = "label is not a class index"
+            remedy = "class indices are whole numbers from 0 up; for names pass --classes cat,dog"
+        else:
+            reason, name = "label is not one of the classes", values[int(np.argmax(unknown))]
+            remedy = f"{_OTHER_LABELS}; {nearest(name, list(index_of))}"
+        problems.append(Problem(reason, unknown, values, remedy))
     return np.maximum(indices, 0)
 
 
-def _from_digits(values: Values, problems: list[Problem]) -> NDArray[np.int64]:
-    """Text, as CSV has it, as class indices."""
-    different, where = np.unique(values.data.astype(str), return_inverse=True)
-    indices = np.array([_index(str(text)) for text in different], dtype=np.int64)[where]
-    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
-    if unknown.any():
-        remedy = "class indices are whole numbers from 0 up; for names pass --classes"
-        problems.append(Problem("label is no class index", unknown, values.data, remedy))
-    return np.maximum(indices, 0)
+_OTHER_LABELS = (
+    "--classes gives their names; labels that are numbers count the columns, in the order of --probs a,b,c or with "
+    "--classes index"
+)
+
+
+class Shown:
+    """The values of a coded column by row, for messages."""
+
+    def __init__(self, coded: Coded) -> None:
+        self._coded = coded
+
+    def __getitem__(self, row: int) -> str:
+        return self._coded.names[int(self._coded.codes[row])]
 
 
 def _index(text: str) -> int:
-    """A class index that is written as a whole number, with a point or without; -1 for anything else.
+    """A class index that is written as a whole number, with a point or without, or as true or false; -1 for others.
 
-    >>> _index("3"), _index("3.0"), _index("3.5"), _index("x")
-    (3, 3, -1, -1)
+    >>> _index("3"), _index("3.0"), _index("3.5"), _index("x"), _index("TRUE")
+    (3, 3, -1, -1, 1)
     """
+    if text.lower() in BOOLEANS:
+        return BOOLEANS[text.lower()]
     try:
         number = float(text)
     except ValueError:

@@ -14,7 +14,11 @@ MAX_CLASSES = 1_000_000
 
 
 class Field(NamedTuple):
-    """A column: "number", "integer", "boolean", "text", "list" (of numbers), "folder" (named there) or "other"."""
+    """A column and its kind.
+
+    "number", "integer", "boolean", "text", "truth" (text that says true or false), "list" (of numbers), "folder" (named
+    there) or "other".
+    """
 
     kind: str
     width: int | None = None
@@ -26,6 +30,17 @@ class Field(NamedTuple):
     def numeric(self) -> bool:
         """Whether each row holds one number."""
         return self.kind in ("number", "integer", "boolean")
+
+
+class TextOptions(NamedTuple):
+    """How text files are read."""
+
+    tolerant: bool = False
+    """Whether rows that cannot be read are counted and left out."""
+    header: bool = True
+    """Whether the first line names the columns; without it they are named 1, 2, 3, …"""
+    percent: bool = False
+    """Whether numbers may be written as 85%: they are left as text for whoever divides them."""
 
 
 class Wanted(NamedTuple):

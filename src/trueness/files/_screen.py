@@ -21,6 +21,7 @@ SUM, LOGITS = "probabilities that do not sum to 1", "logits that make no distrib
 LABEL, WEIGHT = "label out of range", "weight that is negative or not finite"
 
 _OPTIONS = {
+    "divide y_prob by 100": "pass --percent",
     "from_logits=True": "--logits",
     "normalize=True": "--normalize",
     "sample_weight": "the weight",

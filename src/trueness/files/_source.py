@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
 
+from trueness._class_columns import Columns
 from trueness.files._batches import Batch, RowOptions, batch_of
-from trueness.files._columns import Request, choose, recheck
+from trueness.files._columns import choose, recheck
 from trueness.files._errors import InputError, shown
-from trueness.files._fields import MAX_CLASSES, Field, Reader
+from trueness.files._fields import MAX_CLASSES, Field, Reader, TextOptions
 from trueness.files._paths import STANDARD_INPUT, Input
+from trueness.files._request import Choice, Request
 from trueness.files._screen import screened
 
 BATCH_VALUES = 2**21
@@ -41,7 +44,9 @@ class Placed(NamedTuple):
 class Source:
     """Rows of several files.
 
-    The columns are chosen in the first file; the others must have them too.
+    The columns are chosen in the first file; those of the others are matched to them by name. `choice` and `n_classes`
+    are those of `first_file`, if that is read elsewhere; `first` are the columns of another model, to be matched by
+    name.
     """
 
     def __init__(
@@ -51,16 +56,23 @@ class Source:
         options: RowOptions,
         *,
         label_file: str | None = None,
+        choice: Choice | None = None,
         n_classes: int | None = None,
+        first: Columns | None = None,
+        first_file: str | None = None,
         remarks: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.inputs, self.request, self.options = list(inputs), request, options
+        self.inputs, self.options = list(inputs), options
+        self.request = replace(request, percent=options.scale == "percent")
         self.label_file, self._remarks = label_file, remarks
         if label_file is not None and (len(self.inputs) != 1 or self.inputs[0].kind.format != "npy"):
             raise InputError("--label-file goes with a single NPY file", "other formats hold their labels")
         self._standard: Reader | None = None
-        with self._opened(self.inputs[0]) as first:
-            self.choice = choose(self._fields(first, self.inputs[0]), request, self.inputs[0].name)
+        if choice is None:
+            with self._opened(self.inputs[0]) as reader:
+                fields = self._fields(reader, self.inputs[0])
+            choice = choose(fields, self.request, self.inputs[0].name, first=first)
+        self.choice, self._first_file = choice, first_file or self.inputs[0].name
         self.n_classes = n_classes or self._count_classes()
 
     @property
@@ -83,7 +95,7 @@ class Source:
 
     def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
         input = self.inputs[number]
-        recheck(self.choice, self.request, self._fields(reader, input), input.name, self.inputs[0].name)
+        recheck(self.choice, self.request, self._fields(reader, input), input.name, self._first_file)
         rows = max(1, BATCH_VALUES // self.n_classes)
         wanted = self.choice.wanted
         for name in (*wanted.numbers, wanted.label):
@@ -121,14 +133,19 @@ class Source:
     def _opened(self, input: Input) -> Iterator[Reader]:
         if input.path == STANDARD_INPUT:
             if self._standard is None:  # whoever chooses the columns has begun to read it
-                self._standard = open_reader(input, None, self.options.tolerant)
+                self._standard = self._open(input)
             yield self._standard
             return
-        reader = open_reader(input, self.label_file, self.options.tolerant)
+        reader = self._open(input)
         try:
             yield reader
         finally:
             reader.close()
+
+    def _open(self, input: Input) -> Reader:
+        request = self.request
+        text = TextOptions(self.options.tolerant, header=request.header, percent=request.percent)
+        return open_reader(input, self.label_file, text)
 
     def _count_classes(self) -> int:
         known = self.choice.known_classes
@@ -140,20 +157,21 @@ class Source:
                 field = reader.fields.get(name)
                 width = None if field is None else field.width or reader.first_width(name)
             if width is not None:
-                return _checked_width(width, name, input.name)
+                self.choice, n_classes = self.choice.with_width(_checked_width(width, name, input.name))
+                return n_classes
         raise InputError("the files hold no rows", "check how they were written")
 
 
 def _checked_width(width: int, name: str, file: str) -> int:
-    if not 2 <= width <= MAX_CLASSES:
+    if not 1 <= width <= MAX_CLASSES:
         raise InputError(
             f"column {shown(name)} of {file} has {width} numbers in a row",
-            f"a row has 2 to {MAX_CLASSES} classes",
+            f"a row has 2 to {MAX_CLASSES} classes, or the probability of class 1",
         )
     return width
 
 
-def open_reader(input: Input, label_file: str | None, tolerant: bool) -> Reader:
+def open_reader(input: Input, label_file: str | None, text: TextOptions) -> Reader:
     """The reader of a file's format."""
     if input.kind.format in ("npy", "npz"):
         from trueness.files._numpy_files import NumpyReader
@@ -166,7 +184,7 @@ def open_reader(input: Input, label_file: str | None, tolerant: bool) -> Reader:
         return ParquetReader(input.path) if input.kind.format == "parquet" else ArrowReader(input.path)
     from trueness.files._text import open_text
 
-    return open_text(input, tolerant=tolerant)
+    return open_text(input, text)
 
 
 def read_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:

@@ -120,7 +120,9 @@ def sum_source(
             "no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
             "check --where, --on-bad-rows and how the files were written",
         )
-    return Summed(GroupedTables(source.choice.by, run.state.groups), run.state.skipped, run.state.engine)
+    return Summed(
+        GroupedTables(source.choice.grouping, run.state.groups), run.state.skipped, run.state.engine
+    )
 
 
 class _Run:
@@ -204,11 +206,9 @@ class _Run:
         return "fused"
 
     def _add(self, placed: Placed) -> None:
-        batch, by = placed.batch, self._source.choice.by
+        batch, by = placed.batch, self._source.choice.grouping
         if batch.groups is not None:  # before they are summed, which for a group in each row takes long
-            refuse_too_many(
-                self.state.groups.keys() | set(np.unique(batch.groups.astype(str))), self._specs, by
-            )
+            refuse_too_many(self.state.groups.keys() | set(batch.groups.names), self._specs, by)
         more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
         groups = (GroupedTables(by, self.state.groups) + GroupedTables(by, more)).groups
         self.state = State(groups, placed.position, self.state.skipped + batch.skipped, self.state.engine)
@@ -276,8 +276,9 @@ def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:
     if batch.groups is None:
         yield None, batch
         return
-    names, codes = np.unique(batch.groups.astype(str), return_inverse=True)
+    names, codes = batch.groups
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))
     for name, start, stop in zip(names, np.concatenate([[0], ends[:-1]]), ends, strict=True):
-        yield str(name), batch.take(order[start:stop])
+        if start < stop:  # of no row where all of a group were left out
+            yield name, batch.take(order[start:stop])

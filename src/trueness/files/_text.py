@@ -14,15 +14,14 @@ from typing import Any
 
 from trueness.files._arrow import field_of, gathered, pyarrow
 from trueness.files._errors import InputError, shown
-from trueness.files._fields import Chunk, Field, Wanted
+from trueness.files._fields import Chunk, Field, TextOptions, Wanted
 from trueness.files._parquet import explained, fields_of, width_of_first
 from trueness.files._paths import STANDARD_INPUT, Input, Kind
+from trueness.files._text_values import VALUE, numbers_or_missing, trimmed, written_field
 
 BLOCK_BYTES = 2**20
 MAX_LINE_BYTES = 2**25
 """A line that is longer is no row of a table."""
-
-NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
 
 UNREADABLE = "not readable"
 
@@ -94,17 +93,17 @@ class _Stream:
             self._raw.close()
 
 
-def open_text(input: Input, *, tolerant: bool) -> CsvReader | JsonLinesReader:
+def open_text(input: Input, options: TextOptions) -> CsvReader | JsonLinesReader:
     """A reader of a text file; standard input of no stated format is JSON Lines if it begins with a brace."""
-    stream = _Stream(input, tolerant)
+    stream = _Stream(input, options.tolerant)
     try:
-        return _open(input, stream, tolerant)
+        return _open(input, stream, options)
     except BaseException:
         stream.close()
         raise
 
 
-def _open(input: Input, stream: _Stream, tolerant: bool) -> CsvReader | JsonLinesReader:
+def _open(input: Input, stream: _Stream, options: TextOptions) -> CsvReader | JsonLinesReader:
     with explained(input.name):
         start = stream.ahead(BLOCK_BYTES)
     if not start.strip():
@@ -114,8 +113,8 @@ def _open(input: Input, stream: _Stream, tolerant: bool) -> CsvReader | JsonLine
         format = "jsonl" if start.lstrip().startswith(b"{") else "csv"
     kind = Kind(format, input.kind.compression)
     if kind.format == "jsonl":
-        return JsonLinesReader(input.name, stream, tolerant)
-    return CsvReader(input.name, stream, "\t" if kind.format == "tsv" else ",", tolerant)
+        return JsonLinesReader(input.name, stream, options.tolerant)
+    return CsvReader(input.name, stream, "\t" if kind.format == "tsv" else ",", options)
 
 
 def _refuse_other_separator(header: bytes, delimiter: str, name: str) -> None:
@@ -134,13 +133,14 @@ def _refuse_other_separator(header: bytes, delimiter: str, name: str) -> None:
 
 
 class CsvReader:
-    """Comma- or tab-separated values with a line of names."""
+    """Comma- or tab-separated values, with a line of names or without."""
 
-    def __init__(self, name: str, stream: _Stream, delimiter: str, tolerant: bool) -> None:
+    def __init__(self, name: str, stream: _Stream, delimiter: str, options: TextOptions) -> None:
         pyarrow()
         from pyarrow import csv
 
-        self._name, self._stream, self._tolerant = name, stream, tolerant
+        self._name, self._stream, self._options = name, stream, options
+        self._tolerant = options.tolerant
         self._delimiter, self._csv = delimiter, csv
         start = stream.ahead(BLOCK_BYTES)
         whole_lines = start[: start.rfind(b"\n") + 1] or start
@@ -151,17 +151,35 @@ class CsvReader:
                 sample = self._sampled(whole_lines)
         except InputError as error:
             raise self._placed(error) from error
-        if not all(column.strip() for column in sample.column_names):
-            raise InputError(f"{name} has a column without a name", "its first line must name the columns")
+        names = self._names(sample.column_names)
+        sample = sample.rename_columns(names)
         fields_of(sample.schema, name)
-        self._fields = {column: Field(_kind(sample.column(column))) for column in sample.column_names}
+        self._fields = {
+            column: written_field(sample.column(column), column, options, name) for column in names
+        }
+
+    def _names(self, written: list[str]) -> list[str]:
+        """The names of the columns: those of the first line without the spaces around them, or their numbers."""
+        if not self._options.header:
+            return [str(number) for number in range(1, len(written) + 1)]
+        names = [column.strip() for column in written]
+        if any(names) and all(re.fullmatch(VALUE, column) for column in names if column):
+            raise InputError(
+                f"the first line of {self._name} holds numbers and no names: {shown(', '.join(names))}",
+                "pass --no-header, which names the columns 1, 2, 3, …: --no-header --label 11 --probs 1-10",
+            )
+        if not all(names):
+            raise InputError(
+                f"{self._name} has a column without a name", "its first line must name the columns"
+            )
+        return names
 
     def _sampled(self, lines: bytes) -> Any:
         """The first block, every column as text."""
         handler = (lambda _: "skip") if self._tolerant else None
         how = {"parse_options": self._parsing(handler), "read_options": self._reading()}
-        names = self._csv.read_csv(io.BytesIO(lines), **how).column_names
-        as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow().string()))
+        self._written = self._csv.read_csv(io.BytesIO(lines), **how).column_names
+        as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(self._written, pyarrow().string()))
         return self._csv.read_csv(io.BytesIO(lines), convert_options=as_text, **how)
 
     def _parsing(self, on_invalid: Callable[[Any], str] | None) -> Any:
@@ -171,7 +189,9 @@ class CsvReader:
 
     def _reading(self) -> Any:
         # On one thread it is as fast here, and refusals say in which row.
-        return self._csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
+        return self._csv.ReadOptions(
+            use_threads=False, block_size=BLOCK_BYTES, autogenerate_column_names=not self._options.header
+        )
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -187,18 +207,22 @@ class CsvReader:
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, about so many at a time."""
         pa = pyarrow()
-        number = pa.string() if self._tolerant else pa.float64()
+        number = pa.string() if self._tolerant or self._options.percent else pa.float64()
         types = dict.fromkeys(wanted.others, pa.string())  # float64 would round whole numbers
         types |= dict.fromkeys(wanted.numbers, number) | {
             name: pa.string() for name in (wanted.label, *wanted.texts)
         }
-        converting = self._csv.ConvertOptions(include_columns=wanted.names, column_types=types)
+        written = dict(zip(self._fields, self._written, strict=True))
+        converting = self._csv.ConvertOptions(
+            include_columns=[written[name] for name in wanted.names],
+            column_types={written[name]: type for name, type in types.items()},
+        )
         try:
             with explained(self._name):
                 handler = self._skip if self._tolerant else None
                 reader = self._csv.open_csv(self._stream, self._reading(), self._parsing(handler), converting)
                 for table in gathered(reader, rows):
-                    yield self._chunk(table, wanted)
+                    yield self._chunk(table.rename_columns(wanted.names), wanted)
         except InputError as error:
             raise self._placed(error) from error
 
@@ -212,40 +236,22 @@ class CsvReader:
 
     def _chunk(self, table: Any, wanted: Wanted) -> Chunk:
         columns = {name: table.column(name) for name in wanted.names}
-        if self._tolerant:
-            columns |= {name: _numbers(columns[name]) for name in wanted.numbers}
+        if self._tolerant and not self._options.percent:
+            columns |= {name: numbers_or_missing(columns[name]) for name in wanted.numbers}
+        columns |= {name: trimmed(columns[name]) for name in (wanted.label, *wanted.texts, *wanted.others)}
         invalid, self._invalid = self._invalid, Counter()
         return Chunk(columns, table.num_rows, self._stream.share, invalid)
 
     def _placed(self, error: InputError) -> InputError:
-        """The refusal with the row's number; pyarrow counts the line of names as the first row."""
+        """The refusal with the row's number; pyarrow counts a line of names as the first row."""
         row = re.search(r"Row #(\d+): (.*)", error.cause)
         if row is None:
             return error
         reason = row[2].replace("CSV conversion error to double: invalid value", "no number:")
         return InputError(
-            f"{self._name}, row {int(row[1]) - 1}: {reason}",
+            f"{self._name}, row {int(row[1]) - self._options.header}: {reason}",
             "mend the row, or leave such rows out with --on-bad-rows skip",
         )
-
-
-def _kind(column: Any) -> str:
-    """Numbers if most of the values are: one slip of the pen does not make a column text."""
-    import pyarrow.compute as pc
-
-    written = column.filter(pc.not_equal(pc.utf8_trim_whitespace(column), ""))
-    numbers = pc.sum(pc.match_substring_regex(written, NUMBER)).as_py() or 0
-    return "number" if 2 * numbers >= len(written) else "text"
-
-
-def _numbers(column: Any) -> Any:
-    """Text as numbers, missing where it is none."""
-    pa = pyarrow()
-    import pyarrow.compute as pc
-
-    good = pc.match_substring_regex(column, NUMBER)
-    trimmed = pc.utf8_trim_whitespace(pc.if_else(good, column, pa.scalar(None, pa.string())))
-    return trimmed.cast(pa.float64())
 
 
 class JsonLinesReader:
@@ -340,7 +346,7 @@ class JsonLinesReader:
         fields = []
         for name in wanted.names:
             type = self._sample.schema.field(name).type
-            if name in wanted.numbers:
+            if name in wanted.numbers and field_of(type).kind != "text":  # text: percentages
                 type = pa.list_(pa.float64()) if field_of(type).kind == "list" else pa.float64()
             elif pa.types.is_null(type):
                 type = pa.string()

@@ -35,9 +35,12 @@ def tabulate(
     Parameters
     ----------
     y_true : labels, shape (rows,)
-        Class indices, or names from `classes`, or one-hot rows of shape (rows, classes).
+        Class indices, or names from `classes` or of the columns of `y_prob`, or one-hot rows of shape (rows, classes).
+        True and false are classes 1 and 0.
     y_prob : predictions, shape (rows, classes) or (rows,)
-        Probabilities; with one dimension, the probability of class 1 of two.
+        Probabilities; with one dimension or one column, the probability of class 1 of two. Columns of a data frame are
+        matched to class names by name where these are exactly the names or the endings of the columns; else they are
+        taken by number (p_2 before p_10) if all endings are whole numbers, or in the order they have.
     variation : str or Variation
         What is binned and compared: a name in `trueness.variations`, or a measure of your own.
     bins : int or EqualWidth, EqualMass, Edges, FineGrid
@@ -50,8 +53,10 @@ def tabulate(
         Whether `y_prob` holds logits (of class 1, if it has one dimension), to be put through a softmax.
     normalize : bool
         Whether to divide each row by its sum. Otherwise a row that does not sum to 1 is refused.
-    classes : list
-        Class names in the order of the columns of `y_prob`, if labels are names.
+    classes : list, "columns" or "index"
+        Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
+        any order if the columns are named so. Names that match the columns only in part are refused. "columns" says
+        that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
     engine : "auto", "portable" or "fused"
         What does the work: NumPy, or a compiled pass (extra `fast`) that "auto" takes where it pays. Both give the same
         counts, ordered sums and rank counts, bit for bit; see `trueness.tabulation.engines`.

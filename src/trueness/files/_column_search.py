@@ -1,0 +1,148 @@
+"""Columns by name, glob or range, and columns that are detected by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from trueness._class_columns import PROB_PREFIXES, Columns, columns_of
+from trueness.files._errors import InputError, nearest, shown
+from trueness.files._fields import Field
+from trueness.files._request import Request
+
+LABEL_NAMES = (
+    "y_true",
+    "label",
+    "labels",
+    "y",
+    "target",
+    "truth",
+    "true_label",
+    "ground_truth",
+    "true_class",
+)
+LIST_NAMES = (
+    "y_prob",
+    "predictions",
+    "probs",
+    "prob",
+    "proba",
+    "probabilities",
+    "p",
+    "logits",
+    "logprobs",
+    "y_pred",
+)
+
+
+def found_label(fields: Mapping[str, Field], file: str) -> str:
+    names = [name for name, field in fields.items() if name.lower() in LABEL_NAMES and field.kind != "folder"]
+    if len(names) == 1:
+        return names[0]
+    cause = (
+        f"{file} has several columns that may be the labels: {', '.join(map(shown, names))}"
+        if names
+        else f"no column of {file} has a name that labels usually have"
+    )
+    columns = ", ".join(shown(name) for name in list(fields)[:12])
+    raise InputError(cause, f"say which with --label; its columns begin with {columns}")
+
+
+def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+    """Columns meant by a name, a list of names or a glob; those of a glob in order, those of a list as listed."""
+    asked = request.probs
+    assert asked is not None
+    if isinstance(asked, str) and asked in fields:
+        return columns_of([asked])
+    parts = asked.split(",") if isinstance(asked, str) else asked
+    found = [_meant(fields, part, named, file) for part in parts]
+    if len(found) == 1:
+        return found[0]
+    probs = [name for columns in found for name in columns.names]
+    repeats = [name for name in probs if probs.count(name) > 1] if len(probs) < 10_000 else []
+    if repeats:
+        raise InputError(f"--probs names the column {shown(repeats[0])} twice", "name each class once")
+    return columns_of(probs)
+
+
+def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file: str) -> Columns:
+    """The columns that one name, glob or range of numbers means."""
+    if part not in fields:
+        part = part.strip()
+    if part in fields:
+        return columns_of([part])
+    ends = re.fullmatch("([0-9]{1,7})-([0-9]{1,7})", part)
+    if ends is not None:
+        numbers = [str(number) for number in range(int(ends[1]), int(ends[2]) + 1)]
+        missing = next((name for name in numbers if name not in fields), None)
+        if numbers and missing is None:
+            return columns_of(numbers)
+        raise InputError(
+            f"{file} has no column {shown(missing or part)} (--probs {part})", nearest(part, list(fields))
+        )
+    matches = [name for name in fields if fnmatchcase(name, part) and name not in named]
+    if not matches:
+        raise InputError(f"{file} has no column {shown(part)} (--probs)", nearest(part, list(fields)))
+    columns = columns_of(matches, part)
+    return columns.taken(columns.order)
+
+
+def free_fields(fields: Mapping[str, Field], named: set[str | None]) -> dict[str, Field]:
+    return {name: field for name, field in fields.items() if name not in named}
+
+
+def found_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+    """The one reading of the columns as probabilities; an error if there is none, or more than one."""
+    if not request.header:
+        raise InputError(
+            f"the columns of {file} have no names", "say which hold probabilities, such as --probs 1-10"
+        )
+    free = free_fields(fields, named)
+    readings: list[tuple[str, ...]] = [(name,) for name, field in free.items() if field.kind == "list"]
+    readings += series(free, request.percent)
+    if not readings:
+        readings = [
+            (name,)
+            for name, field in free.items()
+            if holds_numbers(field, request.percent) and name.lower() in LIST_NAMES
+        ]
+    if len(readings) == 1:
+        columns = columns_of(readings[0])
+        return columns.taken(columns.order)
+    for name, field in free.items():
+        usual = name.lower() in LIST_NAMES or name.lower().startswith(PROB_PREFIXES)
+        if not readings and usual and field.problem is not None:
+            raise field.problem
+    cause = (
+        f"{file} can be read in several ways: {'; '.join(in_words(r, len(r) == 1) for r in readings[:4])}"
+        if readings
+        else f"no columns of {file} look like probabilities"
+    )
+    raise InputError(cause, "say which with --probs, such as --probs 'p_*', --probs a,b,c or a list column")
+
+
+def series(fields: Mapping[str, Field], percent: bool) -> Iterable[tuple[str, ...]]:
+    """Columns of numbers that are named alike: a usual prefix with anything after it, or any prefix with numbers."""
+    groups: dict[str, list[str]] = {}
+    for name, field in fields.items():
+        if not holds_numbers(field, percent):
+            continue
+        usual = [prefix for prefix in PROB_PREFIXES if name.lower().startswith(prefix)]
+        numbered = re.fullmatch(r"(.*?)[0-9]+", name)
+        prefix = name[: len(usual[0])] if usual else numbered[1] if numbered else None
+        if prefix is not None:
+            groups.setdefault(prefix, []).append(name)
+    return (tuple(names) for names in groups.values() if len(names) > 1)
+
+
+def in_words(probs: Sequence[str], is_list: bool) -> str:
+    if len(probs) == 1:
+        return f"{'probabilities' if is_list else 'probability of class 1'} from column {shown(probs[0])}"
+    middle = ", " if len(probs) == 2 else ", …, "
+    return f"probabilities from {len(probs)} columns {shown(probs[0])}{middle}{shown(probs[-1])}"
+
+
+def holds_numbers(field: Field, percent: bool) -> bool:
+    """Whether a column can hold probabilities; percentages may be text."""
+    return field.numeric or (percent and field.kind == "text")
