@@ -186,6 +186,7 @@ class Assessment:
             "seed": self.seed,
             "n_clusters": self.n_clusters,
             "tolerance": plain(self.tolerance),
+            "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,
         }
         content |= {metric.key: plain(metric.of(self)) for metric in REPORTED}

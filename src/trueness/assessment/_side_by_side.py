@@ -185,6 +185,7 @@ class Comparison:
             "trueness": __version__,
             "verdict": self.verdict,
             "verdicts": [plain(verdict) for verdict in self.verdicts],
+            "difference_of": "debiased values",
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,
