@@ -129,8 +129,8 @@ def assert_same(got: tn.Comparison, want: tn.Comparison) -> None:
             assert a.difference == pytest.approx(b.difference, abs=1e-10)
             assert a.interval.low == pytest.approx(b.interval.low, abs=1e-10)
             assert a.interval.high == pytest.approx(b.interval.high, abs=1e-10)
-            assert a.p_value == b.p_value
-            assert a.adjusted_p_value == b.adjusted_p_value
+            assert a.p_value == pytest.approx(b.p_value, rel=1e-6)  # tails are not shares
+            assert a.adjusted_p_value == pytest.approx(b.adjusted_p_value, rel=1e-6)
     assert len(got.groups) == len(want.groups)
     for mine_group, their_group in zip(got.groups, want.groups, strict=True):
         assert mine_group.name == their_group.name
@@ -205,7 +205,9 @@ class TestDifferences:
         y_true, y_prob = tn.simulate.calibrated(2000, [1.0, 1.0], rng=1)
         result = tn.compare(y_true, {"right": y_prob, "negated": y_prob[:, ::-1]}, resamples=199)
         (pair,), (verdict,) = result.pairs, result.verdicts
-        assert abs(pair.vce.difference) < 0.002
+        assert abs(pair.vce.difference) < 0.005  # by the draws alone
+        assert pair.vce.p_value > 0.05
+        assert pair.net.p_value > 0.05
         assert pair.adjusted_p_value <= 0.001
         assert (verdict.kind, verdict.better) == ("better", "right")
         assert "ECE right - negated = -0." in str(verdict)
@@ -312,7 +314,7 @@ class TestGroups:
         result = tn.compare(Y_TRUE, MODELS, groups=self.SITE, rng=2, resamples=99)
         compared = [group for group in result.groups if group.comparison is not None]
         for k in range(3):
-            p = [group.comparison.pairs[k].vce.adjusted_p_value for group in compared if group.comparison]
+            p = [group.comparison.pairs[k].adjusted_p_value for group in compared if group.comparison]
             assert [group.adjusted_p_values[k] for group in compared] == pytest.approx(
                 exact.benjamini_hochberg(p)
             )

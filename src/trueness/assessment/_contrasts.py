@@ -199,7 +199,7 @@ def _norm(gaps: FloatArray, n_classes: int, *, cumulated: bool) -> FloatArray:
 def _contrast(
     first: Estimate, second: Estimate, noises: Sequence[FloatArray], method: str, settings: Settings
 ) -> Contrast:
-    """A difference with the widest of its noises, each widened by the error of the corrections for bias.
+    """A difference with the widest of its noises, each widened by the error of the corrections.
 
     The replicates share these corrections, so that their error does not show in them.
     """

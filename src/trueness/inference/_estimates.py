@@ -67,7 +67,7 @@ class Estimate:
     """Observed less predicted in each bin, (M,), freed of the bias that few rows have; NaN in empty bins."""
     bins: BinNoise
     bias_error: float = 0.0
-    """Standard error of the correction for bias in the debiased value."""
+    """Standard error of what was corrected in the debiased value: bias, and noise as far as it was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,15 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
-        bias_error=e.bias.standard_error,
+        bias_error=e.bias.standard_error + _drawn_error(w, gap, e.sd, len(e.null.variation)),
     )
+
+
+def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int) -> float:
+    """By how much the debiased sum depends on the draws, from which σ has a relative standard error of 1/√(2R)."""
+    error = 1 / math.sqrt(2 * draws)
+    low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
+    return abs(float(high) - float(low)) / 2
 
 
 def net_gap(evidence: Evidence, level: float) -> Estimate:
