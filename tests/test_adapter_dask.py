@@ -327,7 +327,7 @@ def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
-        ("-", "standard input is not there on the workers"),
+        ("-", "workers cannot read standard input"),
         (
             "nosuch://bucket/a.parquet",
             "'nosuch://bucket/a.parquet' cannot be opened: Protocol not known: nosuch",

@@ -218,7 +218,7 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     assert main(["tabulate", "-", "-o", out]) == 0
     assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     for options, told in (
-        (["--equal-mass", "3", "--exact"], "can be read once"),
+        (["--equal-mass", "3", "--exact"], "can be read only once"),
         (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
     ):
         monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))

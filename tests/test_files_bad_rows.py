@@ -132,11 +132,11 @@ def test_nulls_of_labels_weights_and_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b'{"y": 0, "p": [0.5, 0.', "no JSON"),
-        (b"[1, 2]", "no object"),
+        (b'{"y": 0, "p": [0.5, 0.', "not JSON"),
+        (b"[1, 2]", "not a JSON object"),
         (b'{"y": "cat", "p": [0.5, 0.5]}', "'y' is not of type int64"),
         (b'{"y": 0, "p": "none"}', "'p' is not of type list"),
-        (b"[" * 100_000, "no JSON"),
+        (b"[" * 100_000, "nested more than 64 levels deep"),
     ],
     ids=["cut off", "array", "other type", "text", "deep"],
 )
@@ -145,7 +145,7 @@ def test_bad_lines_of_json(
     tmp_path: Path, line: bytes, told: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not first_block:
-        monkeypatch.setattr("trueness.files._text.BLOCK_BYTES", 64)
+        monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", 64)
     good = b'{"y": 1, "p": [0.25, 0.75]}\n'
     path = tmp_path / "x.jsonl"
     path.write_bytes(good * 20 + b"\n" + line + b"\n" + good * 5)

@@ -335,7 +335,7 @@ class TestBins:
             stdin=data.encode(),
             code=2,
         )
-        assert "standard input can be read once" in ended.stderr
+        assert "standard input or a pipe can be read only once" in ended.stderr
         source = Source(
             find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", weight="w"), RowOptions()
         )

@@ -202,7 +202,7 @@ def test_a_group_in_each_row_is_refused_before_it_is_summed(
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5," + b"5" * 4 * MEGABYTE)
     assert "x.csv" in refused(tmp_path / "x.csv")
-    monkeypatch.setattr("trueness.files._text.MAX_LINE_BYTES", 2 * MEGABYTE)
+    monkeypatch.setattr("trueness.files._stream.MAX_LINE_BYTES", 2 * MEGABYTE)
     (tmp_path / "x.jsonl").write_bytes(b'{"y": 0, "p": [' + b"0," * 4 * MEGABYTE)
     assert "a line of more than" in refused(tmp_path / "x.jsonl")
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number
 from trueness._content import TableSpec
+from trueness._names import coded
 from trueness._random import Seed
 from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
-from trueness.assessment._groups import coded, names_of
+from trueness.assessment._groups import names_of
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
 from trueness.assessment._side_by_side import Comparison
 from trueness.assessment.comparison import Comparer, compare

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._containers import contents_of
-from trueness._sums import IntArray
 
 
 def names_of(argument: str, values: Any, n_rows: int) -> NDArray[Any]:
@@ -26,7 +25,7 @@ def names_of(argument: str, values: Any, n_rows: int) -> NDArray[Any]:
             raise ValueError(
                 f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
             )
-        data = np.array([str(name) for name in data])
+        return data
     if data.dtype.kind in "mM" and np.isnat(data).any():
         row = int(np.argmax(np.isnat(data)))
         raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
@@ -36,15 +35,5 @@ def names_of(argument: str, values: Any, n_rows: int) -> NDArray[Any]:
     return data
 
 
-def coded(names: NDArray[Any]) -> tuple[list[str], IntArray]:
-    """The different names as text, in order, and the number of each row's among them."""
-    different, code = np.unique(names, return_inverse=True)
-    return [_text(name) for name in different.tolist()], code.astype(np.int64)
-
-
 def _is_nan(name: Any) -> bool:
     return isinstance(name, float) and math.isnan(name)
-
-
-def _text(name: Any) -> str:
-    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)

@@ -15,9 +15,10 @@ import numpy as np
 
 from trueness._border import Rows, require_choice, whole_number, yes_or_no
 from trueness._content import TableSpec
+from trueness._names import coded
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
-from trueness.assessment._groups import coded, names_of
+from trueness.assessment._groups import names_of
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.binning import Bins, Edges, EqualMass, EqualWidth, as_bins

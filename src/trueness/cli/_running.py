@@ -67,12 +67,13 @@ def checkpoint_of(
     arguments: argparse.Namespace, inputs: Sequence[Input], *, quiet: bool = False
 ) -> Checkpoint | None:
     """What is kept of a run, if that was asked for."""
-    from trueness.files import STANDARD_INPUT, Checkpoint, InputError, check_output
+    from trueness.files import Checkpoint, InputError, check_output
 
     if arguments.checkpoint is None:
         return None
-    if any(input.path == STANDARD_INPUT for input in inputs):
-        raise InputError("standard input cannot be read again", "leave out --checkpoint, or name files")
+    for input in inputs:
+        if input.read_once:
+            raise InputError(f"{input.name} cannot be read again", "leave out --checkpoint, or name files")
     if not 0 <= arguments.checkpoint_every < math.inf:
         raise InputError(
             f"--checkpoint-every must be a number of seconds from 0 up, got {arguments.checkpoint_every:g}",

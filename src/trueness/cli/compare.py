@@ -71,10 +71,16 @@ def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
 
     names = _names(arguments)
     request, options = _inputs.request_of(arguments), _inputs.row_options_of(arguments)
+    inputs = {
+        name: find_inputs([pattern], arguments.format).files
+        for name, pattern in zip(names, arguments.files, strict=True)
+    }
+    once = [input for files in inputs.values() for input in files if input.read_once]
+    if len({input.path for input in once}) < len(once):
+        raise InputError(f"{once[0].name} is named for two models and can be read only once", "save it as a file")
     sources: dict[str, Source] = {}
-    for name, pattern in zip(names, arguments.files, strict=True):
+    for name, files in inputs.items():
         own = request if not sources else replace(request, weight=None, by=None)
-        files = find_inputs([pattern], arguments.format).files
         sources[name] = Source(files, own, options, label_file=arguments.label_file, remarks=_inputs.note)
         for line in sources[name].choice.found:
             _inputs.note(f"{name}: {line}")
@@ -106,6 +112,9 @@ def _names(arguments: argparse.Namespace) -> list[str]:
         if len(names) != len(files) or len(set(names)) != len(names):
             raise InputError(f"--names must be {len(files)} different names", "such as --names old,new")
         return list(names)
+    if len(set(files)) < len(files):
+        twice = next(file for file in files if files.count(file) > 1)
+        raise InputError(f"{twice} is named for two models", "give the models names: --names old,new")
     stems = [os.path.basename(os.path.normpath(file)).split(".")[0] or file for file in files]
     return stems if len(set(stems)) == len(stems) else list(files)
 

@@ -15,6 +15,10 @@ from trueness.files._errors import InputError
 from trueness.files._fields import Field
 
 
+HELD_BYTES = 2**26
+"""What the rows of a batch may take before it is handed on, however few they are."""
+
+
 def pyarrow() -> Any:
     """The library, or what to do to have it."""
     try:
@@ -33,10 +37,9 @@ def field_of(type: Any) -> Field:
     type = getattr(type, "storage_type", type)
     if types.is_dictionary(type):
         return field_of(type.value_type)
-    if types.is_fixed_size_list(type):
-        return Field("list", type.list_size)
-    if types.is_list(type) or types.is_large_list(type):
-        return Field("list") if field_of(type.value_type).numeric else Field("other")
+    if types.is_fixed_size_list(type) or types.is_list(type) or types.is_large_list(type):
+        width = type.list_size if types.is_fixed_size_list(type) else None
+        return Field("list", width) if field_of(type.value_type).numeric else Field("nested")
     return Field(_scalar_kind(types, type))
 
 
@@ -47,55 +50,72 @@ def _scalar_kind(types: Any, type: Any) -> str:
         return "number"
     if types.is_boolean(type):
         return "boolean"
-    is_text = types.is_string(type) or types.is_large_string(type) or str(type) == "string_view"
-    return "text" if is_text else "other"
+    if types.is_string(type) or types.is_large_string(type) or str(type) == "string_view":
+        return "text"
+    # Nested: struct, map, union, list-view, run-end encoded. None of these nor an interval has one text a row.
+    return "nested" if types.is_nested(type) or types.is_interval(type) else "other"
 
 
 class Values(NamedTuple):
-    """One value a row, and which of them are missing (None: none of them)."""
+    """One number a row, and which of them are missing (None: none of them)."""
 
     data: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
 
 
+class Texts(NamedTuple):
+    """One text a row, where equal texts are held once: a long one in each of many rows would fill the memory."""
+
+    texts: list[str]
+    codes: NDArray[np.int64]
+    """For each row the place of its text in `texts`; any place if the text is missing."""
+    missing: NDArray[np.bool_] | None = None
+
+    def objects(self) -> NDArray[Any]:
+        """The text of each row as a Python string that equal rows share."""
+        return as_objects(self.texts)[self.codes]
+
+
+def as_objects(texts: list[str]) -> NDArray[Any]:
+    """An array of Python strings. NumPy's own text would give each of them the width of the longest."""
+    array = np.empty(len(texts), object)
+    array[:] = texts
+    return array
+
+
 def plain(column: Any) -> Any:
-    """An Arrow array without dictionary, extension or chunks around its values."""
+    """An Arrow array without extension or chunks around its values; a dictionary stays."""
     pa = pyarrow()
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
 
 
-def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Batches put together into tables of about so many rows: each costs something however short it is."""
+def gathered(parts: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Tables put together into tables of about so many rows: each costs something however short it is."""
     pa = pyarrow()
     held: list[Any] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= rows:
-            yield pa.Table.from_batches(held)
+    for part in parts:
+        held.append(part)
+        if sum(table.num_rows for table in held) >= rows or sum(table.nbytes for table in held) >= HELD_BYTES:
+            yield pa.concat_tables(held)
             held = []
     if held:
-        yield pa.Table.from_batches(held)
+        yield pa.concat_tables(held)
 
 
 def values_of(column: Any) -> Values:
-    """A column of any kind as a NumPy array: numbers as numbers, everything else as text."""
+    """A column of numbers as a NumPy array."""
     if isinstance(column, np.ndarray):
         return Values(column)
     pa = pyarrow()
     column = plain(column)
-    kind = field_of(column.type).kind
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    elif kind not in ("integer", "number", "boolean", "text"):
-        column = column.cast(pa.string())
-    missing = None
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        filler = "" if kind in ("text", "other") else False if kind == "boolean" else 0
+    missing = _nulls(column)
+    if missing is not None:
+        filler = False if pa.types.is_boolean(column.type) else 0
         column = column.fill_null(pa.scalar(filler, column.type))
     return Values(_viewed(column), missing)
 
@@ -116,13 +136,36 @@ def _viewed(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def texts_of(column: Any) -> Values:
-    """A column as text: what groups are named by."""
+def texts_of(column: Any) -> Texts:
+    """A column of any kind but a nested one as text."""
     if isinstance(column, np.ndarray):
-        if column.dtype.kind == "b":
-            return Values(np.where(column, "true", "false"))
-        return Values(column.astype(str))
-    return values_of(plain(column).cast(pyarrow().string()))
+        return _texts_of_array(column)
+    pa = pyarrow()
+    column = plain(column)
+    if not isinstance(column, pa.DictionaryArray):
+        column = _encodable(column).dictionary_encode()
+    missing = _nulls(column)
+    texts = plain(column.dictionary).cast(pa.string()).to_pylist()
+    indices = column.indices if missing is None else column.indices.fill_null(0)
+    codes = _viewed(indices).astype(np.int64)
+    if None in texts:  # a dictionary may hold a missing value too
+        absent = np.array([text is None for text in texts])[codes]
+        missing = absent if missing is None else missing | absent
+    return Texts([text or "" for text in texts] or [""], codes, missing)
+
+
+def _encodable(column: Any) -> Any:
+    """Text as it is, for it may be long; all else is short and becomes text first."""
+    pa = pyarrow()
+    is_text = field_of(column.type).kind == "text" or pa.types.is_binary(column.type)
+    return column if is_text else column.cast(pa.string())
+
+
+def _texts_of_array(column: NDArray[Any]) -> Texts:
+    if column.dtype.kind == "b":
+        return Texts(["false", "true"], column.astype(np.int64))
+    different, codes = np.unique(column, return_inverse=True)
+    return Texts(different.astype(str).tolist(), codes.astype(np.int64))
 
 
 class Matrix(NamedTuple):
@@ -140,6 +183,7 @@ def matrix_of(column: Any, width: int) -> Matrix:
         return Matrix(column)
     pa = pyarrow()
     column = plain(column)
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
         # Of a slice, `.values` is the whole memory, and `.flatten()` leaves out rows that are missing.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trueness._border import Rows
 from trueness._containers import Contents
-from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, texts_of, values_of
+from trueness.files._arrow import Matrix, Texts, as_objects, field_of, matrix_of, pyarrow, texts_of, values_of
 from trueness.files._columns import Choice
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import Chunk
@@ -64,7 +64,7 @@ class Batch:
     """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
     weight: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
-    """The group of each row, as text."""
+    """The group of each row, as a Python string that rows of one group share."""
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
@@ -125,10 +125,16 @@ def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, A
     """Columns that are not in the file but in the names of its folders."""
     needed = choice.wanted.names
     return {
-        name: pyarrow().array([value] * chunk.n_rows, pyarrow().string())
+        name: _constant(value, chunk.n_rows)
         for name, value in input.partition.items()
         if name in needed and name not in chunk.columns
     }
+
+
+def _constant(value: str | None, n_rows: int) -> Any:
+    """A column with the same text in each row, held once."""
+    pa = pyarrow()
+    return pa.DictionaryArray.from_arrays(np.zeros(n_rows, np.int32), pa.array([value], pa.string()))
 
 
 def _taken(column: Any, places: NDArray[np.int64]) -> Any:
@@ -139,9 +145,51 @@ def _fulfilling(columns: dict[str, Any], choice: Choice) -> BoolArray | None:
     """Which rows fulfil all conditions; None if there are none."""
     chosen: BoolArray | None = None
     for condition in choice.where:
-        holds = condition.holds(*values_of(columns[condition.column]))
+        column = columns[condition.column]
+        if _is_numeric(column):
+            holds = condition.holds(*values_of(column))
+        else:
+            texts = _texts(column, condition.column, "--where")
+            holds = condition.holds(as_objects(texts.texts), None)[texts.codes]
+            holds = holds if texts.missing is None else holds & ~texts.missing
         chosen = holds if chosen is None else chosen & holds
     return chosen
+
+
+def _is_numeric(column: Any) -> bool:
+    """Whether a column holds numbers or truth values."""
+    if isinstance(column, np.ndarray):
+        return column.ndim == 1 and column.dtype.kind in "fiub"
+    return field_of(column.type).numeric
+
+
+def _texts(column: Any, name: str, option: str) -> Texts:
+    """A column as text; refused if its rows are not one text each."""
+    _refuse_nested(column, name, option)
+    try:
+        return texts_of(column)
+    except ValueError as error:  # of NumPy, of pyarrow, or about bytes that are not UTF-8
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"column {shown(name)} ({option}) holds text that cannot be read: {reason}",
+            "write it again as UTF-8",
+        ) from error
+
+
+def _refuse_nested(column: Any, name: str, option: str) -> None:
+    """Refuse a column whose rows hold more than one value each, or a value that has no text."""
+    if isinstance(column, np.ndarray):
+        if column.ndim == 1:
+            return
+        held = f"an array of shape {column.shape[1:]} in each row"
+    elif field_of(column.type).kind not in ("nested", "list"):
+        return
+    else:
+        held = f"values of type {shown(str(column.type), 80)}"
+    raise InputError(
+        f"column {shown(name)} ({option}) holds {held}",
+        "name a column of numbers, text, dates or true/false",
+    )
 
 
 def _predictions(
@@ -153,7 +201,7 @@ def _predictions(
         )
     parts = [values_of(columns[name]) for name in choice.probs]
     for name, part in zip(choice.probs, parts, strict=True):
-        _note_missing(part, name, problems)
+        _note_missing(part.missing, name, problems)
     if len(parts) == 1:
         return parts[0].data
     # Left in columns: the border reads a block of each at a time.
@@ -161,8 +209,7 @@ def _predictions(
 
 
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
-    if matrix.missing is not None and matrix.missing.any():
-        _note_missing(Values(matrix.data, matrix.missing), name, problems)
+    _note_missing(matrix.missing, name, problems)
     if matrix.ragged is not None and matrix.ragged.any():
         problems.append(
             Problem(
@@ -175,11 +222,11 @@ def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem
     return matrix.data
 
 
-def _note_missing(values: Values, name: str, problems: list[Problem]) -> None:
-    if values.missing is not None and values.missing.any():
-        none = np.broadcast_to(np.array(None), len(values.missing))
+def _note_missing(missing: BoolArray | None, name: str, problems: list[Problem]) -> None:
+    if missing is not None and missing.any():
+        none = np.broadcast_to(np.array(None), len(missing))
         remedy = "fill in the value, or leave such rows out with --on-bad-rows skip"
-        problems.append(Problem(f"column {shown(name)} has a missing value", values.missing, none, remedy))
+        problems.append(Problem(f"column {shown(name)} has a missing value", missing, none, remedy))
 
 
 def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
@@ -192,30 +239,35 @@ def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
 
 
 def _weights(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
-    values = values_of(column)
-    if values.data.dtype.kind not in "fiub":
+    _refuse_nested(column, name, "--weight")
+    if not _is_numeric(column):
         raise InputError(f"column {shown(name)} (--weight) holds no numbers", "weights are numbers from 0 up")
-    _note_missing(values, name, problems)
+    values = values_of(column)
+    _note_missing(values.missing, name, problems)
     return values.data.astype(np.float64)
 
 
 def _groups(column: Any, name: str, problems: list[Problem]) -> NDArray[Any]:
-    values = texts_of(column)
-    _note_missing(values, name, problems)
-    return values.data
+    texts = _texts(column, name, "--by")
+    _note_missing(texts.missing, name, problems)
+    return texts.objects()
 
 
 def _labels(column: Any, choice: Choice, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
     """Labels as class indices; those that name no class are noted."""
     if isinstance(column, np.ndarray) and column.ndim == 2:
         return _from_one_hot(column, n_classes, problems)
-    values = values_of(column)
-    _note_missing(values, choice.label, problems)
-    if choice.classes is not None:
-        return _from_names(values, choice.classes, problems)
-    if values.data.dtype.kind in "fiub":
-        return values.data
-    return _from_digits(values, problems)
+    if _is_numeric(column):
+        values = values_of(column)
+        _note_missing(values.missing, choice.label, problems)
+        if choice.classes is None:
+            return values.data
+        return _from_names(texts_of(values.data)._replace(missing=values.missing), choice.classes, problems)
+    texts = _texts(column, choice.label, "--label")
+    _note_missing(texts.missing, choice.label, problems)
+    if choice.classes is None:
+        return _from_digits(texts, problems)
+    return _from_names(texts, choice.classes, problems)
 
 
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -232,27 +284,24 @@ def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem])
     return np.asarray(np.argmax(column, axis=1))
 
 
-def _from_names(values: Values, classes: Sequence[str], problems: list[Problem]) -> NDArray[np.int64]:
-    names = values.data.astype(str) if values.data.dtype.kind != "O" else values.data
-    different, where = np.unique(names.astype(str), return_inverse=True)
+def _from_names(texts: Texts, classes: Sequence[str], problems: list[Problem]) -> NDArray[np.int64]:
     place = {name: index for index, name in enumerate(classes)}
-    indices = np.array([place.get(str(name), -1) for name in different], dtype=np.int64)[where]
-    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
+    indices = np.array([place.get(text, -1) for text in texts.texts], dtype=np.int64)[texts.codes]
+    unknown = indices < 0 if texts.missing is None else (indices < 0) & ~texts.missing
     if unknown.any():
-        name = str(names[int(np.argmax(unknown))])
-        remedy = f"--classes gives their names, --classes index takes labels as numbers; {nearest(name, list(classes))}"
-        problems.append(Problem("label is not one of the classes", unknown, names, remedy))
+        name = texts.texts[texts.codes[int(np.argmax(unknown))]]
+        remedy = f"--classes gives their names, --classes index takes labels as numbers; {nearest(name[:100], list(classes))}"
+        problems.append(Problem("label is not one of the classes", unknown, texts.objects(), remedy))
     return np.maximum(indices, 0)
 
 
-def _from_digits(values: Values, problems: list[Problem]) -> NDArray[np.int64]:
+def _from_digits(texts: Texts, problems: list[Problem]) -> NDArray[np.int64]:
     """Text, as CSV has it, as class indices."""
-    different, where = np.unique(values.data.astype(str), return_inverse=True)
-    indices = np.array([_index(str(text)) for text in different], dtype=np.int64)[where]
-    unknown = indices < 0 if values.missing is None else (indices < 0) & ~values.missing
+    indices = np.array([_index(text) for text in texts.texts], dtype=np.int64)[texts.codes]
+    unknown = indices < 0 if texts.missing is None else (indices < 0) & ~texts.missing
     if unknown.any():
         remedy = "class indices are whole numbers from 0 up; for names pass --classes"
-        problems.append(Problem("label is no class index", unknown, values.data, remedy))
+        problems.append(Problem("label is no class index", unknown, texts.objects(), remedy))
     return np.maximum(indices, 0)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from trueness._border import Rows, require_choice
 from trueness._content import TableSpec
+from trueness._names import coded
 from trueness.binning import Bins, Edges, EqualMass, EqualWidth, FineGrid
 from trueness.files._batches import Batch
 from trueness.files._checkpoint import Checkpoint, State
@@ -149,7 +150,7 @@ class _Run:
     def _exact_edges(self, bins: EqualMass) -> list[Edges]:
         if not self._source.rereadable:
             raise InputError(
-                "exact bins take two passes, and standard input can be read once",
+                "exact bins take two passes, and standard input or a pipe can be read only once",
                 "save it as a file, or leave out --exact: a grid gives nearly the same in one pass",
             )
         if self._weighted:
@@ -200,9 +201,7 @@ class _Run:
     def _add(self, placed: Placed) -> None:
         batch, by = placed.batch, self._source.choice.by
         if batch.groups is not None:  # before they are summed, which for a group in each row takes long
-            refuse_too_many(
-                self.state.groups.keys() | set(np.unique(batch.groups.astype(str))), self._specs, by
-            )
+            refuse_too_many(self.state.groups.keys() | set(batch.groups.tolist()), self._specs, by)
         more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
         groups = (GroupedTables(by, self.state.groups) + GroupedTables(by, more)).groups
         self.state = State(groups, placed.position, self.state.skipped + batch.skipped, self.state.engine)
@@ -270,8 +269,8 @@ def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:
     if batch.groups is None:
         yield None, batch
         return
-    names, codes = np.unique(batch.groups.astype(str), return_inverse=True)
+    names, codes = coded(batch.groups)
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))
     for name, start, stop in zip(names, np.concatenate([[0], ends[:-1]]), ends, strict=True):
-        yield str(name), batch.take(order[start:stop])
+        yield name, batch.take(order[start:stop])

@@ -43,7 +43,7 @@ class Condition(NamedTuple):
         elif values.dtype.kind == "b":
             wanted = [self._truth(text) for text in texts]
         else:
-            values, wanted = values.astype(str), texts
+            wanted = texts
         if self.sign == "in":
             return np.isin(values, wanted)
         return np.asarray(_COMPARISONS[self.sign](values, wanted[0]), dtype=bool)
