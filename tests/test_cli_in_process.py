@@ -3,10 +3,12 @@
 import io
 import os
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -108,6 +110,21 @@ class TestStopping:
         assert next(ahead) == 0
         ahead.close()
         assert len(made) < 10
+
+    def test_a_thread_that_waits_for_input_is_left_behind(self) -> None:
+        released = Event()
+
+        def items() -> Any:
+            yield 1
+            released.wait()
+
+        ahead = read_ahead(items())
+        assert next(ahead) == 1
+        begun = time.monotonic()
+        ahead.close()
+        assert not released.is_set()
+        assert time.monotonic() - begun < 1
+        released.set()
 
     def test_its_error_comes_in_its_place(self) -> None:
         def items() -> Any:

@@ -1,6 +1,9 @@
-"""Text from outside as it may be printed."""
+"""What is printed: where it goes, and text from outside as it may be shown."""
 
 from __future__ import annotations
+
+STANDARD_OUTPUT = "-"
+"""The name of an output that is printed instead of written to a file."""
 
 
 def visible(text: str) -> str:

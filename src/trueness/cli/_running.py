@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli._inputs import note, plan_of, request_of, row_options_of, source_of
 from trueness.cli._progress import progress_bar
 
@@ -71,6 +72,8 @@ def checkpoint_of(
 
     if arguments.checkpoint is None:
         return None
+    if arguments.checkpoint == STANDARD_OUTPUT:
+        raise InputError("--checkpoint is read again, so it cannot be standard output", "name a file")
     for input in inputs:
         if input.read_once:
             raise InputError(f"{input.name} cannot be read again", "leave out --checkpoint, or name files")

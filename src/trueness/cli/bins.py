@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _inputs
+from trueness.cli._outputs import write_text_to
 
 EXAMPLES = """\
 examples:
@@ -42,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     import json
 
-    from trueness._whole_file import write_text
     from trueness.assessment.sweep import sweep_bins
     from trueness.cli._running import checkpoint_of, run_over
     from trueness.cli._saved import are_tables, refuse_options_of_rows, saved_paths
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if saved:
         refuse_options_of_rows(arguments)
     inputs = [] if saved else _inputs.inputs_of(arguments)
-    check_outputs([None if arguments.json == "-" else arguments.json, arguments.checkpoint], inputs)
+    check_outputs([arguments.json, arguments.checkpoint], inputs)
     tables = merge_files(saved_paths(arguments.files)) if saved else run_over(arguments, inputs).tables
     _refuse_more_than(tables.whole[0].n_bins, numbers)
     sweep = sweep_bins(
@@ -65,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         resamples=resamples,
         rng=arguments.seed,
     )
-    text = json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n"
-    if arguments.json not in (None, "-"):
-        write_text(arguments.json, text)
-    print(text if arguments.json == "-" else sweep)
+    if arguments.json is not None:
+        write_text_to(arguments.json, json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n")
+    if arguments.json != STANDARD_OUTPUT:
+        print(sweep)
     checkpoint = None if saved else checkpoint_of(arguments, inputs, quiet=True)
     if checkpoint is not None:
         checkpoint.remove()

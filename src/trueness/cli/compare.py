@@ -10,7 +10,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _inputs
+from trueness.cli._outputs import write_text_to
 
 if TYPE_CHECKING:
     from trueness.files import Source
@@ -44,7 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the models side by side, compare, print."""
     import json
 
-    from trueness._whole_file import write_text
     from trueness.files import InputError, check_output
 
     if arguments.on_bad_rows != "refuse":
@@ -53,13 +54,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     _gate.resamples_of(arguments, 0)  # refused before files are read
     sources = _sources(arguments)
-    if arguments.json not in (None, "-"):
+    if arguments.json is not None:
         check_output(arguments.json, [input for source in sources.values() for input in source.inputs])
     result = _compared(sources, arguments)
-    text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
-    if arguments.json not in (None, "-"):
-        write_text(arguments.json, text)
-    print(text if arguments.json == "-" else result)
+    if arguments.json is not None:
+        write_text_to(arguments.json, json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n")
+    if arguments.json != STANDARD_OUTPUT:
+        print(result)
     return 0
 
 

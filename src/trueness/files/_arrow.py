@@ -5,6 +5,7 @@ pyarrow is an extra: it is imported by whoever reads a file that needs it, never
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -165,6 +166,10 @@ def _texts_of_array(column: NDArray[Any]) -> Texts:
     if column.dtype.kind == "b":
         return Texts(["false", "true"], column.astype(np.int64))
     different, codes = np.unique(column, return_inverse=True)
+    if column.dtype.kind == "U" and len(column):
+        points = np.frombuffer(different.tobytes(), np.dtype("u4").newbyteorder(column.dtype.byteorder))
+        if points.max(initial=0) > sys.maxunicode:  # Python ends in an error of its own there
+            raise ValueError(f"a character has the code {points.max():#x}, and the last there is has 0x10ffff")
     return Texts(different.astype(str).tolist(), codes.astype(np.int64))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.files._errors import InputError, shown
 from trueness.files._paths import Input
 
 
 def check_output(path: str, inputs: Sequence[Input] = ()) -> None:
-    """Refuse what cannot be written to, before hours of work and not after."""
+    """Refuse what cannot be written to, before hours of work and not after; - is standard output."""
+    if path == STANDARD_OUTPUT:
+        return
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise InputError(f"{shown(path)} is a folder", "name a file in it")
@@ -29,7 +32,7 @@ def check_outputs(paths: Sequence[str | None], inputs: Sequence[Input] = ()) -> 
         if path is None:
             continue
         check_output(path, inputs)
-        place = os.path.realpath(path)
-        if place in seen and (os.path.isfile(path) or not os.path.exists(path)):
+        place = path if path == STANDARD_OUTPUT else os.path.realpath(path)
+        if place in seen and (place == STANDARD_OUTPUT or os.path.isfile(path) or not os.path.exists(path)):
             raise InputError(f"{shown(path)} is named for two results", "name a file for each")
         seen.add(place)

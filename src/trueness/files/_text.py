@@ -20,6 +20,8 @@ from trueness.files._stream import MAX_LINE_BYTES, Quotes, TextStream, blocks_of
 
 NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
 
+_NUMBERS = ("number", "integer")
+
 UNREADABLE = "not readable"
 
 SNIFFED_BYTES = 2**16
@@ -80,20 +82,21 @@ class CsvReader:
         self._first = next(self._blocks)
         _refuse_other_separator(self._first.partition(b"\n")[0], delimiter, name)
         sample = self._sampled(self._first)
-        if not all(column.strip() for column in sample.column_names):
+        if not all(column.strip() for column in sample):
             raise InputError(f"{name} has a column without a name", "its first line must name the columns")
-        fields_of(sample.schema, name)
-        self._names = list(sample.column_names)
-        self._fields = {column: Field(_kind(sample.column(column))) for column in self._names}
+        self._names, self._fields = list(sample), sample
 
-    def _sampled(self, block: bytes) -> Any:
-        """The first block, every column as text."""
+    def _sampled(self, block: bytes) -> dict[str, Field]:
+        """The columns, by the first block: of numbers if pyarrow finds nothing else in them, or most values are."""
         with explained(self._name):
-            names = self._table(block, self._csv.ConvertOptions(), header=True).column_names
-        as_text = self._csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow().string()))
-        sample = self._table(block, as_text, header=True)
+            sample = self._table(block, self._csv.ConvertOptions(), header=True)
+            found = fields_of(sample.schema, self._name)
+        unclear = {name: pyarrow().string() for name, field in found.items() if field.kind not in _NUMBERS}
+        if unclear:
+            converting = self._csv.ConvertOptions(include_columns=list(unclear), column_types=unclear)
+            texts = self._table(block, converting, header=True)
         self._invalid.clear()  # they are counted when the block is read for good
-        return sample
+        return {name: Field(_kind(texts.column(name)) if name in unclear else "number") for name in found}
 
     def _table(self, block: bytes, converting: Any, *, header: bool) -> Any:
         """The rows of a block, which begins with the line of names or has none."""
