@@ -333,7 +333,18 @@ class TestStandardOutput:
     @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet", "arrow", "npz"])
     def test_rows(self, tables: Path, tmp_path: Path, format: str) -> None:
         options = [] if format == "csv" else ["--format", format]
-        simulate = [sys.executable, "-m", "trueness", "simulate", "--rows", "500", "--alpha", "2,1,1", "-o", "-"]
+        simulate = [
+            sys.executable,
+            "-m",
+            "trueness",
+            "simulate",
+            "--rows",
+            "500",
+            "--alpha",
+            "2,1,1",
+            "-o",
+            "-",
+        ]
         data = subprocess.run([*simulate, *options], capture_output=True, check=True).stdout
         (tmp_path / f"x.{format}").write_bytes(data)
         assert run("tabulate", tmp_path / f"x.{format}", "-o", "-").stdout == tables.read_text()

@@ -404,7 +404,7 @@ class TestStrayQuotes:
     @pytest.mark.parametrize("row", [1, 101, 20_000])
     @pytest.mark.parametrize("block", [2**10, 2**20])
     @pytest.mark.parametrize("skip", [False, True])
-    def test_the_row_where_it_began_is_named(
+    def test_the_row_where_it_began_is_named(  # noqa: PLR0917  every argument is a parameter of the test
         self, tmp_path: Path, stray: str, row: int, block: int, skip: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
@@ -481,14 +481,17 @@ def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> Non
     assert not quotes.left_open(rest) or quotes.end_of_rows(rest) == 0
 
 
+DATED = [
+    json.dumps({"y": n % 2, "p": [0.25, 0.75], "day": f"2026-01-{n % 28 + 1:02}"}) for n in range(30_000)
+]
+
+
 class TestDatesInJson:
     """What is bad is decided by the parser that reads, which takes some texts for dates."""
 
-    LINES = [json.dumps({"y": n % 2, "p": [0.25, 0.75], "day": f"2026-01-{n % 28 + 1:02}"}) for n in range(30_000)]
-
     def test_one_bad_line_costs_one_row(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
-        path.write_text("\n".join([*self.LINES[:20_000], '{"y": 1, "p": [0.25, 0.', *self.LINES[20_000:]]))
+        path.write_text("\n".join([*DATED[:20_000], '{"y": 1, "p": [0.25, 0.', *DATED[20_000:]]))
         assert "row 20001: not JSON" in refused(path, by="day").cause
         for by in (None, "day"):
             left = summed(path, skip=True, by=by)
@@ -498,11 +501,13 @@ class TestDatesInJson:
 
     def test_a_text_that_is_no_date_is_as_good(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
-        path.write_text("\n".join([*self.LINES, self.LINES[0].replace("2026-01-01", "unknown")]))
+        path.write_text("\n".join([*DATED, DATED[0].replace("2026-01-01", "unknown")]))
         assert {"unknown", "2026-01-28"} <= set(summed(path, by="day").tables.groups)
 
 
-@pytest.mark.parametrize("line", ['{"y": 0, "p": [0.5, 0.5]} {"y": 0, "p": [0.5, 0.5]}', '{"y": 0,\n"p": [0.5, 0.5]}'])
+@pytest.mark.parametrize(
+    "line", ['{"y": 0, "p": [0.5, 0.5]} {"y": 0, "p": [0.5, 0.5]}', '{"y": 0,\n"p": [0.5, 0.5]}']
+)
 def test_a_line_is_an_object(tmp_path: Path, line: str) -> None:
     """Two in a line, or one in two lines, are bad whatever lines are beside them."""
     path, good = tmp_path / "x.jsonl", '{"y": 1, "p": [0.25, 0.75]}\n'

@@ -134,7 +134,9 @@ def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
     y_prob = np.zeros((3, n_classes))
     y_prob[:, :8] = 0.125
     names = [f"probability_of_class_number_{c}" for c in range(n_classes)]
-    rows = [",".join([str(label), *map(repr, row)]) for label, row in zip(y_true, y_prob.tolist(), strict=True)]
+    rows = [
+        ",".join([str(label), *map(repr, row)]) for label, row in zip(y_true, y_prob.tolist(), strict=True)
+    ]
     (tmp_path / "x.csv").write_text("\n".join([",".join(["y_true", *names]), *rows]) + "\n")
     assert (tmp_path / "x.csv").read_bytes().index(b"\n") > 2**20
     found = tables(tmp_path, tmp_path / "x.csv", "--probs", "probability_*", "--engine", "portable")

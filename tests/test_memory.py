@@ -80,16 +80,18 @@ def as_pandas(names: list[str]) -> Any:
 class TestOneLongName:
     """Names are held once each, and not in arrays as wide as the longest."""
 
-    NAMES = [LONG, *(f"group {number % 20}" for number in range(49_999))]
+    NAMES = (LONG, *(f"group {number % 20}" for number in range(49_999)))
     Y_TRUE, Y_PROB = np.arange(50_000) % 2, np.full((50_000, 2), 0.5)
 
     @pytest.mark.parametrize("argument", ["groups", "clusters"])
     def test_groups_and_clusters(self, container: Any, argument: str) -> None:
-        names = container(self.NAMES)
+        names = container(list(self.NAMES))
         options: dict[str, Any] = {argument: names, "resamples": 99, "rng": 0, "engine": "portable"}
         assert peak_of(lambda: tn.assess(self.Y_TRUE, self.Y_PROB, **options)) < 200
         y_probs = {"a": self.Y_PROB, "b": self.Y_PROB}
-        assert peak_of(lambda: tn.compare(self.Y_TRUE, y_probs, resamples=99, rng=0, **{argument: names})) < 200
+        assert (
+            peak_of(lambda: tn.compare(self.Y_TRUE, y_probs, resamples=99, rng=0, **{argument: names})) < 200
+        )
 
     def test_labels(self, container: Any) -> None:
         labels = container([LONG, *("b" for _ in range(49_999))])

@@ -78,7 +78,9 @@ def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
     }
     once = [input for files in inputs.values() for input in files if input.read_once]
     if len({input.path for input in once}) < len(once):
-        raise InputError(f"{once[0].name} is named for two models and can be read only once", "save it as a file")
+        raise InputError(
+            f"{once[0].name} is named for two models and can be read only once", "save it as a file"
+        )
     sources: dict[str, Source] = {}
     for name, files in inputs.items():
         own = request if not sources else replace(request, weight=None, by=None)

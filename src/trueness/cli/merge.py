@@ -18,7 +18,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Tables in, a table out."""
     parser.add_argument("files", nargs="+", metavar="JSON", help="tables; globs too")
-    parser.add_argument("-o", "--output", required=True, metavar="JSON", help=f"their sum; {TO_STANDARD_OUTPUT}")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="JSON", help=f"their sum; {TO_STANDARD_OUTPUT}"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

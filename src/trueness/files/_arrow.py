@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trueness.files._errors import InputError
 from trueness.files._fields import Field
 
-
 HELD_BYTES = 2**26
 """What the rows of a batch may take before it is handed on, however few they are."""
 
@@ -169,7 +168,9 @@ def _texts_of_array(column: NDArray[Any]) -> Texts:
     if column.dtype.kind == "U" and len(column):
         points = np.frombuffer(different.tobytes(), np.dtype("u4").newbyteorder(column.dtype.byteorder))
         if points.max(initial=0) > sys.maxunicode:  # Python ends in an error of its own there
-            raise ValueError(f"a character has the code {points.max():#x}, and the last there is has 0x10ffff")
+            raise ValueError(
+                f"a character has the code {points.max():#x}, and the last there is has 0x10ffff"
+            )
     return Texts(different.astype(str).tolist(), codes.astype(np.int64))
 
 

@@ -290,7 +290,8 @@ def _from_names(texts: Texts, classes: Sequence[str], problems: list[Problem]) -
     unknown = indices < 0 if texts.missing is None else (indices < 0) & ~texts.missing
     if unknown.any():
         name = texts.texts[texts.codes[int(np.argmax(unknown))]]
-        remedy = f"--classes gives their names, --classes index takes labels as numbers; {nearest(name[:100], list(classes))}"
+        near = nearest(name[:100], list(classes))
+        remedy = f"--classes gives their names, --classes index takes labels as numbers; {near}"
         problems.append(Problem("label is not one of the classes", unknown, texts.objects(), remedy))
     return np.maximum(indices, 0)
 

@@ -14,7 +14,7 @@ MAX_CLASSES = 1_000_000
 
 
 class Field(NamedTuple):
-    """A column: "number", "integer", "boolean", "text", "list" (of numbers), "folder" (named there), "nested" or "other"."""
+    """A column: "number", "integer", "boolean", "text", "list" (of numbers), "folder", "nested" or "other"."""
 
     kind: str
     width: int | None = None

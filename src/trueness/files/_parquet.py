@@ -101,15 +101,15 @@ class ParquetReader:
     def _rows_within(self, names: list[str], n_bytes: int) -> int:
         """How many rows of these columns take so many bytes, as the file declares them: texts may be long."""
         metadata = self._file.metadata
-        declared = 0
+        declared, total = 0, int(metadata.num_rows)
         for group in range(metadata.num_row_groups):
             columns = (metadata.row_group(group).column(place) for place in range(metadata.num_columns))
             declared += sum(
-                column.total_uncompressed_size
+                int(column.total_uncompressed_size)
                 for column in columns
                 if column.path_in_schema.partition(".")[0] in names
             )
-        return max(1, n_bytes * metadata.num_rows // max(declared, 1))
+        return max(1, n_bytes * total // max(declared, 1))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -124,7 +124,7 @@ class Source:
 
     @contextmanager
     def _opened(self, input: Input, *, to_its_end: bool = False) -> Iterator[Reader]:
-        """A reader of the file. What can be read only once keeps the one that has begun, for its columns, to read it."""
+        """A reader of the file; the one that has begun to read it if that can be done only once."""
         reader = self._begun.pop(input.path, None) or open_reader(
             input, self._label_file, self.options.tolerant
         )

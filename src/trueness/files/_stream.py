@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from trueness.files._arrow import pyarrow
-from trueness.files._errors import InputError
 from trueness.files._parquet import explained
 from trueness.files._paths import STANDARD_INPUT, Input
 
@@ -117,7 +116,7 @@ def blocks_of_rows(
 
 
 def end_of_lines(data: bytes) -> int:
-    """Where the last whole line ends.
+    r"""Where the last whole line ends.
 
     >>> end_of_lines(b"a\nb"), end_of_lines(b"a")
     (2, 0)

@@ -158,7 +158,7 @@ class CsvReader:
         place = f"{self._name}, row {self._rows + 1}" if self._first else f"the first line of {self._name}"
         if self._quotes.left_open(rest):
             raise InputError(
-                f"{place}: a quote (\") is opened and not closed, so that what follows is one long value",
+                f'{place}: a quote (") is opened and not closed, so that what follows is one long value',
                 "close or remove the quote",
             )
         if too_long:
@@ -220,7 +220,7 @@ class JsonLinesReader:
         self._sample = self._sampled(self._first)
         self._fields = fields_of(self._sample.schema, name)
 
-    def _check_rest(self, rest: bytes, too_long: bool) -> None:
+    def _check_rest(self, _: bytes, too_long: bool) -> None:
         if too_long:
             raise InputError(
                 f"{self._name} has a line of more than {MAX_LINE_BYTES >> 20} MB",
@@ -311,7 +311,7 @@ class JsonLinesReader:
         return [line for index, line in enumerate(lines) if index not in bad], len(bad)
 
     def _bad_lines(self, lines: list[bytes], schema: Any, first: int = 0) -> Iterator[int]:
-        """The places of the lines that the parser does not take by themselves, in order: by halves, for most it takes."""
+        """The places of the lines that the parser does not take by themselves, in order; found by halving."""
         if not lines or self._parsed(b"\n".join(lines), schema) is not None:
             return
         if len(lines) == 1:
