@@ -356,7 +356,7 @@ class TestPaths:
         (tmp_path / "data.bin").write_bytes(b"x")
         with pytest.raises(InputError, match="--format"):
             find_inputs(["data.bin"])
-        with pytest.raises(InputError, match="standard input cannot be npz"):
+        with pytest.raises(InputError, match="standard input can be read only once"):
             find_inputs(["-"], "npz")
 
     def test_a_name_with_brackets_is_a_name(self, tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
     assert summed(tmp_path / "x.jsonl").tables.whole[0] == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
 
 
-ROWS = [f"{number % 2},0.25,0.75,site {number % 3}" for number in range(20_000)]
+SITED = [f"{number % 2},0.25,0.75,site {number % 3}" for number in range(20_000)]
 STRAY = {
     "last field": '0,0.25,0.75,"site 1',
     "first field": '"0,0.25,0.75,site 1',
@@ -409,7 +409,7 @@ class TestStrayQuotes:
     ) -> None:
         monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
         monkeypatch.setattr("trueness.files._stream.MAX_BLOCK_BYTES", block)
-        rows = [*ROWS[: row - 1], stray, *ROWS[row:]]
+        rows = [*SITED[: row - 1], stray, *SITED[row:]]
         began = row + stray.count("\n")
         path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
         assert f"{path}, row {began}: a quote" in refused(path, skip=skip).cause
@@ -418,14 +418,14 @@ class TestStrayQuotes:
         assert f"{packed}, row {began}: a quote" in refused(packed, skip=skip).cause
 
     def test_on_standard_input(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        rows = [*ROWS[:100], STRAY["last field"], *ROWS[101:]]
+        rows = [*SITED[:100], STRAY["last field"], *SITED[101:]]
         path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
         with open(path) as file:
             monkeypatch.setattr("sys.stdin", file)
             assert "standard input, row 101: a quote" in refused("-").cause
 
     def test_in_the_line_of_names(self, tmp_path: Path) -> None:
-        path = csv(tmp_path / "x.csv", *ROWS, head='y,p_0,p_1,"site')
+        path = csv(tmp_path / "x.csv", *SITED, head='y,p_0,p_1,"site')
         assert "the first line" in refused(path).cause
 
     def test_a_quote_that_is_not_closed_within_reason(
@@ -434,7 +434,7 @@ class TestStrayQuotes:
         for name in ("BLOCK_BYTES", "MAX_BLOCK_BYTES"):
             monkeypatch.setattr(f"trueness.files._stream.{name}", 2**10)
         monkeypatch.setattr("trueness.files._stream.MAX_LINE_BYTES", 2**14)
-        rows = [*ROWS[:100], STRAY["last field"], *ROWS[101:], '0,0.25,0.75,"']
+        rows = [*SITED[:100], STRAY["last field"], *SITED[101:], '0,0.25,0.75,"']
         path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
         assert "row 101: a quote" in refused(path).cause
 
