@@ -376,7 +376,7 @@ def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("paths", "message"),
     [
-        ("-", "standard input is not there on the workers"),
+        ("-", "workers cannot read standard input"),
         (
             "nosuch://bucket/a.parquet",
             "'nosuch://bucket/a.parquet' cannot be opened: Protocol not known: nosuch",

@@ -328,6 +328,96 @@ class TestSimulate:
             assert "none that can be written" in capsys.readouterr().err
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables, and in x.csv beside them the rows they are of."""
+    path = tmp_path_factory.mktemp("tables") / "x.json"
+    run("simulate", "--rows", 500, "--alpha", "2,1,1", "-o", path.with_suffix(".csv"))
+    run("tabulate", path.with_suffix(".csv"), "-o", path)
+    return path
+
+
+class TestStandardOutput:
+    """`-` is standard output for every result, which then holds that result and nothing else."""
+
+    def test_tables(self, tables: Path) -> None:
+        written = tables.read_text()
+        for arguments in (
+            ["tabulate", tables.with_suffix(".csv"), "-o", "-"],
+            ["merge", tables, "-o", "-"],
+            ["assess", tables.with_suffix(".csv"), "--table-out", "-"],
+        ):
+            assert run(*arguments).stdout == written
+        assert "standard output: 500 rows" in run("merge", tables, "-o", "-").stderr
+
+    @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet", "arrow", "npz"])
+    def test_rows(self, tables: Path, tmp_path: Path, format: str) -> None:
+        options = [] if format == "csv" else ["--format", format]
+        simulate = [
+            sys.executable,
+            "-m",
+            "trueness",
+            "simulate",
+            "--rows",
+            "500",
+            "--alpha",
+            "2,1,1",
+            "-o",
+            "-",
+        ]
+        data = subprocess.run([*simulate, *options], capture_output=True, check=True).stdout
+        (tmp_path / f"x.{format}").write_bytes(data)
+        assert run("tabulate", tmp_path / f"x.{format}", "-o", "-").stdout == tables.read_text()
+
+    def test_the_report_and_json(self, tables: Path, tmp_path: Path) -> None:
+        out = tmp_path / "out"
+        page = run("assess", tables, "--report", "-", "--json", out).stdout
+        assert page.startswith("<!doctype html>")
+        assert page.rstrip().endswith("</html>")
+        for command in ("assess", "bins"):
+            files = [tables.with_suffix(".csv")]
+            printed = run(command, *files, "--json", "-").stdout
+            run(command, *files, "--json", out)
+            assert printed == out.read_text()
+        models = ["compare", tables.with_suffix(".csv"), tables.with_suffix(".csv"), "--names", "a,b"]
+        run(*models, "--json", out)
+        assert run(*models, "--json", "-").stdout == out.read_text()
+
+    def test_only_one_result_fits(self, tables: Path, tmp_path: Path, capsys: Any) -> None:
+        assert main(["assess", str(tables), "--json", "-", "--report", "-"]) == 2
+        assert "standard output (-) is named for two results" in capsys.readouterr().err
+        csv = str(tables.with_suffix(".csv"))
+        assert main(["tabulate", csv, "-o", str(tmp_path / "t"), "--checkpoint", "-"]) == 2
+        assert "cannot be standard output" in capsys.readouterr().err
+        assert main(["simulate", "--rows", "9", "--alpha", "1,1", "-o", "x.csv", "--format", "csv"]) == 2
+        assert "--format is for standard output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [(b"y,p_0,p_1\n", b"0,0.5,0.5\n"), (b"", b'{"y": 0, "p": [0.5, 0.5]}\n')],
+    ids=["csv", "json lines"],
+)
+def test_ctrl_c_while_standard_input_stalls(head: bytes, row: bytes) -> None:
+    """The write returns when all but what a pipe holds has been read: rows are being read, and no more will come."""
+    with subprocess.Popen(
+        [*COMMAND, "assess", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(head + row * (4 * 2**20 // len(row)))
+        process.stdin.flush()
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=60) == 130
+        finally:
+            process.kill()
+        # The wait for the thread that reads is a third of a second; the rest is for a busy machine.
+        assert time.monotonic() - begun < 5
+        assert process.stderr is not None
+        assert process.stderr.read().splitlines()[-1].startswith(b"stopped: nothing was written")
+
+
 class TestErrors:
     @pytest.mark.parametrize(
         "arguments",

@@ -4,10 +4,12 @@ import io
 import json
 import os
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -143,6 +145,21 @@ class TestStopping:
         assert next(ahead) == 0
         ahead.close()
         assert len(made) < 10
+
+    def test_a_thread_that_waits_for_input_is_left_behind(self) -> None:
+        released = Event()
+
+        def items() -> Any:
+            yield 1
+            released.wait()
+
+        ahead = read_ahead(items())
+        assert next(ahead) == 1
+        begun = time.monotonic()
+        ahead.close()
+        assert not released.is_set()
+        assert time.monotonic() - begun < 1
+        released.set()
 
     def test_its_error_comes_in_its_place(self) -> None:
         def items() -> Any:
@@ -376,7 +393,7 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     assert main(["tabulate", "-", "-o", out]) == 0
     assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     for options, told in (
-        (["--equal-mass", "3", "--exact"], "can be read once"),
+        (["--equal-mass", "3", "--exact"], "can be read only once"),
         (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
     ):
         monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))

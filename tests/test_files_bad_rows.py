@@ -136,11 +136,11 @@ def test_nulls_of_labels_weights_and_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b'{"y": 0, "p": [0.5, 0.', "no JSON"),
-        (b"[1, 2]", "no object"),
+        (b'{"y": 0, "p": [0.5, 0.', "not JSON"),
+        (b"[1, 2]", "not a JSON object"),
         (b'{"y": "cat", "p": [0.5, 0.5]}', "'y' is not of type int64"),
         (b'{"y": 0, "p": "none"}', "'p' is not of type list"),
-        (b"[" * 100_000, "no JSON"),
+        (b"[" * 100_000, "nested more than 64 levels deep"),
     ],
     ids=["cut off", "array", "other type", "text", "deep"],
 )
@@ -149,7 +149,7 @@ def test_bad_lines_of_json(
     tmp_path: Path, line: bytes, told: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not first_block:
-        monkeypatch.setattr("trueness.files._text.BLOCK_BYTES", 64)
+        monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", 64)
     good = b'{"y": 1, "p": [0.25, 0.75]}\n'
     path = tmp_path / "x.jsonl"
     path.write_bytes(good * 20 + b"\n" + line + b"\n" + good * 5)
@@ -392,7 +392,7 @@ class TestPaths:
         (tmp_path / "data.bin").write_bytes(b"x")
         with pytest.raises(InputError, match="--format"):
             find_inputs(["data.bin"])
-        with pytest.raises(InputError, match="standard input cannot be npz"):
+        with pytest.raises(InputError, match="standard input can be read only once"):
             find_inputs(["-"], "npz")
 
     def test_a_name_with_brackets_is_a_name(self, tmp_path: Path) -> None:
@@ -422,6 +422,153 @@ def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
     ]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))
     assert summed(tmp_path / "x.jsonl").tables.whole[0] == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
+
+
+SITED = [f"{number % 2},0.25,0.75,site {number % 3}" for number in range(20_000)]
+STRAY = {
+    "last field": '0,0.25,0.75,"site 1',
+    "first field": '"0,0.25,0.75,site 1',
+    "doubled": '0,0.25,0.75,"site ""1""',
+    "after a quote inside of a field": '0,0.25,0.75,"site 1" or "2\n0,0.25,0.75,"',
+}
+
+
+class TestStrayQuotes:
+    """An end of the file inside of quotes is refused: they would hold all rows from there on."""
+
+    @pytest.mark.parametrize("stray", STRAY.values(), ids=STRAY)
+    @pytest.mark.parametrize("row", [1, 101, 20_000])
+    @pytest.mark.parametrize("block", [2**10, 2**20])
+    @pytest.mark.parametrize("skip", [False, True])
+    def test_the_row_where_it_began_is_named(  # noqa: PLR0917  every argument is a parameter of the test
+        self, tmp_path: Path, stray: str, row: int, block: int, skip: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
+        monkeypatch.setattr("trueness.files._stream.MAX_BLOCK_BYTES", block)
+        rows = [*SITED[: row - 1], stray, *SITED[row:]]
+        began = row + stray.count("\n")
+        path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
+        assert f"{path}, row {began}: a quote" in refused(path, skip=skip).cause
+        packed = tmp_path / "x.csv.gz"
+        packed.write_bytes(gzip.compress(Path(path).read_bytes(), 1))
+        assert f"{packed}, row {began}: a quote" in refused(packed, skip=skip).cause
+
+    def test_on_standard_input(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        rows = [*SITED[:100], STRAY["last field"], *SITED[101:]]
+        path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
+        with open(path) as file:
+            monkeypatch.setattr("sys.stdin", file)
+            assert "standard input, row 101: a quote" in refused("-").cause
+
+    def test_in_the_line_of_names(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", *SITED, head='y,p_0,p_1,"site')
+        assert "the first line" in refused(path).cause
+
+    def test_a_quote_that_is_not_closed_within_reason(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("BLOCK_BYTES", "MAX_BLOCK_BYTES"):
+            monkeypatch.setattr(f"trueness.files._stream.{name}", 2**10)
+        monkeypatch.setattr("trueness.files._stream.MAX_LINE_BYTES", 2**14)
+        rows = [*SITED[:100], STRAY["last field"], *SITED[101:], '0,0.25,0.75,"']
+        path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
+        assert "row 101: a quote" in refused(path).cause
+
+
+@given(
+    text=st.text('",\n\ra', max_size=60),
+    cuts=st.lists(st.integers(1, 20), min_size=60, max_size=60),
+)
+def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> None:
+    """pyarrow judges: blocks cut at the ends of rows hold, one after another, the rows of the whole text."""
+    import io
+
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    from trueness.files._stream import Quotes
+
+    def parsed(data: bytes) -> list[str]:
+        skipped: list[str] = []
+
+        def skip(row: Any) -> str:
+            skipped.append(row.text)
+            return "skip"
+
+        try:
+            table = arrow_csv.read_csv(
+                io.BytesIO(data),
+                arrow_csv.ReadOptions(use_threads=False, column_names=["a"], block_size=1000),
+                arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+                arrow_csv.ConvertOptions(column_types={"a": pa.string()}),
+            )
+        except pa.ArrowInvalid:  # nothing but ends of lines
+            return []
+        return sorted([*table.column("a").to_pylist(), *skipped])
+
+    quotes, rest, found = Quotes(","), b"", []
+    data = text.encode()
+    for size in cuts:
+        rest, data = rest + data[:size], data[size:]
+        end = quotes.end_of_rows(rest)
+        found += parsed(rest[:end])
+        rest = rest[end:]
+    assert sorted([*found, *parsed(rest)]) == parsed(text.encode())
+    assert not quotes.left_open(rest) or quotes.end_of_rows(rest) == 0
+
+
+DATED = [
+    json.dumps({"y": n % 2, "p": [0.25, 0.75], "day": f"2026-01-{n % 28 + 1:02}"}) for n in range(30_000)
+]
+
+
+class TestDatesInJson:
+    """What is bad is decided by the parser that reads, which takes some texts for dates."""
+
+    def test_one_bad_line_costs_one_row(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text("\n".join([*DATED[:20_000], '{"y": 1, "p": [0.25, 0.', *DATED[20_000:]]))
+        assert "row 20001: not JSON" in refused(path, by="day").cause
+        for by in (None, "day"):
+            left = summed(path, skip=True, by=by)
+            assert left.skipped == Counter({"not readable": 1})
+            assert left.tables.n_rows == 30_000
+        assert sorted(map(str, left.tables.groups))[:2] == ["2026-01-01", "2026-01-02"]
+
+    def test_a_text_that_is_no_date_is_as_good(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.jsonl"
+        path.write_text("\n".join([*DATED, DATED[0].replace("2026-01-01", "unknown")]))
+        assert {"unknown", "2026-01-28"} <= set(summed(path, by="day").tables.groups)
+
+
+@pytest.mark.parametrize(
+    "line", ['{"y": 0, "p": [0.5, 0.5]} {"y": 0, "p": [0.5, 0.5]}', '{"y": 0,\n"p": [0.5, 0.5]}']
+)
+def test_a_line_is_an_object(tmp_path: Path, line: str) -> None:
+    """Two in a line, or one in two lines, are bad whatever lines are beside them."""
+    path, good = tmp_path / "x.jsonl", '{"y": 1, "p": [0.25, 0.75]}\n'
+    path.write_text(good * 3 + line + "\n" + good * 2)
+    assert "row 4: not" in refused(path).cause
+    assert summed(path, skip=True).tables.n_rows == 5
+
+
+@pytest.mark.parametrize("depth", [65, 1000, 20_000, 200_000])
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+def test_json_that_is_nested_deep(tmp_path: Path, depth: int, opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    good = '{"y": 1, "p": [0.25, 0.75], "note": "]]]]"}\n'
+    deep = f'{{"y": 1, "note": "]]]]", "x": {opening * depth}1{closing * depth}, "p": [0.25, 0.75]}}\n'
+    for lines, row in (([good, deep], 2), ([deep, good], 1)):
+        path = tmp_path / "x.jsonl"
+        path.write_text("".join(lines))
+        assert f"row {row}: nested more than 64 levels deep" in refused(path).cause
+        assert summed(path, skip=True).tables.n_rows == 1
+
+
+def test_json_that_is_nested_as_deep_as_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"y": 1, "x": {"[" * 63}{"]" * 63}, "p": [0.25, 0.75]}}\n' * 3)
+    assert summed(path).tables.n_rows == 3
 
 
 def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:

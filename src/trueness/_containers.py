@@ -107,7 +107,7 @@ def _eps(dtype: np.dtype[Any]) -> float:
 def _from_sequence(value: Any, argument: str) -> Contents:
     _refuse_masked_inside(value, argument)
     try:
-        array = np.asarray(value)
+        array = np.asarray(value, dtype=_dtype_for(value))
     except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{argument} is not a rectangular array of numbers: {error}") from error
     return _from_numpy(array, argument)
@@ -133,6 +133,11 @@ def _may_be_masked(value: Sequence[Any]) -> bool:
         if isinstance(item, (list, tuple)):
             kinds |= set(map(type, item))
     return any(issubclass(kind, np.ndarray) and kind is not np.ndarray for kind in kinds)
+
+
+def _dtype_for(value: Any) -> type[object] | None:
+    """Names stay Python strings: NumPy's own text would give each of them the width of the longest."""
+    return object if value and isinstance(value[0], str) and all(isinstance(v, str) for v in value) else None
 
 
 def _from_frame(value: Any, argument: str) -> Contents | None:

@@ -1,10 +1,13 @@
-"""Numbers, counts and names as they are printed."""
+"""What is printed: numbers, counts and names, text from outside as it may be shown, and where it goes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from typing import Any
+
+STANDARD_OUTPUT = "-"
+"""The name of an output that is printed instead of written to a file."""
 
 
 def visible(text: str) -> str:

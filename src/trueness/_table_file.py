@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
+from trueness import _json
 from trueness._border import sum_tolerance
 from trueness._content import Sums, TableSpec
 from trueness._sums import LEAST_LOG, ExactSum, FloatSum, IntArray, Sum
@@ -52,11 +53,9 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> li
 
 def parsed(text: Callable[[], str], name: str) -> Any:
     """What JSON says; `text` is called here because bytes that are no text are refused in the same words."""
-    import json
-
     try:
-        return json.loads(text(), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        return _json.parse(text())
+    except ValueError as error:
         raise ValueError(f"{name} is not a file of calibration tables: {error}") from error
 
 
@@ -85,10 +84,6 @@ def _decode_in_file(content: Any, variation: Variation | None, place: str) -> tu
         return decode(content, variation)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error
-
-
-def _refuse_constant(token: str) -> NoReturn:
-    raise ValueError(f"{token} is no number")
 
 
 def encode(spec: TableSpec, sums: Sums) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._class_columns import text_of
 from trueness._combinations import Coded, combined
 from trueness._containers import Contents, contents_of, refuse_other_index
+from trueness._names import coded, objects_of
 
 Group = TypeVar("Group")
 
@@ -31,7 +31,7 @@ def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDAr
             raise ValueError(
                 f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
             )
-        return _objects([str(name) for name in data])
+        return data
     if data.dtype.kind in "mM" and np.isnat(data).any():
         row = int(np.argmax(np.isnat(data)))
         raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
@@ -44,25 +44,8 @@ def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDAr
 def _contents(argument: str, values: Any) -> Contents:
     """The names as an array; text in lists stays as it is, since NumPy's own text ends at the last letter but NUL."""
     if isinstance(values, (list, tuple)) and any(isinstance(name, str) for name in values):
-        return Contents(_objects(values))
+        return Contents(objects_of(values))
     return contents_of(values, argument).flat
-
-
-def _objects(names: Any) -> NDArray[Any]:
-    made = np.empty(len(names), object)
-    made[:] = names
-    return made
-
-
-def coded(names: NDArray[Any]) -> Coded:
-    """The different names as text, in order, and the number of each row's among them."""
-    if names.dtype.kind == "O":
-        different: Any = sorted(set(names.tolist()))
-        number_of = {name: number for number, name in enumerate(different)}
-        codes = (number_of[name] for name in names.tolist())
-        return Coded(different, np.fromiter(codes, np.int64, len(names)))
-    different, code = np.unique(names, return_inverse=True)
-    return Coded([text_of(name) for name in different.tolist()], code.astype(np.int64))
 
 
 def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness._progress import progress_bar
 from trueness.cli._inputs import note, plan_of, request_of, row_options_of, source_of
 
@@ -68,7 +69,9 @@ def _refuse_odd_checkpoint(arguments: argparse.Namespace, inputs: Sequence[Input
 
     if arguments.checkpoint is None:
         return
-    once = [input.name for input in inputs if not input.rereadable]
+    if arguments.checkpoint == STANDARD_OUTPUT:
+        raise InputError("--checkpoint is read again, so it cannot be standard output", "name a file")
+    once = [input.name for input in inputs if input.read_once]
     if once:
         raise InputError(f"{once[0]} cannot be read again", "leave out --checkpoint, or name files")
     if not 0 <= arguments.checkpoint_every < math.inf:

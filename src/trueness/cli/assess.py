@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _inputs
+from trueness.cli._outputs import write_text_to, written
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -35,13 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "predictions (files, globs, folders; - for standard input), or saved tables (.json, or a report)",
     )
     _inputs.add_groups(parser, "also assess the rows of each value of this column")
-    parser.add_argument(
-        "--json", metavar="FILE", help="the answer for machines; - for standard output instead of text"
+    group = parser.add_argument_group(
+        "where results go", "One of them may be - for standard output; the text is then not printed."
     )
-    parser.add_argument(
+    group.add_argument("--json", metavar="FILE", help="the answer for machines")
+    group.add_argument(
         "--report", metavar="HTML", help="the answer as one web page, with pictures and the tables in it"
     )
-    parser.add_argument("--table-out", metavar="JSON", help="the tables, to be merged or assessed again")
+    group.add_argument("--table-out", metavar="JSON", help="the tables, to be merged or assessed again")
     _inputs.add_rows(parser)
     _inputs.add_tables(parser)
     _gate.add_inference(parser)
@@ -54,23 +57,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, sum, assess, print, and judge."""
     from trueness.cli._running import remove_checkpoint
     from trueness.cli._saved import are_tables, saved_paths
-    from trueness.files import check_outputs, save_tables
+    from trueness.files import check_outputs
 
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _inputs.inputs_of(arguments)
     check_outputs(
-        [arguments.table_out, arguments.report, arguments.json, arguments.checkpoint],
+        [*_outputs(arguments), arguments.checkpoint],
         [*paths, *_inputs.paths_read(arguments, inputs)],
     )
     _gate.resamples_of(arguments)  # refused before files are read
     tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
     result = assessed(tables, arguments)
-    if arguments.table_out is not None:
-        save_tables(tables, arguments.table_out)
-    if arguments.report is not None:
-        result.write_html(arguments.report, made_by=_command_line())
-    _show(result, arguments)
+    _write(result, tables, arguments)
     remove_checkpoint(arguments)
     return _gate.gate(result, arguments)
 
@@ -149,15 +148,23 @@ def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
     return next((table for table in tables if table.spec.variation.name == "confidence"), None)
 
 
-def _show(result: Assessment, arguments: argparse.Namespace) -> None:
+def _outputs(arguments: argparse.Namespace) -> list[str | None]:
+    return [arguments.table_out, arguments.report, arguments.json]
+
+
+def _write(result: Assessment, tables: GroupedTables, arguments: argparse.Namespace) -> None:
+    """Write what was asked for, and print the text unless standard output holds something else."""
     import json
 
-    from trueness._whole_file import write_text
+    from trueness.files import save_tables
 
+    if arguments.table_out is not None:
+        with written(arguments.table_out) as target:
+            save_tables(tables, target)
+    if arguments.report is not None:
+        with written(arguments.report) as target:
+            result.write_html(target, made_by=_command_line())
     if arguments.json is not None:
-        text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
-        if arguments.json == "-":
-            print(text, end="")
-            return
-        write_text(arguments.json, text)
-    print(result)
+        write_text_to(arguments.json, json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n")
+    if STANDARD_OUTPUT not in _outputs(arguments):
+        print(result)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _inputs
+from trueness.cli._outputs import write_text_to
 
 EXAMPLES = """\
 examples:
@@ -42,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     import json
 
-    from trueness._whole_file import write_text
     from trueness.assessment.sweep import sweep_bins
     from trueness.cli._running import remove_checkpoint, run_over
     from trueness.cli._saved import are_tables, refuse_options_of_rows, saved_paths
@@ -66,10 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         resamples=resamples,
         rng=arguments.seed,
     )
-    text = json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n"
-    if arguments.json not in (None, "-"):
-        write_text(arguments.json, text)
-    print(text if arguments.json == "-" else sweep)
+    if arguments.json is not None:
+        write_text_to(arguments.json, json.dumps(sweep.to_dict(), allow_nan=False, indent=1) + "\n")
+    if arguments.json != STANDARD_OUTPUT:
+        print(sweep)
     remove_checkpoint(arguments)
     return 0
 

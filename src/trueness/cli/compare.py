@@ -10,7 +10,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _inputs
+from trueness.cli._outputs import write_text_to
 
 if TYPE_CHECKING:
     from trueness.files import Source
@@ -43,7 +45,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the models side by side, compare, print."""
     import json
 
-    from trueness._whole_file import write_text
     from trueness.files import InputError, check_outputs
 
     if arguments.on_bad_rows != "refuse":
@@ -55,10 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     read = [input for source in sources.values() for input in source.inputs]
     check_outputs([arguments.json], _inputs.paths_read(arguments, read))
     result = _compared(sources, arguments)
-    text = json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n"
-    if arguments.json not in (None, "-"):
-        write_text(arguments.json, text)
-    print(text if arguments.json == "-" else result)
+    if arguments.json is not None:
+        write_text_to(arguments.json, json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n")
+    if arguments.json != STANDARD_OUTPUT:
+        print(result)
     return 0
 
 
@@ -70,15 +71,23 @@ def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
 
     names = _names(arguments)
     request, options = _inputs.request_of(arguments), _inputs.row_options_of(arguments)
+    found = {
+        name: find_inputs([pattern], arguments.format)
+        for name, pattern in zip(names, arguments.files, strict=True)
+    }
+    once = [input for inputs in found.values() for input in inputs.files if input.read_once]
+    if len({input.path for input in once}) < len(once):
+        raise InputError(
+            f"{once[0].name} is named for two models and can be read only once", "save it as a file"
+        )
     sources: dict[str, Source] = {}
-    for name, pattern in zip(names, arguments.files, strict=True):
+    for name, inputs in found.items():
+        _inputs.note_others(inputs)
         own = request if not sources else replace(request, weight=None, by=None)
-        found = find_inputs([pattern], arguments.format)
-        _inputs.note_others(found)
         # Columns are matched by name to those of the first model that has names.
         columns = next((source.choice.columns for source in sources.values() if source.choice.columns), None)
         sources[name] = Source(
-            found.files, own, options, label_file=arguments.label_file, first=columns, remarks=_inputs.note
+            inputs.files, own, options, label_file=arguments.label_file, first=columns, remarks=_inputs.note
         )
         for line in sources[name].choice.found:
             _inputs.note(f"{name}: {line}")
@@ -110,6 +119,9 @@ def _names(arguments: argparse.Namespace) -> list[str]:
         if len(names) != len(files) or len(set(names)) != len(names):
             raise InputError(f"--names must be {len(files)} different names", "such as --names old,new")
         return list(names)
+    if len(set(files)) < len(files):
+        twice = next(file for file in files if files.count(file) > 1)
+        raise InputError(f"{twice} is named for two models", "give the models names: --names old,new")
     stems = [os.path.basename(os.path.normpath(file)).split(".")[0] or file for file in files]
     return stems if len(set(stems)) == len(stems) else list(files)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
+
 EXAMPLES = """\
 examples:
   trueness merge shard-1.json shard-2.json -o all.json
@@ -16,7 +18,9 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Tables in, a table out."""
     parser.add_argument("files", nargs="+", metavar="JSON", help="tables; globs too")
-    parser.add_argument("-o", "--output", required=True, metavar="JSON", help="their sum")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="JSON", help=f"their sum; {TO_STANDARD_OUTPUT}"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = saved_paths(arguments.files)
     check_outputs([arguments.output], paths)
     tables = merge_files(paths)
-    save_tables(tables, arguments.output)
-    print(f"{arguments.output}: {describe(tables)}")
+    with written(arguments.output) as target:
+        save_tables(tables, target)
+    print_summary(arguments.output, describe(tables))
     return 0

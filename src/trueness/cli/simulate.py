@@ -9,7 +9,9 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _inputs
+from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
 
 if TYPE_CHECKING:
     from trueness.simulate import Predictions
@@ -42,7 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help=".parquet .arrow .csv .tsv .jsonl .npz; .csv.gz …",
+        help=f".parquet .arrow .csv .tsv .jsonl .npz; .csv.gz …; {TO_STANDARD_OUTPUT}",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("parquet", "arrow", "csv", "tsv", "jsonl", "npz"),
+        help="of what goes to standard output (default: csv); files have that of their ending",
     )
 
 
@@ -50,8 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw and write, a chunk at a time."""
     from trueness import simulate
     from trueness._progress import rows_bar
-    from trueness.files import check_outputs, write_predictions
+    from trueness.files import InputError, check_outputs, write_predictions
 
+    if arguments.format is not None and arguments.output != STANDARD_OUTPUT:
+        raise InputError("--format is for standard output (-o -)", "choose the format by the file's ending")
     n_rows, alpha = _whole(arguments.rows), _numbers(arguments.alpha)
     check_outputs([arguments.output])
     chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.seed)
@@ -61,9 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
             simulate.Predictions(part.y_true, simulate.sharpen(part.y_prob, arguments.sharpen))
             for part in chunks
         )
-    with rows_bar("simulate", n_rows) as advance:
-        write_predictions(arguments.output, _told(chunks, advance), n_rows, len(alpha))
-    print(f"{arguments.output}: {n_rows} rows, {len(alpha)} classes")
+    with (
+        rows_bar("simulate", n_rows) as advance,
+        written(arguments.output, f".{arguments.format or 'csv'}") as target,
+    ):
+        write_predictions(target, _told(chunks, advance), n_rows, len(alpha))
+    print_summary(arguments.output, f"{n_rows} rows, {len(alpha)} classes")
     return 0
 
 

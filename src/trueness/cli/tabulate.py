@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from trueness.cli import _inputs
+from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
 
 EXAMPLES = """\
 examples:
@@ -23,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Files, columns, bins, and where the table goes."""
     _inputs.add_files(parser)
     parser.add_argument(
-        "-o", "--output", required=True, metavar="JSON", help="the tables, written whole or not at all"
+        "-o",
+        "--output",
+        required=True,
+        metavar="JSON",
+        help=f"the tables, written whole or not at all; {TO_STANDARD_OUTPUT}",
     )
     _inputs.add_groups(parser, "one table for each value of this column")
     parser.add_argument(
@@ -58,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_outputs([arguments.output, arguments.checkpoint], _inputs.paths_read(arguments, inputs))
         summed = run_over(arguments, inputs)
     tables = finished(summed.tables, arguments)
-    save_tables(tables, arguments.output)
+    with written(arguments.output) as target:
+        save_tables(tables, target)
     remove_checkpoint(arguments)
-    print(f"{arguments.output}: {describe(tables)}")
+    print_summary(arguments.output, describe(tables))
     return 0

@@ -5,6 +5,7 @@
 | `_paths`, `_folders` | which files are meant, and their formats; folders, globs and links |
 | `_request`, `_columns`, `_column_search`, `_where` | which columns are labels and probabilities, which rows are read |
 | `_parquet`, `_text`, `_numpy_files` | one reader for each kind of format, a slice at a time |
+| `_stream` | the bytes of text formats, cut between rows |
 | `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
 | `_source` | all files as one stream, read ahead on a thread |
 | `_exact`, `_summing` | batches to tables: exact bins, groups |

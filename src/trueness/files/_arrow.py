@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from trueness.files._errors import InputError
 from trueness.files._fields import Field
 
+HELD_BYTES = 2**26
+"""What the rows of a batch may take before it is handed on, however few they are."""
+
 
 def pyarrow() -> Any:
     """The library, or what to do to have it."""
@@ -33,10 +36,9 @@ def field_of(type: Any) -> Field:
     type = getattr(type, "storage_type", type)
     if types.is_dictionary(type):
         return field_of(type.value_type)
-    if types.is_fixed_size_list(type):
-        return Field("list", type.list_size)
-    if types.is_list(type) or types.is_large_list(type):
-        return Field("list") if field_of(type.value_type).numeric else Field("other")
+    if types.is_fixed_size_list(type) or types.is_list(type) or types.is_large_list(type):
+        width = type.list_size if types.is_fixed_size_list(type) else None
+        return Field("list", width) if field_of(type.value_type).numeric else Field("nested")
     return Field(_scalar_kind(types, type))
 
 
@@ -47,66 +49,57 @@ def _scalar_kind(types: Any, type: Any) -> str:
         return "number"
     if types.is_boolean(type):
         return "boolean"
-    is_text = types.is_string(type) or types.is_large_string(type) or str(type) == "string_view"
-    return "text" if is_text else "other"
+    if types.is_string(type) or types.is_large_string(type) or str(type) == "string_view":
+        return "text"
+    # Nested: struct, map, union, list-view, run-end encoded. None of these nor an interval has one text a row.
+    return "nested" if types.is_nested(type) or types.is_interval(type) else "other"
 
 
 class Values(NamedTuple):
-    """One value a row, and which of them are missing (None: none of them)."""
+    """One number a row, and which of them are missing (None: none of them)."""
 
     data: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
 
 
 def plain(column: Any) -> Any:
-    """An Arrow array without dictionary, extension or chunks around its values."""
+    """An Arrow array without extension or chunks around its values; a dictionary stays."""
     pa = pyarrow()
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
 
 
-def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Batches put together into tables of about so many rows: each costs something however short it is."""
+def gathered(parts: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Tables put together into tables of about so many rows: each costs something however short it is."""
     pa = pyarrow()
     held: list[Any] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= rows:
-            yield pa.Table.from_batches(held)
+    for part in parts:
+        held.append(part)
+        if sum(table.num_rows for table in held) >= rows or sum(table.nbytes for table in held) >= HELD_BYTES:
+            yield pa.concat_tables(held)
             held = []
     if held:
-        yield pa.Table.from_batches(held)
+        yield pa.concat_tables(held)
 
 
 def values_of(column: Any) -> Values:
-    """A column of any kind as a NumPy array: numbers as numbers, everything else as text."""
+    """A column of numbers as a NumPy array."""
     if isinstance(column, np.ndarray):
         return Values(column)
     pa = pyarrow()
     column = plain(column)
-    kind = field_of(column.type).kind
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    elif kind not in ("integer", "number", "boolean", "text"):
-        column = column.cast(pa.string())
-    missing = None
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        filler = "" if kind in ("text", "other") else False if kind == "boolean" else 0
+    missing = nulls_of(column)
+    if missing is not None:
+        filler = False if pa.types.is_boolean(column.type) else 0
         column = column.fill_null(pa.scalar(filler, column.type))
-    return Values(_viewed(column), missing)
+    return Values(viewed(column), missing)
 
 
-def exact_values_of(column: Any) -> Values:
-    """The same, but decimals as text: float64 would round them."""
-    is_decimal = not isinstance(column, np.ndarray) and pyarrow().types.is_decimal(column.type)
-    return values_of(column.cast(pyarrow().string()) if is_decimal else column)
-
-
-def _viewed(column: Any) -> NDArray[Any]:
+def viewed(column: Any) -> NDArray[Any]:
     """An array without nulls as NumPy has it: a view of its memory for numbers of whole bytes.
 
     By hand, for `to_numpy` imports pandas, which takes longer than most files do.
@@ -137,6 +130,7 @@ def matrix_of(column: Any, width: int) -> Matrix:
         return Matrix(column)
     pa = pyarrow()
     column = plain(column)
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
         # Of a slice, `.values` is the whole memory, and `.flatten()` leaves out rows that are missing.
@@ -144,17 +138,18 @@ def matrix_of(column: Any, width: int) -> Matrix:
         lengths = np.full(len(column), size)
         if size == width and column.null_count == 0 and flat.null_count == 0:
             return Matrix(values_of(flat).data.reshape(len(column), width))
-        return _irregular(flat, np.arange(len(column)) * size, lengths, _nulls(column), width)
+        return _irregular(flat, np.arange(len(column)) * size, lengths, nulls_of(column), width)
     offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
     lengths = np.diff(offsets)
     flat = column.values.slice(offsets[0], offsets[-1] - offsets[0])
-    starts, missing = offsets[:-1] - offsets[0], _nulls(column)
+    starts, missing = offsets[:-1] - offsets[0], nulls_of(column)
     if missing is None and flat.null_count == 0 and bool(np.all(lengths == width)):
         return Matrix(values_of(flat).data.reshape(len(column), width))
     return _irregular(flat, starts, lengths, missing, width)
 
 
-def _nulls(column: Any) -> NDArray[np.bool_] | None:
+def nulls_of(column: Any) -> NDArray[np.bool_] | None:
+    """Which values of an Arrow array are missing; None if none is. Those of a dictionary are not looked at."""
     if column.null_count == 0:
         return None
     nulls: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)

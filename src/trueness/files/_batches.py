@@ -19,12 +19,14 @@ from trueness._border import Rows
 from trueness._class_columns import BOOLEANS
 from trueness._combinations import Coded, combined
 from trueness._containers import Contents
-from trueness.files._arrow import Matrix, Values, exact_values_of, matrix_of, pyarrow, values_of
-from trueness.files._coding import coded, is_numeric, missing_in
+from trueness._names import objects_of
+from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, values_of
+from trueness.files._coding import coded, is_decimal, is_numeric, missing_in, refuse_nested
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import Chunk
 from trueness.files._paths import Input
 from trueness.files._request import Choice
+from trueness.files._where import Condition
 
 BoolArray = NDArray[np.bool_]
 
@@ -133,21 +135,44 @@ def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, A
     """Columns that are not in the file but in the names of its folders."""
     needed = choice.wanted.names
     return {
-        name: pyarrow().array([value] * chunk.n_rows, pyarrow().string())
+        name: _constant(value, chunk.n_rows)
         for name, value in input.partition.items()
         if name in needed and name not in chunk.columns
     }
+
+
+def _constant(value: str | None, n_rows: int) -> Any:
+    """A column with the same text in each row, held once."""
+    pa = pyarrow()
+    return pa.DictionaryArray.from_arrays(np.zeros(n_rows, np.int32), pa.array([value], pa.string()))
 
 
 def _taken(column: Any, places: NDArray[np.int64]) -> Any:
     return column[places] if isinstance(column, np.ndarray) else column.take(pyarrow().array(places))
 
 
+def _text_fulfils(condition: Condition, column: Any, place: Callable[[int], str]) -> BoolArray:
+    """Which rows of a column of text fulfil a condition; each different text is compared once, in order of the rows."""
+    names, codes = coded(column, condition.column, "--where")
+    missing = missing_in(column)
+    rows = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
+    _, first = np.unique(codes[rows], return_index=True)
+    first = rows[np.sort(first)]
+    of_names = np.zeros(len(names), bool)
+    texts = objects_of([names[code] for code in codes[first]])
+    of_names[codes[first]] = condition.holds(texts, None, lambda number: place(int(first[number])))
+    return of_names[codes] if missing is None else of_names[codes] & ~missing
+
+
 def _fulfilling(columns: dict[str, Any], choice: Choice, place: Callable[[int], str]) -> BoolArray | None:
     """Which rows fulfil all conditions; None if there are none."""
     chosen: BoolArray | None = None
     for condition in choice.where:
-        holds = condition.holds(*exact_values_of(columns[condition.column]), place)
+        column = columns[condition.column]
+        if is_numeric(column) and not is_decimal(column):
+            holds = condition.holds(*values_of(column), place)
+        else:
+            holds = _text_fulfils(condition, column, place)
         chosen = holds if chosen is None else chosen & holds
     return chosen
 
@@ -162,28 +187,26 @@ def _predictions(
             choice.list_width or n_classes,
             problems,
         )
-    parts = [_numbers(columns[name], name, problems) for name in choice.probs]
+    parts = [_numbers(columns[name], name, "--probs", problems) for name in choice.probs]
     for name, part in zip(choice.probs, parts, strict=True):
-        _note_missing(part, name, problems)
+        _note_missing(part.missing, name, problems)
     if len(parts) == 1:
         return parts[0].data
     # Left in columns: the border reads a block of each at a time.
     return Contents.of_columns([part.data for part in parts])
 
 
-def _numbers(column: Any, name: str, problems: list[Problem]) -> Values:
+def _numbers(column: Any, name: str, option: str, problems: list[Problem]) -> Values:
     """A column of numbers; those that are written as text, such as 85%, are numbers without the sign."""
-    values = values_of(column)
-    if values.data.dtype.kind in "fiub":
-        return values
-    names, codes = coded(column)
-    numbers = np.array([_written_number(text) for text in names], np.float64)[codes]
-    absent = np.zeros(len(codes), bool) if values.missing is None else values.missing
-    bad = np.isnan(numbers) & ~absent
+    if is_numeric(column):
+        return values_of(column)
+    texts, missing = coded(column, name, option), missing_in(column)
+    numbers = np.array([_written_number(text) for text in texts.names], np.float64)[texts.codes]
+    bad = np.isnan(numbers) if missing is None else np.isnan(numbers) & ~missing
     if bad.any():
         remedy = "write numbers, such as 85% or 85, or leave such rows out with --on-bad-rows skip"
-        problems.append(Problem(f"column {shown(name)} is not a number", bad, values.data, remedy))
-    return Values(numbers, values.missing)
+        problems.append(Problem(f"column {shown(name)} is not a number", bad, Shown(texts), remedy))
+    return Values(numbers, missing)
 
 
 def _written_number(text: str) -> float:
@@ -199,8 +222,7 @@ def _written_number(text: str) -> float:
 
 
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
-    if matrix.missing is not None and matrix.missing.any():
-        _note_missing(Values(matrix.data, matrix.missing), name, problems)
+    _note_missing(matrix.missing, name, problems)
     if matrix.ragged is not None and matrix.ragged.any():
         problems.append(
             Problem(
@@ -213,11 +235,11 @@ def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem
     return matrix.data
 
 
-def _note_missing(values: Values, name: str, problems: list[Problem]) -> None:
-    if values.missing is not None and values.missing.any():
-        none = np.broadcast_to(np.array(None), len(values.missing))
+def _note_missing(missing: BoolArray | None, name: str, problems: list[Problem]) -> None:
+    if missing is not None and missing.any():
+        none = np.broadcast_to(np.array(None), len(missing))
         remedy = "fill in the value, or leave such rows out with --on-bad-rows skip"
-        problems.append(Problem(f"column {shown(name)} has a missing value", values.missing, none, remedy))
+        problems.append(Problem(f"column {shown(name)} has a missing value", missing, none, remedy))
 
 
 def _exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
@@ -242,20 +264,20 @@ def _divided(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _weights(column: Any, name: str, options: RowOptions, problems: list[Problem]) -> NDArray[Any]:
+    refuse_nested(column, name, "--weight")
     if options.scale != "percent" and not is_numeric(column):
         raise InputError(f"column {shown(name)} (--weight) holds no numbers", "weights are numbers from 0 up")
-    values = _numbers(column, name, problems)
-    _note_missing(values, name, problems)
+    values = _numbers(column, name, "--weight", problems)
+    _note_missing(values.missing, name, problems)
     return values.data.astype(np.float64)
 
 
 def _groups(columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem]) -> Coded:
     """The group of each row: the value of a column, or the combination of those of several."""
+    groups = {name: coded(columns[name], name, "--by") for name in by}
     for name in by:
-        missing = missing_in(columns[name])
-        if missing is not None:
-            _note_missing(Values(missing, missing), name, problems)
-    return combined({name: coded(columns[name]) for name in by})
+        _note_missing(missing_in(columns[name]), name, problems)
+    return combined(groups)
 
 
 def _labels(column: Any, choice: Choice, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -264,12 +286,12 @@ def _labels(column: Any, choice: Choice, n_classes: int, problems: list[Problem]
         if column.shape[1] > 1:
             return _from_one_hot(column, n_classes, problems)
         column = column[:, 0]
+    refuse_nested(column, choice.label, "--label")
     missing = missing_in(column)
-    if missing is not None:
-        _note_missing(Values(missing, missing), choice.label, problems)
+    _note_missing(missing, choice.label, problems)
     if choice.index_of is None and is_numeric(column):
         return values_of(column).data
-    return _from_texts(coded(column), missing, choice.index_of, problems)
+    return _from_texts(coded(column, choice.label, "--label"), missing, choice.index_of, problems)
 
 
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -300,7 +322,7 @@ def _from_texts(
             remedy = "class indices are whole numbers from 0 up; for names pass --classes cat,dog"
         else:
             reason, name = "label is not one of the classes", values[int(np.argmax(unknown))]
-            remedy = f"{_OTHER_LABELS}; {nearest(name, list(index_of))}"
+            remedy = f"{_OTHER_LABELS}; {nearest(name[:100], list(index_of))}"
         problems.append(Problem(reason, unknown, values, remedy))
     return np.maximum(indices, 0)
 

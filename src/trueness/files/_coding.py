@@ -1,10 +1,8 @@
-"""Columns of names as codes: each different name is held once, whatever its length, and no letter is lost.
-
-NumPy's own text is as wide as the longest name, and drops NUL at its end.
-"""
+"""Columns of names as codes: each different name is held once, whatever its length, and no letter is lost."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,79 +10,127 @@ from numpy.typing import NDArray
 
 from trueness._class_columns import text_of
 from trueness._combinations import Coded
-from trueness.files._arrow import field_of, pyarrow
-from trueness.files._errors import InputError
+from trueness._names import coded as coded_array
+from trueness._names import in_order
+from trueness.files._arrow import field_of, nulls_of, plain, pyarrow, viewed
+from trueness.files._errors import InputError, shown
 
 
-def coded(column: Any) -> Coded:
-    """The different values of a column as text, in order, and the number of each row's; missing ones are any."""
-    if isinstance(column, np.ndarray):
+def coded(column: Any, name: str, option: str) -> Coded:
+    """The different values of a column as text, in order, and the number of each row's; missing ones are any.
+
+    `name` and `option` say in a refusal which column it is and what it was named for.
+    """
+    refuse_nested(column, name, option)
+    try:
+        return _coded_numpy(column) if isinstance(column, np.ndarray) else _coded_arrow(column)
+    except NotImplementedError as error:  # of pyarrow, which does not write such values as text
+        raise _no_names(name, option, f"values of type {shown(str(column.type), 80)}") from error
+    except ValueError as error:  # of NumPy, of pyarrow, or about bytes that are not UTF-8
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(
+            f"column {shown(name)} ({option}) holds text that cannot be read: {reason}",
+            "write it again as UTF-8",
+        ) from error
+
+
+def _coded_numpy(column: NDArray[Any]) -> Coded:
+    if column.dtype.kind == "U" and column.size:
+        _refuse_no_character(column)
+    if column.dtype.kind == "S":
         different, codes = np.unique(column, return_inverse=True)
-        return _in_order([_text(value) for value in different.tolist()], codes.reshape(-1))
+        return in_order([name.decode() for name in different.tolist()], codes)
+    names, codes = coded_array(column)
+    return in_order([name.lower() for name in names] if column.dtype.kind == "b" else names, codes)
+
+
+def _refuse_no_character(column: NDArray[Any]) -> None:
+    """Refuse numbers that stand for no character, which Python ends on with an error of its own."""
+    points = np.ascontiguousarray(column).view(np.dtype("u4").newbyteorder(column.dtype.byteorder))
+    last = points.max(initial=0)
+    if last > sys.maxunicode:
+        raise ValueError(f"a character has the code {last:#x}, and the last there is has 0x10ffff")
+
+
+def _coded_arrow(column: Any) -> Coded:
     column = _encoded(column)
-    texts = ["" if value is None else _text(value) for value in column.dictionary.to_pylist()]
+    texts = _texts(column.dictionary)
     if not texts:
         return Coded([""], np.zeros(len(column), np.int64))
-    codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    return _in_order(texts, codes)
-
-
-def _in_order(texts: list[str], codes: NDArray[Any]) -> Coded:
-    """Each text once, in order: dictionaries of files may hold one twice, or one that no row has."""
-    used = np.unique(codes).tolist()
-    names = sorted({texts[code] for code in used})
-    place = {name: number for number, name in enumerate(names)}
-    new = np.zeros(len(texts), np.int64)
-    new[used] = [place[texts[code]] for code in used]
-    return Coded(names, new[codes])
-
-
-def _text(value: Any) -> str:
-    """A value as a name: true and false as files write them, 7.0 as 7."""
-    return str(value).lower() if isinstance(value, bool) else text_of(value)
+    return in_order(texts, viewed(column.indices.fill_null(0)))
 
 
 def _encoded(column: Any) -> Any:
-    """An Arrow column as a dictionary array; values that are neither text nor numbers as text."""
+    """An Arrow column as a dictionary array; text as it is, for it may be long, and most else as text."""
     pa = pyarrow()
-    if isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # of no rows
-        column = pa.array([], column.type)
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
+    column = plain(column)
     if isinstance(column, pa.DictionaryArray):
         return column
     if pa.types.is_floating(column.type):
         column = column.cast(pa.float64())
-    elif field_of(column.type).kind not in ("integer", "boolean", "text"):
-        column = _as_text(column)
+    elif not _is_plain(column.type) and not pa.types.is_binary(column.type):
+        column = column.cast(pa.string())
     return column.dictionary_encode()
 
 
-def _as_text(column: Any) -> Any:
+def _texts(values: Any) -> list[str]:
+    """The values of a dictionary as text: true and false as files write them, 7.0 as 7."""
     pa = pyarrow()
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowException as error:
-        raise InputError(
-            f"a column of type {column.type} holds neither labels nor groups",
-            "name a column of text, numbers, dates or truth values",
-        ) from error
+    values = plain(values)
+    if not _is_plain(values.type) and not pa.types.is_floating(values.type):
+        values = values.cast(pa.string())
+    return ["" if value is None else _text(value) for value in values.to_pylist()]
+
+
+def _is_plain(type: Any) -> bool:
+    return field_of(type).kind in ("integer", "boolean", "text")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else text_of(value)
 
 
 def missing_in(column: Any) -> NDArray[np.bool_] | None:
     """Which values of a column are missing; None if none is."""
-    if isinstance(column, np.ndarray) or not column.null_count:
+    if isinstance(column, np.ndarray):
         return None
-    nulls = (
-        column.is_null().to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.is_null()
-    )
-    return np.asarray(nulls, dtype=bool)
+    pa = pyarrow()
+    column = plain(column)
+    missing = nulls_of(column)
+    if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
+        absent = column.dictionary.is_null().to_numpy(zero_copy_only=False)
+        absent = absent[viewed(column.indices.fill_null(0))]
+        missing = absent if missing is None else missing | absent
+    return missing
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether a column holds numbers, true and false included."""
+    """Whether a column holds one number in each row, true and false included."""
     if isinstance(column, np.ndarray):
-        return column.dtype.kind in "fiub"
+        return column.ndim == 1 and column.dtype.kind in "fiub"
     return field_of(column.type).numeric
+
+
+def is_decimal(column: Any) -> bool:
+    """Whether a column holds decimals, which float64 would round."""
+    return not isinstance(column, np.ndarray) and pyarrow().types.is_decimal(column.type)
+
+
+def refuse_nested(column: Any, name: str, option: str) -> None:
+    """Refuse a column whose rows hold more than one value each, or a value that has no text."""
+    if isinstance(column, np.ndarray):
+        if column.ndim == 1:
+            return
+        held = f"an array of shape {column.shape[1:]} in each row"
+    elif field_of(column.type).kind not in ("nested", "list"):
+        return
+    else:
+        held = f"values of type {shown(str(column.type), 80)}"
+    raise _no_names(name, option, held)
+
+
+def _no_names(name: str, option: str, held: str) -> InputError:
+    return InputError(
+        f"column {shown(name)} ({option}) holds {held}",
+        "name a column of numbers, text, dates or true/false",
+    )

@@ -17,7 +17,7 @@ class Field(NamedTuple):
     """A column and its kind.
 
     "number", "integer", "boolean", "text", "truth" (text that says true or false), "list" (of numbers), "folder" (named
-    there) or "other".
+    there), "nested" (more than one value a row, or one that has no text) or "other".
     """
 
     kind: str

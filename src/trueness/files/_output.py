@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from trueness._printing import STANDARD_OUTPUT
 from trueness._whole_file import is_read_only
 from trueness.files._errors import InputError, shown
 from trueness.files._folders import file_identity
 from trueness.files._paths import STANDARD_INPUT
 
-STANDARD_OUTPUT = "-"
 PATH_LETTERS = 200
 """Of a path that is printed: its end tells it from others."""
 
@@ -19,8 +19,10 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
     """Refuse outputs that cannot be written, that the run reads, or two that are one file, before hours of work.
 
     Files are compared by identity, so that links and other spellings of a path are recognised. None stands for a file
-    that was not asked for, - for standard output or standard input.
+    that was not asked for, - for standard output, which takes one result, or standard input.
     """
+    if outputs.count(STANDARD_OUTPUT) > 1:
+        raise InputError("standard output (-) is named for two results", "name a file for all but one")
     read = {file_identity(path) for path in inputs if path is not None and path != STANDARD_INPUT}
     written: dict[object, str] = {}
     for path in outputs:

@@ -91,7 +91,8 @@ def equal_mass_edges(source: Source, variation: str, bins: EqualMass) -> tuple[E
     """Exact edges by the measure and by confidence, from a pass over the source."""
     if not source.rereadable:
         raise InputError(
-            "bins of equal mass take two passes here", "save standard input as a file, or take --bins"
+            "bins of equal mass take two passes here, and standard input or a pipe can be read only once",
+            "save it as a file, or take --bins",
         )
     measures = [as_variation(variation), as_variation("confidence")]
     batches = (replace(placed.batch, weight=None) for placed in source.batches())

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from trueness.files._arrow import field_of, plain, pyarrow
+from trueness.files._arrow import HELD_BYTES, field_of, plain, pyarrow
 from trueness.files._errors import InputError, shown
 from trueness.files._fields import Chunk, Field, Wanted, repeated
 
@@ -50,17 +50,23 @@ def width_of_first(column: Any) -> int | None:
 
 
 class ParquetReader:
-    """A Parquet file."""
+    """A Parquet file; checksums of its pages are verified where it has them."""
 
     def __init__(self, path: str) -> None:
+        self._path = path
+        with explained(path):
+            self._file = self._opened([])
+            self._fields = fields_of(self._file.schema_arrow, path)
+
+    def _opened(self, texts: list[str]) -> Any:
+        """The open file, with columns of text as dictionaries: a long text in each of many rows is held once."""
         pyarrow()
         import pyarrow.parquet as pq
 
-        self._path = path
-        with explained(path):
-            # Pre-buffering would hold whole row groups, and with them as much memory as the file is long.
-            self._file = pq.ParquetFile(path, pre_buffer=False)
-            self._fields = fields_of(self._file.schema_arrow, path)
+        # Pre-buffering would hold whole row groups, and with them as much memory as the file is long.
+        return pq.ParquetFile(
+            self._path, pre_buffer=False, page_checksum_verification=True, read_dictionary=texts
+        )
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -79,14 +85,31 @@ class ParquetReader:
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, so many at a time."""
         total, done = self._file.metadata.num_rows, 0
+        names = wanted.names
         with explained(self._path):
-            for batch in self._file.iter_batches(batch_size=rows, columns=wanted.names):
+            self._file.close()
+            self._file = self._opened([name for name in names if self._fields[name].kind == "text"])
+            rows = min(rows, self._rows_within(names, HELD_BYTES))
+            for batch in self._file.iter_batches(batch_size=rows, columns=names):
                 done += batch.num_rows
                 yield Chunk(_columns(batch), batch.num_rows, done / max(total, 1))
         if done != total:
             raise InputError(
                 f"{self._path} declares {total} rows, but holds {done}", "it is damaged: write it again"
             )
+
+    def _rows_within(self, names: list[str], n_bytes: int) -> int:
+        """How many rows of these columns take so many bytes, as the file declares them: texts may be long."""
+        metadata = self._file.metadata
+        declared, total = 0, int(metadata.num_rows)
+        for group in range(metadata.num_row_groups):
+            columns = (metadata.row_group(group).column(place) for place in range(metadata.num_columns))
+            declared += sum(
+                int(column.total_uncompressed_size)
+                for column in columns
+                if column.path_in_schema.partition(".")[0] in names
+            )
+        return max(1, n_bytes * total // max(declared, 1))
 
     def close(self) -> None:
         """Let go of the file."""

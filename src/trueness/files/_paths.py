@@ -14,6 +14,7 @@ from trueness.files._errors import InputError, shown
 from trueness.files._folders import file_identity, files_below, matching_paths, natural_key
 
 STANDARD_INPUT = "-"
+_STANDARD_INPUTS = (STANDARD_INPUT, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz")
 
@@ -54,16 +55,13 @@ class Input:
     modified: int = 0
     partition: dict[str, str | None] = field(default_factory=dict)
     """Columns that the folder names state, as in `day=2026-11-16`; None for Hive's name of a missing value."""
+    read_once: bool = False
+    """Whether its bytes are gone once they are read: standard input, a named pipe, a process substitution."""
 
     @property
     def name(self) -> str:
         """What messages call it."""
         return "standard input" if self.path == STANDARD_INPUT else self.path
-
-    @property
-    def rereadable(self) -> bool:
-        """Whether it can be read a second time: not standard input, and not a pipe that has a name."""
-        return self.path != STANDARD_INPUT and os.path.isfile(self.path)
 
 
 class Inputs(NamedTuple):
@@ -113,12 +111,7 @@ def kind_of(path: str, format: str | None = None) -> Kind | None:
 
 def _expand(pattern: str, format: str | None) -> Inputs:
     if pattern == STANDARD_INPUT:
-        if format is not None and format not in _TEXT:
-            raise InputError(
-                f"standard input cannot be {format}, which is not read from front to back",
-                "save it as a file, or pipe CSV or JSON Lines",
-            )
-        return Inputs([Input(STANDARD_INPUT, Kind(format or "text"))])
+        return Inputs([_read_once(pattern, format)])
     if os.path.isdir(pattern):
         return _in_folder(pattern, format)
     if os.path.exists(pattern):
@@ -145,6 +138,24 @@ def _each_once(found: Inputs) -> Inputs:
     return found._replace(files=files, repeated=found.repeated + len(found.files) - len(files))
 
 
+def is_read_once(path: str) -> bool:
+    """Whether a path is neither a file nor a folder, but a pipe or a device."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
+def _read_once(path: str, format: str | None) -> Input:
+    """Standard input, or a path that is read like it: of CSV or JSON Lines, which are read from front to back."""
+    path = STANDARD_INPUT if path in _STANDARD_INPUTS else path
+    kind = kind_of(path, format) or Kind(format or "text")
+    input = Input(path, kind, read_once=True)
+    if kind.format not in (*_TEXT, "text"):
+        raise InputError(
+            f"{input.name} can be read only once, from front to back, and {kind.format} cannot be read that way",
+            "save it as a file, or pipe CSV or JSON Lines",
+        )
+    return input
+
+
 def _near_file(pattern: str) -> str:
     """What may have been meant by a name that does not exist."""
     from difflib import get_close_matches
@@ -162,6 +173,8 @@ def _near_file(pattern: str) -> str:
 
 def _file(path: str, format: str | None) -> Input:
     _refuse_no_text(path)
+    if is_read_once(path):
+        return _read_once(path, format)
     kind = kind_of(path, format)
     if kind is None:
         raise InputError(

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from trueness.files._errors import InputError, shown
-from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, find_inputs, kind_of
+from trueness.files._paths import FORMATS, Input, find_inputs, kind_of
 from trueness.files._source import Source
 
 
@@ -29,10 +29,11 @@ def find_remote(
     paths: Sequence[str], format: str | None = None, storage_options: Mapping[str, Any] | None = None
 ) -> list[Remote]:
     """The files meant by paths, globs and folders; those with a protocol (s3://, zip://…::…) are fsspec's."""
-    if STANDARD_INPUT in paths:
-        raise InputError("standard input is not there on the workers", "save it where they can read it")
     plain = [path.removeprefix("file://") for path in paths if _is_plain(path)]
     found = [Remote(input) for input in find_inputs(plain, format).files] if plain else []
+    for file in found:
+        if file.input.read_once:
+            raise InputError(f"workers cannot read {file.input.name}", "save it where they can read it")
     # An absolute path means the same on every machine that has the file.
     found = [Remote(replace(file.input, path=os.path.abspath(file.input.path))) for file in found]
     for path in paths:

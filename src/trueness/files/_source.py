@@ -14,12 +14,15 @@ from trueness.files._batches import Batch, RowOptions, batch_of
 from trueness.files._columns import choose, recheck
 from trueness.files._errors import InputError, shown
 from trueness.files._fields import MAX_CLASSES, Field, Reader, TextOptions
-from trueness.files._paths import STANDARD_INPUT, Input
+from trueness.files._paths import Input, is_read_once
 from trueness.files._request import Choice, Request
 from trueness.files._screen import screened
 
 BATCH_VALUES = 2**21
 """Probabilities in a batch, 16 MB of them: long enough for what each batch costs, short enough to hold several."""
+
+LONGEST_WAIT = 0.3
+"""Seconds for a thread to end: after Ctrl-C the command must not wait for a pipe that nobody writes to."""
 
 Item = TypeVar("Item")
 
@@ -67,7 +70,9 @@ class Source:
         self.label_file, self._remarks = label_file, remarks
         if label_file is not None and (len(self.inputs) != 1 or self.inputs[0].kind.format != "npy"):
             raise InputError("--label-file goes with a single NPY file", "other formats hold their labels")
-        self._standard: Reader | None = None
+        if label_file is not None and is_read_once(label_file):
+            raise InputError(f"{shown(label_file)} (--label-file) is not a file", "save the labels as a file")
+        self._begun: dict[str, Reader] = {}
         if choice is None:
             with self._opened(self.inputs[0]) as reader:
                 fields = self._fields(reader, self.inputs[0])
@@ -78,7 +83,7 @@ class Source:
     @property
     def rereadable(self) -> bool:
         """Whether the rows can be read a second time."""
-        return all(input.rereadable for input in self.inputs)
+        return not any(input.read_once for input in self.inputs)
 
     def batches(self, start: Position = BEGINNING) -> Iterator[Placed]:
         """All batches from a position on, in order, read ahead."""
@@ -90,7 +95,7 @@ class Source:
 
     def _batches_of(self, number: int, done: int) -> Iterator[Placed]:
         """The batches of a file after those that are done; the last position is the next file's beginning."""
-        with self._opened(self.inputs[number]) as reader:
+        with self._opened(self.inputs[number], to_its_end=True) as reader:
             yield from self._batches_in(reader, number, done)
 
     def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
@@ -130,13 +135,13 @@ class Source:
         return {**{name: Field("folder") for name in input.partition}, **reader.fields}
 
     @contextmanager
-    def _opened(self, input: Input) -> Iterator[Reader]:
-        if input.path == STANDARD_INPUT:
-            if self._standard is None:  # whoever chooses the columns has begun to read it
-                self._standard = self._open(input)
-            yield self._standard
+    def _opened(self, input: Input, *, to_its_end: bool = False) -> Iterator[Reader]:
+        """A reader of the file; the one that has begun to read it if that can be done only once."""
+        reader = self._begun.pop(input.path, None) or self._open(input)
+        if input.read_once and not to_its_end:
+            self._begun[input.path] = reader
+            yield reader
             return
-        reader = self._open(input)
         try:
             yield reader
         finally:
@@ -237,6 +242,6 @@ class _Ahead:
             yield item
 
     def stop(self) -> None:
-        """End the thread after the item it is at."""
+        """End the thread after the item it is at; one that waits for input that does not come is left behind."""
         self._stopped.set()
-        self._thread.join()
+        self._thread.join(timeout=LONGEST_WAIT)

@@ -149,7 +149,7 @@ class _Run:
     def _exact_edges(self, bins: EqualMass) -> list[Edges]:
         if not self._source.rereadable:
             raise InputError(
-                "exact bins take two passes, and standard input can be read once",
+                "exact bins take two passes, and standard input or a pipe can be read only once",
                 "save it as a file, or leave out --exact: a grid gives nearly the same in one pass",
             )
         if self._weighted:

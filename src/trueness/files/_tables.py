@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from trueness import _json, _table_file
 from trueness._version import __version__
 from trueness._whole_file import write_text
 from trueness.binning import confidence_bins_for
@@ -104,12 +105,13 @@ def save_tables(tables: GroupedTables, path: str) -> None:
 
 def load_tables(path: str) -> GroupedTables:
     """The tables of a file that this command or `CalibrationTable.save` wrote."""
-    if not os.path.isfile(path):
+    if not os.path.exists(path) or os.path.isdir(path):  # a pipe is as good, and is read once
         raise InputError(f"there is no file {shown(path)}", "name a file that tabulate or merge wrote")
     content = read_json(path, "tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         try:
-            return GroupedTables(None, {None: CalibrationTable.load_all(path)})
+            parts = _table_file.read_content(content, path, None)
+            return GroupedTables(None, {None: [CalibrationTable(*part) for part in parts]})
         except ValueError as error:
             raise InputError(str(error), "name a file that tabulate or merge wrote") from error
     if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
@@ -130,8 +132,8 @@ def read_json(path: str, what: str) -> Any:
     """The content of a JSON file, or a refusal."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (ValueError, RecursionError) as error:
+            return _json.parse(file.read())
+    except ValueError as error:
         raise InputError(
             f"{path} is no file of {what}: {' '.join(str(error).split())[:120]}",
             "name a file that this command wrote",

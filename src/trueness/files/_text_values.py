@@ -39,7 +39,14 @@ def trimmed(column: Any) -> Any:
     """Text without the spaces around it: one after a comma is no part of a value."""
     import pyarrow.compute as pc
 
-    return pc.utf8_trim_whitespace(column) if column.type == pyarrow().string() else column
+    pa = pyarrow()
+    if not pa.types.is_dictionary(column.type):
+        return pc.utf8_trim_whitespace(column) if column.type == pa.string() else column
+    parts = [
+        pa.DictionaryArray.from_arrays(part.indices, pc.utf8_trim_whitespace(part.dictionary))
+        for part in column.chunks
+    ]
+    return pa.chunked_array(parts, column.type)
 
 
 def numbers_or_missing(column: Any) -> Any:

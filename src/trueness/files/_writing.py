@@ -47,7 +47,13 @@ def _write_parquet(path: str, _: Kind, chunks: Chunks, __: int, n_classes: int) 
     import pyarrow.parquet as pq
 
     # Probabilities hardly repeat: a dictionary would be built and thrown away.
-    with pq.ParquetWriter(path, _schema(n_classes), use_dictionary=["y_true"], compression="zstd") as file:
+    with pq.ParquetWriter(
+        path,
+        _schema(n_classes),
+        use_dictionary=["y_true"],
+        compression="zstd",
+        write_page_checksum=True,
+    ) as file:
         for y_true, y_prob in chunks:
             file.write_table(pa.table(_columns(y_true, y_prob)))
 

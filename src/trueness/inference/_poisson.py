@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._names import coded
+
 SLOTS = (24114, 24100, 12059, 4018, 1005, 201, 34, 5)
 """Of 2¹⁶ equally likely numbers, how many give the weight 0, 1, 2, …: Poisson(1) with mean and variance exactly 1."""
 
@@ -72,8 +74,8 @@ class ClusterWeights:
     """Weights by cluster, the same for all its rows wherever they stand."""
 
     def __init__(self, key: int, resamples: int, clusters: NDArray[Any]) -> None:
-        names, self.code = np.unique(clusters, return_inverse=True)
-        self.identities = identities = [identity(name) for name in names.tolist()]
+        names, self.code = coded(clusters)
+        self.identities = identities = [identity(name) for name in names]
         self.of_cluster = lru_cache(maxsize=8192)(
             lambda code: _weights(key, identities[code], 1, resamples)[0]
         )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trueness import _json
 from trueness._version import __version__
 from trueness._whole_file import write_text
 from trueness.reproduction.cells import BINNINGS, N_BINS, PILOT_ROWS, CellTables
@@ -98,7 +99,7 @@ def kept_object(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        held = _json.parse(path.read_text(encoding="utf-8"))
     except ValueError:  # damaged: it is made anew and written over
         return {}
     return held if isinstance(held, dict) else {}
