@@ -130,7 +130,7 @@ def test_a_class_that_the_model_never_saw_is_named() -> None:
 
     x, y = blobs(names=["a", "b", "c"])
     model = forest().fit(x[y != "c"], y[y != "c"])
-    with pytest.raises(ValueError, match=r"y_true is 'c' in row .*, which is not one of classes"):
+    with pytest.raises(ValueError, match=r"y_true is 'c' in row .*, which is not one of the classes"):
         vce_scorer(model, x, y)
 
 
