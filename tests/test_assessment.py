@@ -13,6 +13,7 @@ import pytest
 import trueness as tn
 from trueness.assessment import _words
 from trueness.assessment._groups import coded, flagged_first, names_of
+from trueness.assessment._judge import draws_for
 from trueness.inference._estimates import Evidence, variation_error
 from trueness.inference._poisson import ClusterWeights
 from trueness.inference._replicates import replicate
@@ -868,6 +869,14 @@ class TestVerdict:
         assert result.net.interval.high < 0
         assert result.verdict.kind == "ranks"
 
+    def test_one_bin_is_not_some_bins(self) -> None:
+        """First choices are right more often than stated, lower ranks vary more: in a single bin."""
+        y_prob = np.tile([0.6, 0.39, 0.005, 0.005], (2000, 1))
+        result = tn.assess(np.repeat([0, 1, 2, 3], [1260, 540, 100, 100]), y_prob)
+        assert result.verdict.kind == "mixed"
+        assert "some bins" not in str(result.verdict)
+        assert "right in 63.0 % of rows and stated at 60.0 %, yet outcomes vary more" in str(result.verdict)
+
     def test_the_level_decides(self) -> None:
         y_prob = tn.simulate.sharpen(self.P, 1.12)
         strict, loose = (tn.assess(self.Y, y_prob, level=level, rng=0) for level in (0.99, 0.9))
@@ -890,7 +899,9 @@ class TestVerdict:
             assert result.p_value == pytest.approx(combined(result))
 
     def test_one_number_is_not_counted_twice(self) -> None:
-        """By confidence VCE and ECE are one number; without a confidence table there is no ECE."""
+        """By confidence VCE and ECE are one number, and so are both distances of RCE for two classes."""
+        two = tn.assess(*tn.simulate.calibrated(300, [1.0, 1.0], rng=4))
+        assert [f.key for f in two.evidence] == ["vce", "net", "ece", "rce", "log_score"]
         by_confidence = tn.assess(self.Y, self.P, variation="confidence")
         assert [f.key for f in by_confidence.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
         alone = tn.assess_table(tn.tabulate(self.Y, self.P))
@@ -966,6 +977,25 @@ class TestTolerance:
         assert (result.verdict.kind, result.verdict.size) == ("over-confident", "small")
         assert "small, but more than noise" in str(result.verdict)
 
+    def test_a_metric_that_is_not_named_has_the_largest_tolerance(self) -> None:
+        """A tolerance for VCE alone does not make a model that is 40 points off negligible."""
+        y_true = (np.arange(2000) % 10 < 7).astype(int)
+        result = tn.assess(y_true, np.full(2000, 0.3), tolerance={"vce": 0.05})
+        assert result.verdict.size == "beyond"
+        assert "ECE in [0.3" in str(result.verdict)
+
+    def test_too_few_rows_are_never_beyond(self) -> None:
+        result = tn.assess([0, 1], [[0.9, 0.1], [0.6, 0.4]], tolerance=0.02)
+        assert (result.verdict.kind, result.verdict.size) == ("too-few-rows", "undecided")
+        assert (result.vce.interval.low, result.vce.interval.high) == (0, 1)
+
+    def test_beyond_needs_evidence(self) -> None:
+        """At tolerance 0 an interval of RCE can exclude it by chance; without evidence that is undecided."""
+        for seed in range(30, 45):
+            y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=seed)
+            verdict = tn.assess(y_true, y_prob, tolerance=0, resamples=199).verdict
+            assert verdict.kind != "none" or verdict.size == "undecided"
+
     @pytest.mark.parametrize(
         ("tolerance", "message"),
         [
@@ -999,6 +1029,28 @@ class TestManyGroups:
         ]
         assert np.median(others) == 999
         assert "few-resamples" not in codes(result)
+
+    def test_one_wrong_group_among_many(self) -> None:
+        """Some calibrated groups are at the floor by chance; the wrong one is found all the same."""
+        names = np.repeat(np.arange(400), 100)
+        y_true, y_prob = tn.simulate.calibrated(40_000, [1.0, 1.0], rng=0)
+        y_prob[700:800] = 0.98 * np.eye(2)[1 - y_true[700:800]] + 0.01
+        result = tn.assess(y_true, y_prob, groups=names, resamples=199)
+        assert [group.name for group in result.groups if group.flagged] == ["7"]
+        assert "few-resamples" not in codes(result)
+        printed = str(result).splitlines()
+        first = next(k for k, line in enumerate(printed) if line.startswith("group")) + 1
+        assert printed[first].startswith("7 ")
+        assert printed[first].endswith("ranks")
+
+    @pytest.mark.parametrize("p_value", [0.05, 1e-3, 1e-5])
+    def test_draws_that_are_needed(self, p_value: float) -> None:
+        """So many let one test alone reach the p-value while all others count against it, and hardly fewer do."""
+        result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 3, rng=4))
+        draws = draws_for(p_value, result)
+        others = [0.9] * (len(result.evidence) - 1)
+        assert exact.cauchy_combination([1 / (draws + 1), *others]) <= p_value
+        assert exact.cauchy_combination([1 / (0.98 * draws), *others]) > p_value
 
     def test_clusters_cannot_be_drawn_anew_and_it_says_so(self) -> None:
         names = np.repeat(np.arange(12), 100)

@@ -52,6 +52,9 @@ class TestGate:
             ("--fail-above vce=.1,vce=.2", 2),
             ("--fail-above vce=", 2),
             ("--fail-above .1,.2", 2),
+            ("--fail-above =.5", 2),
+            ("--level .9999", 2),
+            ("--resamples 10", 2),
             ("--surely", 2),
             ("--tolerance x", 2),
             ("--tolerance vce=.1,ece=.1", 0),
@@ -82,6 +85,24 @@ class TestGate:
         told = capsys.readouterr().err
         assert "debiased ECE 0.4 is above 0.05" in told
         assert "debiased RCE 0.4 is above 0.05" in told
+
+    def test_a_gate_that_cannot_be_decided_fails(self, tmp_path: Path, capsys: Any) -> None:
+        """Sixty groups at 1e-5 need more draws than there can be; no draw reached the wrong one."""
+        y_true, y_prob = tn.simulate.calibrated(6000, [1.0, 1.0], rng=0)
+        y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
+        path = tmp_path / "groups.npz"
+        np.savez(path, y_true=y_true, y_prob=y_prob, g=np.repeat(np.arange(60), 100))
+        assert main(["assess", str(path), "--by", "g", "--bins", "2", "--fail-below-p", "1e-5"]) == 1
+        assert "gate failed: " in capsys.readouterr().err
+
+    def test_nothing_is_written_where_a_limit_is_about_a_missing_metric(
+        self, npz: str, tmp_path: Path
+    ) -> None:
+        arrays = np.load(npz)
+        saved, out = tmp_path / "t.json", tmp_path / "r.json"
+        tn.tabulate(arrays["y_true"], arrays["y_prob"]).save(saved)
+        assert main(["assess", str(saved), "--fail-above", "ece=.5", "--json", str(out)]) == 2
+        assert not out.exists()
 
     def test_what_failed_is_named(self, npz: str, capsys: Any) -> None:
         main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--surely"])

@@ -212,6 +212,33 @@ class TestDifferences:
         assert (verdict.kind, verdict.better) == ("better", "right")
         assert "ECE right - negated = -0." in str(verdict)
 
+    def test_a_signed_difference_does_not_name_the_better_model(self) -> None:
+        """Net gaps of a calibrated model and one sharpened by 1.1 differ clearly; which is nearer to 0 is noise."""
+        for seed in range(12):
+            y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=seed)
+            models = {"true": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.1)}
+            (verdict,) = tn.compare(y_true, models, resamples=99).verdicts
+            assert verdict.better != "sharp"
+            if verdict.kind == "differ":
+                assert "sharp states more certainty than true" in str(verdict)
+
+    def test_events_that_did_not_happen(self) -> None:
+        """A hundred rows without an event cannot tell a forecast of .004 from one of .006."""
+        (verdict,) = tn.compare(
+            np.zeros(100, int), {"a": np.full(100, 0.004), "b": np.full(100, 0.006)}
+        ).verdicts
+        assert verdict.better is None
+
+    def test_tolerance_and_warnings_are_printed(self) -> None:
+        result = tn.compare(Y_TRUE, {"a": GOOD, "b": SHARP}, tolerance=0.02, resamples=99)
+        assert f"b: {result.assessments['b'].verdict}" in str(result)
+        assert "95 % intervals" in str(result)
+        certain = tn.compare(
+            [0, 1] * 50, {"a": np.eye(2)[[0, 0] * 50], "b": [[0.5, 0.5]] * 100}, resamples=99
+        )
+        assert "a: warnings " in str(certain)
+        assert "impossible" in str(certain)
+
     def test_errors_in_opposite_directions(self) -> None:
         y_true, y_prob = tn.simulate.calibrated(3000, [1.0] * 3, rng=1)
         models = {"blunt": tn.simulate.sharpen(y_prob, 0.7), "sharp": tn.simulate.sharpen(y_prob, 1.35)}
@@ -334,7 +361,9 @@ class TestGroups:
         last = max(np.unique(self.SITE).tolist())
         other = np.where((last == self.SITE)[:, None], tn.simulate.sharpen(GOOD, 4), GOOD)
         result = tn.compare(Y_TRUE, {"good": GOOD, "other": other}, groups=self.SITE, rng=2, min_group_size=1)
-        printed = [line.split(",")[0] for line in str(result).splitlines() if line.endswith(" rows")]
+        printed = [
+            line.split(",")[0] for line in str(result).splitlines() if "adjusted for the number" in line
+        ]
         assert printed == [last, *(group.name for group in result.groups if group.name != last)]
 
     def test_all_groups_too_small(self) -> None:
@@ -491,6 +520,7 @@ class TestTail:
         assert tail_p_value(noise, 1.0) == p_value(noise, 1.0)
         assert tail_p_value(noise, 50.0) == 1e-6
         assert tail_p_value(np.zeros(99), 0.1) == 0.01
+        assert tail_p_value(noise[:49], 50.0) == 0.02  # too few to say anything about a tail
 
     def test_it_never_rises_with_the_size(self) -> None:
         noise = np.abs(np.random.default_rng(1).standard_t(3, 99))

@@ -39,6 +39,7 @@ __all__ = [
     "Comparison",
     "Finding",
     "GroupAssessment",
+    "Settings",
     "Verdict",
     "as_limits",
     "assess",

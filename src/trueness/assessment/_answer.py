@@ -13,7 +13,7 @@ import numpy as np
 from trueness._version import __version__
 from trueness.assessment import _words
 from trueness.assessment._reported import REPORTED
-from trueness.assessment._verdict import Finding, Verdict, evidence_p_value, findings_of, verdict_of
+from trueness.assessment._verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
 from trueness.inference._estimates import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
 
@@ -50,6 +50,17 @@ class GroupAssessment:
     """By Benjamini and Hochberg across the groups that were assessed."""
     reason: str | None = None
     """Why it was not assessed."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the group is called miscalibrated after the correction for the number of groups."""
+        return self.assessment is not None and self.adjusted_p_value <= limit_of(self.assessment.level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain numbers, lists and strings."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
+            "flagged": self.flagged
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,6 +27,10 @@ from trueness.table import CalibrationTable
 RANKED = ("rce", "rce_w1")
 TAIL_LEVELS = (0.9, 0.95, 0.99)
 LEAST_TAIL = 1e-6
+LEAST_RESAMPLES_OF_TAIL = 99
+"""Of fewer replicates the 99 % point says too little about the tail."""
+
+_STREAM = 7
 
 NUMBERS = tuple(metric.key for metric in REPORTED)
 
@@ -85,7 +89,7 @@ def compared(part: Part, settings: Settings) -> Comparison:
         }
         pairs.append((a, b, contrasts))
     corrected = {number: holm([contrasts[number].p_value for _, _, contrasts in pairs]) for number in NUMBERS}
-    together = [_together(contrasts) for _, _, contrasts in pairs]
+    together = [_together(contrasts, next(iter(assessments.values()))) for _, _, contrasts in pairs]
     return Comparison(
         assessments=assessments,
         pairs=tuple(
@@ -104,25 +108,27 @@ def compared(part: Part, settings: Settings) -> Comparison:
     )
 
 
-def _together(contrasts: Mapping[str, Contrast]) -> float:
+def _together(contrasts: Mapping[str, Contrast], answer: Assessment) -> float:
     """The p-value of all differences of a pair: that the models differ in any metric.
 
     RCE stands for both of its distances: their noise is bounded, not estimated, and twice the same would weigh twice.
+    So would VCE and ECE where rows are binned by confidence.
     """
-    return combined_p_value([contrasts[number].p_value for number in NUMBERS if number != "rce_w1"])
+    repeated = {"rce_w1"} | ({"ece"} if answer.confidence_table is answer.table else set())
+    return combined_p_value([contrasts[number].p_value for number in NUMBERS if number not in repeated])
 
 
 def _repeats(answer: Assessment, replicates: Sequence[Replicates]) -> dict[str, list[FloatArray]]:
     """For each number its values in the replicates, (B,), in one or two ways."""
     assert answer.confidence_table is not None
     assert answer.ece is not None
-    net, vce = _variation_repeats(answer.vce, answer.table, replicates[0])
-    _, ece = _variation_repeats(answer.ece, answer.confidence_table, replicates[1])
+    net, vce = _variation_repeats(answer.vce, answer.table, replicates[0], answer.seed)
+    _, ece = _variation_repeats(answer.ece, answer.confidence_table, replicates[1], answer.seed)
     return {"vce": vce, "net": [net], "ece": ece}
 
 
 def _variation_repeats(
-    estimate: Estimate, table: CalibrationTable, made: Replicates
+    estimate: Estimate, table: CalibrationTable, made: Replicates, seed: int
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Net gap in each replicate; and the absolute one in two ways, between which the truth is.
 
@@ -136,9 +142,14 @@ def _variation_repeats(
         noise[:, m] = bins.sign * (bins.variation.of(ranks) - bins.variation.of(ordered))
     noise -= noise.mean(axis=0)
     share, gaps = made.shares(bins), estimate.debiased_gap[bins.index]
-    net = ((gaps + noise) * share).sum(axis=1)
-    # As wide as the assessment has it: ranks that were not observed have no noise in the replicates.
+    # Ranks that were not observed have no noise in the replicates.
     sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
+    for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
+        # The same for all models, so that what they share cancels.
+        stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])
+        noise[:, unseen] = sd[unseen] * stream.standard_normal(made.size)
+    net = ((gaps + noise) * share).sum(axis=1)
+    # As wide as the assessment has it.
     noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
     one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
     return net, [debiased_total(share, gaps + noise, sd), one_way]
@@ -205,6 +216,10 @@ def _contrast(
     """
     difference = first.debiased - second.debiased
     wider = first.bias_error + second.bias_error if difference != 0 else 0.0
+    if (
+        method == "triangle"
+    ):  # a bound for the plug-in values, which debiased ones may leave by what was corrected
+        wider += abs(difference - (first.value - second.value))
     noises = [noise + wider for noise in noises]
     reach = max(float(np.quantile(noise, settings.level)) for noise in noises)
     interval = Interval(difference - reach, difference + reach, settings.level, method)
@@ -220,7 +235,7 @@ def tail_p_value(noise: FloatArray, size: float) -> float:
     (90, 95, 99 %) is larger than expected. It is not trusted below 10⁻⁶.
     """
     counted = p_value(noise, size)
-    if counted > (1 + 1e-9) / (len(noise) + 1):
+    if counted > (1 + 1e-9) / (len(noise) + 1) or len(noise) < LEAST_RESAMPLES_OF_TAIL:
         return counted
     seen = np.quantile(noise, TAIL_LEVELS)
     sd = max(float(q) / normal_quantile(level) for q, level in zip(seen, TAIL_LEVELS, strict=True))

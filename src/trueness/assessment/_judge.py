@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -13,6 +13,7 @@ from trueness._random import Seed, root_seed
 from trueness.assessment._answer import Assessment, GroupAssessment
 from trueness.assessment._cautions import cautions, too_few_draws
 from trueness.assessment._reported import BOUNDING, as_limits
+from trueness.inference._combination import AGAINST
 from trueness.inference._corrections import benjamini_hochberg
 from trueness.inference._estimates import (
     Evidence,
@@ -34,6 +35,9 @@ LEAST_CLUSTERS = 5
 
 MOST_DRAWS = 10**6
 """Tests at the floor of the draws are repeated with at most this many."""
+
+DRAWN_VALUES = 2 * 10**7
+"""Draws times bins that are held at a time: six numbers each make a gigabyte."""
 
 _BY_VARIATION, _BY_CONFIDENCE = range(2)
 
@@ -118,24 +122,37 @@ class Material:
 def judge(material: Material, settings: Settings) -> Assessment:
     """The assessment of one set of rows, with more draws where a test at their floor needs them."""
     answer = judge_once(material, settings)
-    if not at_the_floor(answer) or answer.p_value <= settings.p_resolution:
+    if not _is_stuck(answer, answer.p_value, settings):
         return answer
-    draws = _draws_for(settings.p_resolution, [answer], 1)
+    needed = draws_for(settings.p_resolution, answer)
+    draws = min(needed, most_draws(material))
     if material.clusters is None and draws > settings.resamples:
-        return judge_once(material, replace(settings, resamples=draws))
-    return replace(answer, warnings=(*answer.warnings, too_few_draws(draws, "")))
+        answer = judge_once(material, replace(settings, resamples=draws))
+    if not _is_stuck(answer, answer.p_value, settings):
+        return answer
+    return replace(answer, warnings=(*answer.warnings, too_few_draws(needed, "")))
 
 
-def at_the_floor(answer: Assessment) -> bool:
-    """Whether no draw reached one of the tests, so that more draws would give a smaller p-value."""
+def _is_stuck(answer: Assessment, p_value: float, settings: Settings) -> bool:
+    """Whether a p-value is not small enough only because no draw reached one of the tests."""
     floor = (1 + 1e-9) / (answer.resamples + 1)
-    return any(finding.p_value <= floor for finding in answer.evidence if finding.p_value > 0)
+    at_floor = any(0 < finding.p_value <= floor for finding in answer.evidence)
+    return at_floor and p_value > settings.p_resolution
 
 
-def _draws_for(p_value: float, answers: Sequence[Assessment], n_tests: int) -> int:
-    """How many draws let one finding alone reach a p-value, if `answers` of `n_tests` are called together."""
-    share = max(len(answer.evidence) for answer in answers) * n_tests / len(answers)
-    return min(math.ceil(1.05 * share / p_value), MOST_DRAWS)
+def draws_for(p_value: float, answer: Assessment) -> int:
+    """How many draws let one finding alone reach a p-value, if all others count against it.
+
+    The Cauchy combination of 1/(R + 1) and of k - 1 times `AGAINST`, solved for R.
+    """
+    k = len(answer.evidence)
+    needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * AGAINST)
+    return math.ceil(math.pi / math.atan(1 / needed))
+
+
+def most_draws(material: Material) -> int:
+    """As many draws as a gigabyte holds."""
+    return max(999, min(MOST_DRAWS, DRAWN_VALUES // material.table.n_bins))
 
 
 def judge_once(material: Material, settings: Settings) -> Assessment:
@@ -158,7 +175,7 @@ def judge_once(material: Material, settings: Settings) -> Assessment:
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=_detectable(level, evidence.null_net_sd, certain=_certain(table)),
+        detectable_net_gap=_detectable(level, evidence),
         table=table,
         confidence_table=by_confidence,
         level=level,
@@ -170,21 +187,15 @@ def judge_once(material: Material, settings: Settings) -> Assessment:
     )
 
 
-def _certain(table: CalibrationTable) -> bool:
-    """Whether every row was predicted with probability 1."""
-    return bool((table.mean_ordered[table.row_count > 0, 0] >= 1).all())
-
-
-def _detectable(level: float, sd: float, certain: bool) -> float:
+def _detectable(level: float, evidence: Evidence) -> float:
     """A gap whose p-value, twice over, is at most 1 - level with the power that is stated.
 
     Of six tests that partly agree a single one needs about half the p-value. Outcomes of certain predictions do not
-    vary, and the first other one is seen. If those of uncertain ones do not vary either, there are too few: one row in
-    a bin has an entropy of 0 whatever its label.
+    vary, and the first other one is seen.
     """
-    if sd == 0 and not certain:
+    if evidence.reveals_nothing:
         return math.inf
-    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * sd
+    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd
 
 
 def _evidence(material: Material, settings: Settings, which: int) -> Evidence:
@@ -221,15 +232,11 @@ def with_groups(
             continue
         answer = judge(material, _settings_of_group(settings, name))
         judged[name] = GroupAssessment(name, n_rows, answer, answer.p_value, math.nan)
-    judged = _corrected(judged)
-    stuck = _stuck(judged, settings.p_resolution)
-    if stuck:
-        judged = _corrected(judged | _judged_finely(stuck, judged, groups, settings))
-        still = _stuck(judged, settings.p_resolution)
-        if still:
-            draws = _draws_of_groups(still, judged, settings.p_resolution)
-            caution = too_few_draws(draws, f" in {len(still)} of {len(judged)} groups")
-            whole = replace(whole, warnings=(*whole.warnings, caution))
+    judged, needed = _with_enough_draws(_corrected(judged), groups, settings)
+    if needed:
+        names = [group.name for group in _stuck(judged, settings)]
+        caution = too_few_draws(needed, f" in {len(names)} of {len(judged)} groups")
+        whole = replace(whole, warnings=(*whole.warnings, caution))
     return replace(whole, groups=tuple(judged.values()))
 
 
@@ -249,37 +256,39 @@ def _corrected(judged: Judged) -> Judged:
     }
 
 
-def _stuck(judged: Judged, p_resolution: float) -> list[Assessment]:
+def _stuck(judged: Judged, settings: Settings) -> list[GroupAssessment]:
     """Groups that the correction lets pass although no draw reached one of their tests."""
     return [
-        group.assessment
+        group
         for group in judged.values()
-        if group.assessment is not None
-        and group.adjusted_p_value > p_resolution
-        and at_the_floor(group.assessment)
+        if group.assessment is not None and _is_stuck(group.assessment, group.adjusted_p_value, settings)
     ]
 
 
-def _draws_of_groups(stuck: Sequence[Assessment], judged: Judged, p_resolution: float) -> int:
-    """By Benjamini and Hochberg k groups of G with the same p-value are called together at k/G of the level."""
-    assessed = [group.assessment for group in judged.values() if group.assessment is not None]
-    largest = max(answer.p_value for answer in stuck)
-    together = [answer for answer in assessed if answer.p_value <= largest]
-    return _draws_for(p_resolution, together, len(assessed))
+def _with_enough_draws(
+    judged: Judged, groups: Mapping[str, Material], settings: Settings
+) -> tuple[Judged, int]:
+    """Groups that are stuck judged again, four times as many draws at a time, until the correction can be passed.
 
-
-def _judged_finely(
-    stuck: Sequence[Assessment], judged: Judged, groups: Mapping[str, Material], settings: Settings
-) -> Judged:
-    """The groups that are stuck, with as many draws as the correction needs; clusters cannot be drawn anew."""
-    draws = _draws_of_groups(stuck, judged, settings.p_resolution)
-    finely: Judged = {}
-    for name, group in judged.items():
-        is_stuck = any(group.assessment is answer for answer in stuck)
-        if is_stuck and groups[name].clusters is None:
-            answer = judge_once(groups[name], replace(_settings_of_group(settings, name), resamples=draws))
-            finely[name] = replace(group, assessment=answer, p_value=answer.p_value)
-    return finely
+    Also how many draws would be needed if that cannot be reached, else 0. Clusters cannot be drawn anew.
+    """
+    n_assessed = sum(group.assessment is not None for group in judged.values())
+    while stuck := _stuck(judged, settings):
+        again: Judged = {}
+        needed = 0
+        for group in stuck:
+            assert group.assessment is not None
+            material = groups[group.name]
+            needed = max(needed, draws_for(settings.p_resolution / n_assessed, group.assessment))
+            draws = min(needed, 4 * group.assessment.resamples, most_draws(material))
+            if material.clusters is None and draws > group.assessment.resamples:
+                finer = replace(_settings_of_group(settings, group.name), resamples=draws)
+                answer = judge_once(material, finer)
+                again[group.name] = replace(group, assessment=answer, p_value=answer.p_value)
+        if not again:
+            return judged, needed
+        judged = _corrected(judged | again)
+    return judged, 0
 
 
 def too_small(material: Material, min_group_size: int) -> str | None:

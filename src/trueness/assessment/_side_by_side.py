@@ -15,7 +15,7 @@ from trueness.assessment._reported import BY_KEY, REPORTED
 from trueness.assessment._verdict import limit_of
 from trueness.assessment._words import NO_SCORES, bins_of
 from trueness.inference._corrections import holm
-from trueness.inference._estimates import Interval
+from trueness.inference._estimates import Estimate, Interval
 
 if TYPE_CHECKING:
     from trueness.plots import ForestDisplay
@@ -118,10 +118,7 @@ class Comparison:
         known = {vote for vote in votes.values() if vote is not None}
         shown = ", ".join(_shown(pair, key) for key in _telling(keys))
         if not known:
-            said = (
-                f"{pair.first} and {pair.second} err in opposite directions: {self._direction(pair.first)}, "
-            )
-            return PairVerdict("differ", None, p, f"{said}{self._direction(pair.second)}; {shown}, {p_is(p)}")
+            return PairVerdict("differ", None, p, f"{self._apart(pair)}; {shown}, {p_is(p)}")
         if len(known) > 1:
             said = f"{pair.first} and {pair.second} differ, but neither is better calibrated in all respects"
             return PairVerdict("differ", None, p, f"{said}: {shown}, {p_is(p)}")
@@ -130,17 +127,31 @@ class Comparison:
         said = f"{better} is better calibrated than {worse}: {shown}, {p_is(p)}"
         return PairVerdict("better", better, p, said)
 
-    def _direction(self, name: str) -> str:
-        over = self.assessments[name].net.debiased > 0
-        return f"{name} is {'over' if over else 'under'}-confident"
+    def _apart(self, pair: Pair) -> str:
+        """How two models differ of which neither is known to be better: a signed difference alone does not tell."""
+        first, second = (self.assessments[name].net for name in (pair.first, pair.second))
+        if _is_clear(first) and _is_clear(second):
+            words = [
+                f"{name} is {'over' if net.debiased > 0 else 'under'}-confident"
+                for name, net in ((pair.first, first), (pair.second, second))
+            ]
+            return f"{pair.first} and {pair.second} err in opposite directions: {', '.join(words)}"
+        surer, other = (
+            (pair.first, pair.second) if first.debiased > second.debiased else (pair.second, pair.first)
+        )
+        return f"{surer} states more certainty than {other}, but these rows do not show which is better calibrated"
 
     def _better(self, pair: Pair, key: str) -> str | None:
-        """The model with the smaller error in a metric; None if they err in opposite directions."""
+        """The model with the smaller error in a metric; None if that is not known."""
         first, second = (getattr(self.assessments[name], key) for name in (pair.first, pair.second))
-        clear = all(it.interval.low > 0 or it.interval.high < 0 for it in (first, second))
-        if BY_KEY[key].signed and clear and first.debiased * second.debiased < 0:
-            return None
-        return pair.first if abs(first.debiased) < abs(second.debiased) else pair.second
+        smaller = pair.first if abs(first.debiased) < abs(second.debiased) else pair.second
+        if not BY_KEY[key].signed or (
+            _is_clear(first) and _is_clear(second) and first.debiased * second.debiased > 0
+        ):
+            return smaller
+        # The difference of signed numbers is not that of their sizes unless both are on one side of 0.
+        (low_a, _, high_a), (low_b, _, high_b) = (BY_KEY[key].magnitude(it) for it in (first, second))
+        return smaller if high_a < low_b or high_b < low_a else None
 
     def __str__(self) -> str:
         some = next(iter(self.assessments.values()))
@@ -148,13 +159,26 @@ class Comparison:
             f"{some.n_rows} rows",
             f"{some.table.n_classes} classes",
             f"{bins_of(some)}; {self.resamples} draws",
-            f"seed {self.seed}",
+            f"seed {self.seed}; {100 * self.level:g} % intervals",
         ]
+        if some.n_clusters is not None:
+            facts.append(f"{some.n_clusters} clusters")
         lines = [", ".join(facts), "", self.model_table, "", self.verdict]
+        lines += self._remarks()
         for group in flagged_first(self.groups, _smallest_p, limit_of(self.level)):
-            said = group.reason if group.comparison is None else group.comparison.verdict
-            lines += ["", f"{visible(group.name)}, {group.n_rows} rows", f"{said}"]
+            lines += ["", *_group_lines(group)]
         return "\n".join(lines)
+
+    def _remarks(self) -> list[str]:
+        """The verdict on each model where a tolerance was given, and the warnings by their codes."""
+        lines = []
+        for name, it in self.assessments.items():
+            if it.tolerance is not None:
+                lines.append(f"{visible(name)}: {it.verdict}")
+            if it.warnings:
+                codes = ", ".join(caution.code for caution in it.warnings)
+                lines.append(f"{visible(name)}: warnings {codes} (see assess)")
+        return ["", *lines] if lines else []
 
     @property
     def model_table(self) -> str:
@@ -193,6 +217,19 @@ class Comparison:
             "pairs": [plain(pair) for pair in self.pairs],
             "groups": [plain(group) for group in self.groups],
         }
+
+
+def _is_clear(estimate: Estimate) -> bool:
+    """Whether the interval excludes 0."""
+    return estimate.interval.low > 0 or estimate.interval.high < 0
+
+
+def _group_lines(group: GroupComparison) -> list[str]:
+    head = f"{visible(group.name)}, {group.n_rows} rows"
+    if group.comparison is None:
+        return [head, f"{group.reason}"]
+    adjusted = ", ".join(p_text(p) for p in group.adjusted_p_values)
+    return [f"{head}; p adjusted for the number of groups: {adjusted}", group.comparison.verdict]
 
 
 def _shown(pair: Pair, key: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trueness.assessment._answer import Assessment
 
 SMALL = 0.01
-"""Where all metrics are at most this, a verdict without a tolerance says that the error is small."""
+"""Where all metrics are at most this, and surely at most twice this, a verdict without a tolerance says so."""
 
 MIXED = 1.5
 """A VCE so many times the net gap means that gaps of both signs cancel in it."""
@@ -62,12 +62,17 @@ def findings_of(result: Assessment) -> list[Finding]:
     found = [
         Finding(metric.key, metric.p_value(estimate))
         for metric, estimate in estimates_of(result)
-        # A table binned by confidence has one number under both names.
-        if not (metric.key == "ece" and result.confidence_table is result.table)
+        if metric.key not in _repeated(result)
     ]
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
     return found
+
+
+def _repeated(result: Assessment) -> set[str]:
+    """Metrics that are another one under a second name: ECE by confidence, and RCE W1 of two classes."""
+    repeated = {"ece"} if result.confidence_table is result.table else set()
+    return repeated | ({"rce_w1"} if result.table.n_classes == 2 else set())
 
 
 def evidence_p_value(findings: list[Finding]) -> float:
@@ -149,18 +154,31 @@ def _miscalibrated(result: Assessment) -> _Case:
         vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
         parts = [choice, vary] if surely else [vary, choice]
         return _one_direction(net_over, "; ".join(parts) + _other_way(result))
-    if "vce" in clear or opposed:
-        sentence = (
-            f"over-confident in some bins, under-confident in others, {shown(result, 'vce')}, "
-            f"{shown(result, 'net', span=False)}, {p}; {choice}"
-        )
-        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    if opposed or "vce" in clear:
+        return _by_bins(result, choice, p, opposed)
     if clear & {"rce", "rce_w1"}:
         return _ranks(result, clear, choice, p, surely)
     if "ece" in clear:
         return _top_class(result, choice, p, surely)
     z = result.log_score_z.value
-    return _one_direction(z < 0, f"the log-score finds it and VCE does not, Z = {z:+.1f}, {p}; {choice}")
+    return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
+
+
+def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
+    """First choices and lower ranks err in opposite directions, or bins do, so that the net gap does not show it."""
+    if opposed:
+        vary = f"yet outcomes vary {'more' if result.net.debiased > 0 else 'less'} than predicted"
+        sentence = f"{choice}, {vary}, {shown(result, 'net')}, {p}"
+        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    noise, gap = result.vce.bins, result.net.centred_gap
+    beyond = (noise.observed < noise.low - 1e-12) | (noise.observed > noise.high + 1e-12)
+    numbers = f"{shown(result, 'vce')}, {shown(result, 'net', span=False)}, {p}; {choice}"
+    if (beyond & (gap > 0)).any() and (beyond & (gap < 0)).any():
+        sentence = f"over-confident in some bins, under-confident in others, {numbers}"
+        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    return _Case(
+        "mixed", None, "Miscalibrated in some bins", f"more than noise in some bins, {numbers}", _BY_BINS
+    )
 
 
 def _one_direction(over: bool, sentence: str) -> _Case:
@@ -174,7 +192,7 @@ def _order_is_wrong(result: Assessment) -> bool:
     table = result.table
     frequency = np.asarray(table.rank_count, dtype=np.float64).sum(axis=0) / table.count.sum()
     first, best = float(frequency[0]), float(frequency[1:].max())
-    noise = math.sqrt((first + best) / float(table.effective_count.sum()))
+    noise = math.sqrt((first + best) / float(np.nansum(result.vce.bins.independent_rows)))
     return best - first > normal_quantile(result.level) * noise
 
 
@@ -214,7 +232,7 @@ def _first_choice(result: Assessment) -> tuple[float, float, bool]:
     filled = table.row_count > 0
     share = table.count[filled] / table.count.sum()
     stated, right = table.mean_ordered[filled, 0], table.rank_frequency[filled, 0]
-    variance = share**2 @ (stated * (1 - stated) / table.effective_count[filled])
+    variance = share**2 @ (stated * (1 - stated) / result.vce.bins.independent_rows[filled])
     apart = abs(float(share @ (stated - right)))
     surely = apart > normal_quantile(result.level) * math.sqrt(float(variance)) + 1e-12
     return float(share @ stated), float(share @ right), surely
@@ -255,7 +273,8 @@ def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, s
     if result.tolerance is not None:
         return _against_tolerance(result, case, result.tolerance)
     found = case.kind not in ("none", "too-few-rows")
-    if found and all(metric.magnitude(e)[1] <= SMALL for metric, e in _bounding(result)):
+    sizes = [metric.magnitude(estimate) for metric, estimate in _bounding(result)]
+    if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
         return "small", f"{case.headline}, by little", "small, but more than noise"
     return None, case.headline, None
 
@@ -267,25 +286,30 @@ def _bounding(result: Assessment) -> list[tuple[ReportedMetric, Estimate]]:
 def _against_tolerance(
     result: Assessment, case: _Case, tolerance: Mapping[str, float]
 ) -> tuple[str, str, str]:
-    known = [(BY_KEY[key], limit) for key, limit in tolerance.items()]
     judged = [
-        (metric.label, limit, *metric.magnitude(estimate))
-        for metric, limit in known
+        _Judged(metric.label, limit, low, high)
+        for metric, limit in _limits(tolerance)
         if (estimate := metric.of(result)) is not None
+        for low, _, high in [metric.magnitude(estimate)]
     ]
-    beyond = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged if low > limit]
-    unknown = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged if high > limit]
-    if beyond:
-        headline = "Miscalibrated" if case.kind in ("none", "too-few-rows") else case.headline
-        return "beyond", f"{headline} beyond the tolerance", f"beyond the tolerance {_beside(beyond)}"
-    if unknown or not judged:
+    beyond = [it for it in judged if it.low > it.limit]
+    unknown = [it for it in judged if it.high > it.limit]
+    found = case.kind not in ("none", "too-few-rows")
+    if beyond and found:
+        return "beyond", f"{case.headline} beyond the tolerance", f"beyond the tolerance {_beside(beyond)}"
+    if unknown:
         return (
             "undecided",
             f"{case.headline}; too few rows to tell whether beyond the tolerance",
             f"{plural(result.n_rows, 'row')} cannot tell whether it is within the tolerance {_beside(unknown)}",
         )
-    within = [_Judged(label, limit, low, high) for label, limit, low, _, high in judged]
-    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside(within)}"
+    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside(judged)}"
+
+
+def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
+    """The tolerance of each metric that is judged; one that is not named has the largest that is."""
+    others = [metric.key for metric in BOUNDING if metric.key not in tolerance]
+    return [(BY_KEY[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
 
 
 class _Judged(NamedTuple):

@@ -78,7 +78,9 @@ def _metric_lines(result: Assessment) -> Iterable[str]:
         )
     yield _uce_line(result)
     z = result.log_score_z
-    tail = f"  ({z.reason})" if z.reason else ""
+    remarks = [f"by draws p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
+    remarks += [z.reason] if z.reason else []
+    tail = f"  ({'; '.join(remarks)})" if remarks else ""
     value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
     yield f"{'log-score Z':12}{value:>9}{'':9}{p_text(z.p_value):>8}{tail}"
 
@@ -94,8 +96,8 @@ def _uce_line(result: Assessment) -> str:
 
 def _group_lines(result: Assessment) -> Iterable[str]:
     width = max(5, *(len(visible(group.name)) for group in result.groups))
-    yield f"{'':{width}}{'':>10}{'debiased':>10}{'debiased':>10}"
-    yield f"{'group':{width}}{'rows':>10}{'VCE':>10}{'net gap':>10}{'p':>8}{'adjusted':>10}"
+    yield f"{'':{width}}{'':>10}{'debiased':>10}{'debiased':>10}{'debiased':>10}{'':>8}{'adjusted':>10}"
+    yield f"{'group':{width}}{'rows':>10}{'VCE':>10}{'net gap':>10}{'RCE':>10}{'p':>8}{'p':>10}  verdict"
     ordered = flagged_first(result.groups, lambda group: group.adjusted_p_value, limit_of(result.level))
     for group in ordered[:MOST_GROUPS]:
         name = f"{visible(group.name):{width}}"
@@ -104,8 +106,9 @@ def _group_lines(result: Assessment) -> Iterable[str]:
             continue
         it = group.assessment
         yield (
-            f"{name}{group.n_rows:>10}{it.vce.debiased:10.4f}{it.net.debiased:+10.4f}"
-            f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}"
+            f"{name}{group.n_rows:>10}{it.vce.debiased:10.4f}{it.net.debiased:+10.4f}{it.rce.debiased:10.4f}"
+            f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}  "
+            f"{it.verdict.kind if group.flagged else 'none'}"
         )
     if len(result.groups) > MOST_GROUPS:
         yield f"… and {len(result.groups) - MOST_GROUPS} more groups, in .groups"

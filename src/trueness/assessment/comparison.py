@@ -64,7 +64,7 @@ def compare(
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
-    good is better calibrated than sharp: VCE good - sharp = -0.0984 [-0.1462, -0.0507], ECE good - sharp = ...
+    good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
     """
     models, progress = _checked_models(y_probs), shown(progress)
     chosen = as_bins(bins)
@@ -135,7 +135,7 @@ class Comparer:
     ...     batch = y_prob[part]
     ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
     >>> print(comparer.result().verdict)
-    good is better calibrated than sharp: VCE good - sharp = -0.0984 [-0.1462, -0.0507], ECE good - sharp = ...
+    good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
     """
 
     def __init__(

@@ -78,9 +78,10 @@ def limits_of(option: str, text: str | None, bare: tuple[str, ...]) -> dict[str,
     parts = [part.rpartition("=") for part in text.split(",")]
     numbers = [_number(value) for _, _, value in parts]
     names = [key.strip().lower() for key, _, _ in parts]
-    if None in numbers or len(set(names)) < len(names) or (len(names) > 1 and "" in names):
+    is_bare = len(parts) == 1 and "=" not in text
+    if None in numbers or len(set(names)) < len(names) or ("" in names and not is_bare):
         raise InputError(f"{option} {text} is not a number, nor numbers of different metrics", example)
-    limits = numbers[0] if names == [""] else dict(zip(names, numbers, strict=True))
+    limits = numbers[0] if is_bare else dict(zip(names, numbers, strict=True))
     try:
         return as_limits(option, limits, bare)
     except ValueError as error:
@@ -113,6 +114,7 @@ def resolution_of(arguments: argparse.Namespace) -> float | None:
 
 def _refuse_odd(arguments: argparse.Namespace) -> None:
     """Before files are read, which may take hours."""
+    from trueness.assessment import Settings
     from trueness.files import InputError
 
     level, limit = getattr(arguments, "level", 0.95), getattr(arguments, "fail_below_p", None)
@@ -131,12 +133,16 @@ def _refuse_odd(arguments: argparse.Namespace) -> None:
         raise InputError(
             "--surely is about --fail-above, which is missing", "add --fail-above, or leave it out"
         )
+    try:
+        Settings.of(level, int(arguments.resamples or DEFAULT_RESAMPLES), 0)
+    except ValueError as error:
+        raise InputError(str(error), "such as --level 0.95 --resamples 999") from error
     limits_of("--fail-above", getattr(arguments, "fail_above", None), ("vce",))
     limits_of("--tolerance", getattr(arguments, "tolerance", None), ("vce",))
 
 
-def gate(result: Assessment, arguments: argparse.Namespace) -> int:
-    """The exit code; what failed is said on stderr."""
+def failures_of(result: Assessment, arguments: argparse.Namespace) -> list[str]:
+    """What fails the gate, in words; refused before anything is written if a limit is about a missing metric."""
     parts = [("all rows", result, result.p_value)]
     parts += [
         (f"group {group.name!r}", group.assessment, group.adjusted_p_value)
@@ -144,6 +150,16 @@ def gate(result: Assessment, arguments: argparse.Namespace) -> int:
         if group.assessment is not None
     ]
     failures = [failure for part in parts for failure in _failures(*part, arguments)]
+    below = arguments.fail_below_p
+    if below is not None and any(caution.code == "few-resamples" for caution in result.warnings):
+        failures.append(
+            f"no draw reached a test, and more draws are needed to tell whether p is below {below:g}"
+        )
+    return failures
+
+
+def exit_code(failures: list[str]) -> int:
+    """0 if the gate passes, else 1; what failed is printed to stderr."""
     for failure in failures:
         print(f"gate failed: {failure}", file=sys.stderr)
     return 1 if failures else 0

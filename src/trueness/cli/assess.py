@@ -69,9 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     _gate.resamples_of(arguments)  # refused before files are read
     tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
     result = assessed(tables, arguments)
+    failures = _gate.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
-    return _gate.gate(result, arguments)
+    return _gate.exit_code(failures)
 
 
 def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> GroupedTables:

@@ -48,9 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from trueness.files import InputError, check_outputs
 
     if arguments.on_bad_rows != "refuse":
-        raise InputError(
-            "rows left out of one model would no longer be those of the other", "mend them first"
-        )
+        raise InputError("rows left out of one model would no longer be those of the other", "fix them first")
     _gate.resamples_of(arguments)  # refused before files are read
     sources = _sources(arguments)
     read = [input for source in sources.values() for input in source.inputs]

@@ -211,6 +211,11 @@ class Evidence:
         return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
+    def reveals_nothing(self) -> bool:
+        """Whether uncertain predictions show no noise at all: one row a bin has an entropy of 0 whatever its label."""
+        return self.null_net_sd == 0 and bool((self.bins.predicted[:, 0] < 1).any())
+
+    @property
     def net_sd(self) -> float:
         """Standard deviation of the net gap, the uncertainty of its bias included."""
         weight = self.bins.weight
@@ -240,6 +245,8 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
     else:
         noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_draws)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
+    if e.reveals_nothing:
+        reach = e.bins.largest_gap
     return Estimate(
         value=value,
         noise_floor=float((np.abs(e.null.variation - e.predicted) @ w).mean()),
@@ -274,7 +281,8 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
     value = sign * float(w @ (e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     debiased = sign * float(w @ gap)
-    reach, most = normal_quantile(level) * e.net_sd, e.bins.largest_gap
+    most = e.bins.largest_gap
+    reach = 2 * most if e.reveals_nothing else normal_quantile(level) * e.net_sd
     return Estimate(
         value=value,
         noise_floor=sign * float(w @ (e.expected - e.predicted)),

@@ -120,6 +120,8 @@ def _uce_card(result: Assessment) -> Markup:
 def _log_score_card(result: Assessment) -> Markup:
     z = result.log_score_z
     details = [p_is(z.p_value)] if not math.isnan(z.value) else []
+    if z.drawn_p_value > max(z.p_value, 0.001):
+        details.append(f"by draws {p_is(z.drawn_p_value)}")
     return tag(
         "li",
         tag("h3", "Log-score Z ", tag("small", "needs no bins")),

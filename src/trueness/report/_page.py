@@ -262,7 +262,7 @@ def _group(group: Any) -> list[Any]:
         f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
         p_text(group.p_value),
         p_text(group.adjusted_p_value),
-        it.verdict.headline,
+        it.verdict.headline if group.flagged else "No evidence after the correction",
     ]
 
 
