@@ -353,6 +353,45 @@ class TestColumns:
         with pytest.raises(InputError, match="not a condition"):
             parse_condition(where)
 
+    @pytest.mark.parametrize(
+        ("where", "n_rows"),
+        [
+            ("site in 'a', b, 'c'", 60),
+            ("site in 'a', \"b\"", 40),
+            ("site in 'a, b', c", 20),
+            ("site in a,,b", 40),
+            ("code in '10', 7", 30),
+            ("code in 10", 30),
+            ("code = 10", 30),
+        ],
+    )
+    def test_items_in_quotes(self, tmp_path: Path, where: str, n_rows: int) -> None:
+        """Each item of a list has quotes of its own; 1_0 is not a number."""
+        from trueness.files import parse_condition
+
+        rows = [f"0,0.5,0.5,{'abc'[k % 3]},{('10', '1_0')[k % 2]}" for k in range(60)]
+        path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site,code")
+        assert summed(path, where=(parse_condition(where),)).tables.n_rows == n_rows
+
+    def test_items_with_a_quote_that_is_not_closed(self) -> None:
+        from trueness.files import parse_condition
+
+        for where in ("site in 'a, b", "site in a, 'b", "site in 'a'b, c"):
+            with pytest.raises(InputError, match="a quote that is not closed"):
+                parse_condition(where)
+
+    def test_a_column_is_not_named_for_two_roles(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", *["0,0.5,0.5,2"] * 5, head="y,p_0,p_1,w")
+        for skip in (False, True):
+            told = refused(path, skip=skip, weight="w", by=("w",))
+            assert told.cause == "column 'w' is named for both --weight and --by"
+            told = refused(path, skip=skip, label="y", probs="p_0,y")
+            assert told.cause == "column 'y' is named for both --probs and --label"
+
+    def test_numbers_are_written_in_digits(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,50,50", "1_0,50,50")
+        assert "row 2" in refused(path).cause
+
     def test_conditions_of_the_wrong_kind(self, tmp_path: Path) -> None:
         from trueness.files import parse_condition
 
@@ -459,6 +498,30 @@ class TestStrayQuotes:
         with open(path) as file:
             monkeypatch.setattr("sys.stdin", file)
             assert "standard input, row 101: a quote" in refused("-").cause
+
+    @pytest.mark.parametrize("skip", [False, True])
+    @pytest.mark.parametrize(
+        "other", ['0,0.5,0.5,"b"', '0,0.5,0.5,"b'], ids=["a good one", "another stray one"]
+    )
+    def test_two_quotes_do_not_swallow_what_lies_between(
+        self, tmp_path: Path, other: str, skip: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A stray quote ends at the next one, whose text then follows the closing quote."""
+        for block in (2**10, 2**20):
+            monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
+            monkeypatch.setattr("trueness.files._stream.MAX_BLOCK_BYTES", block)
+            rows = ['0,0.5,0.5,"a"', *SITED[:99], '1,0.4,0.6,"a', *SITED[:200], other, *SITED[:50]]
+            path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
+            assert f"{path}, row 101: a quote" in refused(path, skip=skip).cause
+
+    def test_quotes_inside_of_quotes_and_spaces_after_them(self, tmp_path: Path) -> None:
+        rows = [
+            '0,0.5,0.5,"a ""b"" c"',
+            '1,0.5,0.5,"x, y" ',
+            '1,0.5,0.5,"two\nlines"',
+            '0,0.5,0.5,plain "one"',
+        ]
+        assert summed(csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")).tables.n_rows == 4
 
     def test_in_the_line_of_names(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", *SITED, head='y,p_0,p_1,"site')

@@ -23,7 +23,7 @@ from trueness._names import objects_of
 from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, values_of
 from trueness.files._coding import coded, is_decimal, is_numeric, missing_in, refuse_nested
 from trueness.files._errors import InputError, nearest, shown
-from trueness.files._fields import Chunk
+from trueness.files._fields import Chunk, is_number
 from trueness.files._paths import Input
 from trueness.files._request import Choice
 from trueness.files._where import Condition
@@ -215,10 +215,8 @@ def _written_number(text: str) -> float:
     >>> _written_number(" 85 %"), _written_number("12.5"), _written_number("about 3")
     (85.0, 12.5, nan)
     """
-    try:
-        return float(text.strip().removesuffix("%"))
-    except ValueError:
-        return math.nan
+    number = text.strip().removesuffix("%")
+    return float(number) if is_number(number) else math.nan
 
 
 def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -351,10 +349,7 @@ def _index(text: str) -> int:
     """
     if text.lower() in BOOLEANS:
         return BOOLEANS[text.lower()]
-    try:
-        number = float(text)
-    except ValueError:
-        return -1
+    number = float(text) if is_number(text) else math.nan
     return int(number) if 0 <= number < 2**53 and number.is_integer() else -1
 
 

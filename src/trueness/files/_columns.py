@@ -45,6 +45,7 @@ def choose(
     columns = asked_probs(fields, request, named, file) if request.probs else None
     columns = columns or found_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
+    _refuse_two_roles(label, columns.names, request.weight, by)
     _require_numbers(fields, columns.names, is_list, file, percent=request.percent)
     found = [] if request.label else [f"labels from column {shown(label)}"]
     chosen = Choice(label, columns.names, is_list, request.weight, by, request.where)
@@ -62,6 +63,17 @@ def choose(
         columns=columns if request.header else None,
         found=tuple(found),
     )
+
+
+def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: Sequence[str]) -> None:
+    """A column of labels or groups is not one of probabilities or weights."""
+    roles = dict.fromkeys(probs, "--probs") | ({} if weight is None else {weight: "--weight"})
+    for name, option in ((label, "--label"), *((name, "--by") for name in by)):
+        if name in roles:
+            raise InputError(
+                f"column {shown(name)} is named for both {roles[name]} and {option}",
+                "name another column for one",
+            )
 
 
 def _by_class(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,19 @@ from trueness.files._errors import InputError
 
 MAX_CLASSES = 1_000_000
 """More than any classifier has; a file that declares more is damaged or means harm."""
+
+
+NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
+"""How a number is written in text. Python would also take 1_0 and digits of other scripts."""
+
+
+def is_number(text: str) -> bool:
+    """Whether a text states a number, infinity included.
+
+    >>> is_number(" -1.5e3 "), is_number("1_0"), is_number("nan")
+    (True, False, False)
+    """
+    return re.match(NUMBER, text, re.ASCII) is not None
 
 
 class Field(NamedTuple):

@@ -135,6 +135,8 @@ class Quotes:
         mark = delimiter.encode()
         self._before_opening = np.zeros(256, bool)
         self._before_opening[[*mark, *b"\r\n"]] = True
+        self._after_closing = np.zeros(256, bool)
+        self._after_closing[[*mark, *b'\r\n" ']] = True
         self._opening = re.compile(rb'(?:\A|[\r\n%b])"' % mark)
         self._closing = re.compile(rb'[^"]*+(?:""[^"]*+)*+"')
 
@@ -151,6 +153,25 @@ class Quotes:
     def left_open(self, data: bytes) -> bool:
         """Whether data that begin with a row end inside of quotes."""
         return b'"' in data and len(self._places(data)) % 2 == 1
+
+    def misplaced(self, data: bytes) -> int | None:
+        """The number of whole rows before a quoted field that does not end with its quote; None if all do.
+
+        Text after a closing quote is what a stray quote leaves: it opens a field that ends at the next quote, many
+        rows later.
+        """
+        if b'"' not in data:
+            return None
+        letters, places = np.frombuffer(data, np.uint8), self._places(data)
+        closings = places[1::2]
+        closings = closings[closings + 1 < len(data)]
+        wrong = np.flatnonzero(~self._after_closing[letters[closings + 1]])
+        if not len(wrong):
+            return None
+        opening = int(places[2 * int(wrong[0])])
+        newline = b"\n" if b"\n" in data else b"\r"
+        newlines = np.flatnonzero(letters[:opening] == newline[0])
+        return int(np.count_nonzero(np.searchsorted(places, newlines) % 2 == 0))
 
     def _places(self, data: bytes) -> Any:
         """Where quotes open and close in turn. A doubled quote counts as closing and opening again."""

@@ -127,6 +127,7 @@ class CsvReader:
     def _table(self, block: bytes, converting: Any) -> Any:
         """The rows of a block; the first one begins with the line of names, if there is one."""
         first = block is self._first
+        self._refuse_misplaced_quotes(block, named=first and self._options.header)
         # On one thread it is as fast here, and refusals say in which row.
         reading = self._csv.ReadOptions(
             use_threads=False,
@@ -200,6 +201,16 @@ class CsvReader:
             )
         if too_long:
             raise InputError(f"{place} is longer than {MAX_LINE_BYTES >> 20} MB", "is it a CSV file?")
+
+    def _refuse_misplaced_quotes(self, block: bytes, *, named: bool) -> None:
+        before = self._quotes.misplaced(block)
+        if before is not None:
+            place = f"{self._name}, row {self._rows + before + 1 - named}"
+            raise InputError(
+                f'{place}: a quote (") is opened, and text follows where it is closed, so that rows in between would '
+                "be lost",
+                "close or remove the quote",
+            )
 
     def _skip(self, _: Any) -> str:
         self._invalid["wrong number of fields"] += 1

@@ -6,9 +6,7 @@ from typing import Any
 
 from trueness.files._arrow import pyarrow
 from trueness.files._errors import InputError, shown
-from trueness.files._fields import Field, TextOptions
-
-NUMBER = r"^\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[iI][nN][fF])\s*$"
+from trueness.files._fields import NUMBER, Field, TextOptions
 
 PERCENT = NUMBER.replace(r"\s*$", r"\s*%\s*$")
 VALUE = rf"({NUMBER}|{PERCENT}|^\s*([nN][aA][nN]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\s*$)"
@@ -54,6 +52,8 @@ def numbers_or_missing(column: Any) -> Any:
     pa = pyarrow()
     import pyarrow.compute as pc
 
+    if pa.types.is_dictionary(column.type):  # read as text for another role
+        column = column.cast(pa.string())
     good = pc.match_substring_regex(column, NUMBER)
     trimmed = pc.utf8_trim_whitespace(pc.if_else(good, column, pa.scalar(None, pa.string())))
     return trimmed.cast(pa.float64())

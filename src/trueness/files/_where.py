@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.files._errors import InputError, shown
+from trueness.files._fields import is_number
 
 BoolArray = NDArray[np.bool_]
 
@@ -71,8 +72,13 @@ class Condition(NamedTuple):
         return chosen if missing is None else chosen & ~missing
 
     @property
+    def _items(self) -> list[_Item]:
+        """The values that the column is compared with: several after `in`."""
+        return _items(self.value) if self.sign == "in" else [_Item(self.value, self.quoted)]
+
+    @property
     def _texts(self) -> list[str]:
-        return [part.strip() for part in self.value.split(",")] if self.sign == "in" else [self.value]
+        return [item.text for item in self._items]
 
     def _of_each(
         self,
@@ -119,18 +125,13 @@ class Condition(NamedTuple):
 
     def _text_holds(self, text: str) -> bool:
         if self.sign == "in":
-            return any(self._is_equal(text, one) for one in self._texts)
+            return any(_is_equal(text, *item) for item in self._items)
         meaning = None if self.quoted else _meaning(self.value)
         if self.sign in _ORDERS:
             return self._is_ordered(text, meaning)
         if meaning is not None and _is_missing(text):
             return False
-        return self._is_equal(text, self.value) == (self.sign != "!=")
-
-    def _is_equal(self, text: str, wanted: str) -> bool:
-        meaning = None if self.quoted else _meaning(wanted)
-        value = None if meaning is None else meaning.read(text)
-        return text == wanted if meaning is None or value is None else bool(value == meaning.value)
+        return _is_equal(text, self.value, self.quoted) == (self.sign != "!=")
 
     def _is_ordered(self, text: str, meaning: _Meaning | None) -> bool:
         if meaning is None:
@@ -151,17 +152,44 @@ class Condition(NamedTuple):
         )
 
 
+class _Item(NamedTuple):
+    text: str
+    quoted: bool
+
+
+_ITEM = re.compile(r"""\s*(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[^,'"]*?))\s*(?:,|$)""")
+
+
+@lru_cache
+def _items(value: str) -> list[_Item]:
+    """The items of a list with commas, each in quotes or not."""
+    items, start = [], 0
+    while start <= len(value):
+        match = _ITEM.match(value, start)
+        if match is None:
+            raise InputError(
+                f"--where: the list {shown(value)} has a quote that is not closed or not around a whole item",
+                "write items as a, 'b, c' or leave the quotes out",
+            )
+        quoted = match["single"] if match["single"] is not None else match["double"]
+        items.append(_Item(match["plain"], False) if quoted is None else _Item(quoted, True))
+        start = match.end() + (not match[0].endswith(","))
+    return items
+
+
+def _is_equal(text: str, wanted: str, quoted: bool) -> bool:
+    meaning = None if quoted else _meaning(wanted)
+    value = None if meaning is None else meaning.read(text)
+    return text == wanted if meaning is None or value is None else bool(value == meaning.value)
+
+
 def as_number(text: str) -> Decimal | None:
     """The number that a text states, exactly; None if it states none.
 
-    >>> as_number("9007199254740993"), as_number(" 1e3 "), as_number("09"), as_number("9b"), as_number("nan")
+    >>> as_number("9007199254740993"), as_number(" 1e3 "), as_number("09"), as_number("9b"), as_number("1_0")
     (Decimal('9007199254740993'), Decimal('1E+3'), Decimal('9'), None, None)
     """
-    try:
-        number = Decimal(text.strip())
-    except InvalidOperation:
-        return None
-    return None if number.is_nan() else number
+    return Decimal(text.strip()) if is_number(text) else None
 
 
 def as_date(text: str) -> str | None:
@@ -254,6 +282,9 @@ def parse_condition(text: str) -> Condition:
             f"--where {shown(text)} is not a condition",
             "write a column, one of = != < <= > >= in, and a value: --where 'age >= 65'",
         )
-    value = match["value"]
+    value, sign = match["value"], match["sign"].strip()
+    if sign == "in":
+        _items(value)  # refused before files are read
+        return Condition(match["column"], sign, value)
     quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
-    return Condition(match["column"], match["sign"].strip(), value[1:-1] if quoted else value, quoted)
+    return Condition(match["column"], sign, value[1:-1] if quoted else value, quoted)
