@@ -244,7 +244,7 @@ class TestCompare:
             ([preds, bad], f"{bad}, row 1235: "),
             ([preds, str(files / "all.json")], "needs the rows"),
             ([preds, bad, "--names", "a"], "2 different names"),
-            ([preds, bad, "--on-bad-rows", "skip"], "mend them first"),
+            ([preds, bad, "--on-bad-rows", "skip"], "fix them first"),
             ([preds, bad, "--weight", "y_true", "--equal-mass", "5"], "without weights"),
         ):
             assert main(["compare", *arguments]) == 2, arguments

@@ -71,11 +71,11 @@ def plain(column: Any) -> Any:
 
 
 def gathered(parts: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Tables put together into tables of about so many rows: each costs something however short it is."""
+    """Tables, or record batches, put together into tables of about so many rows: each costs something by itself."""
     pa = pyarrow()
     held: list[Any] = []
     for part in parts:
-        held.append(part)
+        held.append(pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part)
         if sum(table.num_rows for table in held) >= rows or sum(table.nbytes for table in held) >= HELD_BYTES:
             yield pa.concat_tables(held)
             held = []

@@ -66,14 +66,14 @@ def choose(
 
 
 def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: Sequence[str]) -> None:
-    """A column of labels or groups is not one of probabilities or weights."""
-    roles = dict.fromkeys(probs, "--probs") | ({} if weight is None else {weight: "--weight"})
-    for name, option in ((label, "--label"), *((name, "--by") for name in by)):
-        if name in roles:
-            raise InputError(
-                f"column {shown(name)} is named for both {roles[name]} and {option}",
-                "name another column for one",
-            )
+    """Labels and groups are not probabilities, and groups are not weights."""
+    pairs = [(name, "--probs", "--label") for name in probs if name == label]
+    pairs += [(name, "--probs", "--by") for name in probs if name in by]
+    pairs += [(name, "--weight", "--by") for name in by if name == weight]
+    for name, one, other in pairs:
+        raise InputError(
+            f"column {shown(name)} is named for both {one} and {other}", "name another column for one"
+        )
 
 
 def _by_class(
