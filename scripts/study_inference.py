@@ -645,7 +645,7 @@ PARTS = {
     "power": (power_settings, measure_power, 400),
     "clusters": (cluster_settings, measure_clusters, 200),
     "compare": (compare_settings, measure_compare, 200),
-    "tail": (tail_settings, measure_tail, 4000),
+    "tail": (tail_settings, measure_tail, 600),
     "others": (other_settings, measure_others, 200),
     "size": (size_settings, measure_size, 1000),
     "coverage": (coverage_settings, measure_coverage, 200),
@@ -838,7 +838,12 @@ def tail_table(rows: list[dict[str, Any]]) -> str:
     return markdown(
         head,
         [
-            [row["alpha"], str(row["rows"]), f"{limit:g}", *(f"{x:.4f}" for x in row["called"][k])]
+            [
+                f"{row['alpha']}, a = {row['a']:g}",
+                str(row["rows"]),
+                f"{limit:g}",
+                *(f"{x:.4f}" for x in row["called"][k]),
+            ]
             for row in rows
             for k, limit in enumerate(TAIL_LIMITS)
         ],
