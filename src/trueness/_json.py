@@ -53,4 +53,4 @@ def parse(text: str) -> Any:
 
 def _refuse_constant(token: str) -> NoReturn:
     """NaN and Infinity are not JSON, although Python reads them."""
-    raise ValueError(f"{token} is no number")
+    raise ValueError(f"{token} is not a number")

@@ -173,7 +173,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
     extra = [] if choice.is_list else _further_probs(choice, request, fields, file)
     if extra:
         raise InputError(
-            f"{file} has the probability column {shown(extra[0])}, which {first} has not",
+            f"{file} has the probability column {shown(extra[0])}, which is missing in {first}",
             "files of one run have the same classes; name the columns one by one to choose",
         )
 

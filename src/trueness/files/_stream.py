@@ -17,7 +17,7 @@ from trueness.files._paths import STANDARD_INPUT, Input
 BLOCK_BYTES = 2**20
 MAX_BLOCK_BYTES = 2**24
 MAX_LINE_BYTES = 2**25
-"""A line that is longer is no row of a table."""
+"""A longer line is not a row of a table."""
 
 LINES_IN_BLOCK = 128
 """Blocks of files with long rows are longer: each costs something for each column, however few its rows."""

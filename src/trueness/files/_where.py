@@ -39,7 +39,7 @@ _DATE = re.compile(
     re.ASCII,
 )
 _MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"}
-"""How text formats write that there is no number, in small letters."""
+"""How text formats write a missing number, in lower case."""
 
 _BEYOND = 2**100
 """Larger than every integer of a file: what stands for infinity, and for exponents that would fill the memory."""
