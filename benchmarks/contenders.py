@@ -11,7 +11,7 @@ from measuring import Timing, Work
 from portable import whole_array_formula
 
 import trueness as tn
-from trueness._border import Rows
+from trueness.rows import Rows
 from trueness.tabulation import tabulate_rows
 
 Predictions = tn.simulate.Predictions

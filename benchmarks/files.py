@@ -47,7 +47,7 @@ print(json.dumps([n, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 SUM = """
 import json, resource, sys, time
 from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_source
-from trueness.binning import EqualMass, EqualWidth
+from trueness.bins import EqualMass, EqualWidth
 bins = EqualMass(10) if sys.argv[2] == "grid" else EqualWidth(10)
 begin, marks, rows = time.perf_counter(), [], []
 def mark(_, batch):

@@ -12,7 +12,7 @@ import numpy as np
 from measuring import Work, figure, machine, markdown, take_turns, thousands
 
 import trueness as tn
-from trueness.inference._null import FilledBins, draw, multinomial_frequencies
+from trueness.inference.null import FilledBins, draw, multinomial_frequencies
 
 RESULTS = Path(__file__).parent / "results" / "inference.md"
 RESAMPLES = 999

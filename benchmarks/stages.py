@@ -19,7 +19,7 @@ from measuring import Work, figure, markdown, take_turns
 from numba.core.dispatcher import Dispatcher
 
 import trueness as tn
-from trueness._border import Rows
+from trueness.rows import Rows
 from trueness.tabulation import fused
 from trueness.tabulation.fused._groups import Group, group_kernel
 from trueness.tabulation.fused._lanes import WIDTH, Lanes

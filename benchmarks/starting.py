@@ -29,7 +29,7 @@ WHERE_AUTO_TURNS = """
 import sys
 import numpy as np
 import trueness as tn
-from trueness._border import Rows
+from trueness.rows import Rows
 from trueness.tabulation.engines import is_fused
 
 state, *classes = sys.argv[1:]

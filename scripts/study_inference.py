@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from trueness.inference._null import FilledBins, draw, multinomial_frequencies
+from trueness.inference.null import FilledBins, draw, multinomial_frequencies
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "study"

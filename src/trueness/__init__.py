@@ -15,7 +15,6 @@ from trueness._version import __version__
 
 if TYPE_CHECKING:
     from trueness import simulate
-    from trueness._content import TableSpec
     from trueness.assessment import (
         Assessment,
         BinSweep,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         compare,
         sweep_bins,
     )
-    from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
     from trueness.metrics import (
         SignedParts,
         ece,
@@ -44,8 +43,9 @@ if TYPE_CHECKING:
         variation_gap,
         vce,
     )
+    from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable
+    from trueness.table import CalibrationTable, TableSpec
     from trueness.tabulation import tabulate
     from trueness.variation import Variation, renyi, tsallis, variations
 
@@ -85,12 +85,12 @@ __all__ = [
     "ranked_gap",
     "signed_parts",
     "SignedParts",
+    "Refusal",
     "simulate",
     "__version__",
 ]
 
 _MODULES = {
-    "_content": ["TableSpec"],
     "assessment": [
         "Assessment",
         "BinSweep",
@@ -101,7 +101,7 @@ _MODULES = {
         "compare",
         "sweep_bins",
     ],
-    "binning": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
+    "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
     "metrics": [
         "SignedParts",
         "ece",
@@ -119,8 +119,9 @@ _MODULES = {
         "variation_gap",
         "vce",
     ],
+    "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable"],
+    "table": ["CalibrationTable", "TableSpec"],
     "tabulation": ["tabulate"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }

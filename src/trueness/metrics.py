@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._border import require_choice, whole_number
-from trueness._sums import FloatArray
-from trueness.binning import Bins
+from trueness._arguments import require_choice, whole_number
+from trueness._arrays import FloatArray
+from trueness.bins import Bins
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation

@@ -22,14 +22,10 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import yes_or_no
-from trueness._class_columns import text_of
-from trueness._content import TableSpec
-from trueness._labels import class_names
-from trueness._table_file import SCHEMA
+from trueness._arguments import yes_or_no
 from trueness._version import __version__
 from trueness.assessment import Assessment, assess_table
-from trueness.binning import Bins, Edges, EqualMass, as_bins
+from trueness.bins import Bins, Edges, EqualMass, as_bins
 from trueness.files import Batch, Choice, GroupedTables, Input, InputError, Plan, Request, RowOptions
 from trueness.files._batches import batch_of
 from trueness.files._columns import choose
@@ -39,7 +35,10 @@ from trueness.files._fields import Chunk, Field
 from trueness.files._paths import Kind
 from trueness.files._summing import batch_tables, refuse_too_many
 from trueness.files._tables import decode_groups, encode_groups
-from trueness.table import CalibrationTable
+from trueness.rows.class_columns import text_of
+from trueness.rows.labels import class_names
+from trueness.table import CalibrationTable, TableSpec
+from trueness.table.file import SCHEMA
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import compiles
 from trueness.variation import Variation, as_variation

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arrays import FloatArray
 from trueness._scratch import Scratch
-from trueness._sums import LEAST_LOG, FloatArray
 
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
 
+LEAST_LOG = -(2.0**22)
+"""No ln p counts as less: so improbable a class comes from logits alone, and a sum of such must not overflow."""
 
 NETWORK_CLASSES = 8
 """Up to so many classes a sorting network on whole columns beats `np.sort` on rows."""

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import Rows, whole_number
-from trueness._content import TableSpec
+from trueness._arguments import whole_number
+from trueness._arrays import FloatArray
 from trueness._scratch import Scratch
-from trueness._sums import FloatArray
-from trueness.binning import Bins, EqualMass, as_bins
-from trueness.inference._null import FilledBins, mean_variation, multinomial_frequencies
+from trueness.bins import Bins, EqualMass, as_bins
+from trueness.inference.null import FilledBins, mean_variation, multinomial_frequencies
 from trueness.ranking import ordered_rows
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_rows
 from trueness.variation import Variation, as_variation, log_or_finite
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import Rows, whole_number
+from trueness._arguments import whole_number
+from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
-from trueness._sums import FloatArray
+from trueness.rows import Rows
 
 STREAM_ROWS = 2**16
 """Rows drawn from one random stream; the n-th such run of rows has the n-th stream, whatever the chunks."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from trueness._border import Rows, require_choice, whole_number, yes_or_no
-from trueness._class_columns import Columns
-from trueness._content import TableSpec
-from trueness._labels import class_names
-from trueness.binning import Bins, EqualMass, as_bins
+from trueness._arguments import require_choice, whole_number, yes_or_no
+from trueness.bins import Bins, EqualMass, as_bins
 from trueness.ranking import TIES
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.rows.class_columns import Columns
+from trueness.rows.labels import class_names
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows
 from trueness.variation import Variation, as_variation
 

@@ -13,9 +13,10 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from trueness._sums import LEAST_LOG, ONE_BITS, PROBABILITY_BITS
 from trueness.adapters._reading import GOOD, Reading, kinds_of, refused
 from trueness.adapters._words import HALF, LOG_HALF
+from trueness.ranking import LEAST_LOG
+from trueness.table.exact_sums import ONE_BITS, PROBABILITY_BITS
 
 FEW_BINS = 64
 """With fewer bins, sums are a product of matrices; with more, each row is added to its bin."""

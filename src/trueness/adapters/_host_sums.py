@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trueness._border import Rows, sum_rounding, sum_tolerance
-from trueness._containers import Contents
-from trueness._content import Sums
-from trueness._labels import Labels
-from trueness._sums import IntArray
+from trueness._arrays import IntArray
 from trueness.adapters._reading import GOOD, KINDS, Reading, kinds_of, refused
 from trueness.adapters._words import words_of
+from trueness.rows import Rows, sum_rounding, sum_tolerance
+from trueness.rows.containers import Contents
+from trueness.rows.labels import Labels
+from trueness.table import Sums
 from trueness.tabulation import RunningSums
 from trueness.tabulation.engines import compiles
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from trueness._border import sum_tolerance, whole_number
-from trueness._content import TableSpec
-from trueness._sums import FloatArray
+from trueness._arguments import whole_number
+from trueness._arrays import FloatArray
 from trueness.adapters._words import N_TOTALS
-from trueness.binning import Bins, EqualMass, as_bins
+from trueness.bins import Bins, EqualMass, as_bins
+from trueness.rows import sum_tolerance
+from trueness.table import TableSpec
 from trueness.variation import Variation, variations
 
 KINDS = ("not finite", "outside [0, 1]", "sum is not 1", "label out of range")

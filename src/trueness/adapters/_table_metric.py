@@ -10,12 +10,12 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
-from trueness._border import require_choice, yes_or_no
+from trueness._arguments import require_choice, yes_or_no
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._reading import KINDS, Reading, confidence_spec_of, n_classes_of, spec_of
 from trueness.adapters._words import N_TOTALS, sums_of, width
-from trueness.binning import Bins
+from trueness.bins import Bins
 from trueness.metrics import NORMS
 from trueness.ranking import TIES
 from trueness.table import CalibrationTable

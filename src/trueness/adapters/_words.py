@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from trueness._content import Sums, TableSpec
-from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, IntArray
+from trueness._arrays import IntArray
+from trueness.table import Sums, TableSpec
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 
 HALF = PROBABILITY_BITS // 2
 LOG_HALF = LOG_SCORE_BITS // 2

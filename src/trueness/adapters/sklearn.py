@@ -31,9 +31,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
-from trueness._border import require_choice
+from trueness._arguments import require_choice
 from trueness.assessment import Assessment, Comparison, assess, compare
-from trueness.binning import Bins
+from trueness.bins import Bins
 from trueness.metrics import (
     expected_calibration_error,
     ranked_calibration_error,

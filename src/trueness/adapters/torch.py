@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._border import require_choice
+from trueness._arguments import require_choice
 from trueness.adapters._table_metric import TableMetric
-from trueness.binning import Bins
+from trueness.bins import Bins
 from trueness.metrics import (
     DISTANCES,
     expected_calibration_error,

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import Rows, require_choice, whole_number
-from trueness._content import TableSpec
+from trueness._arguments import require_choice, whole_number
+from trueness._arrays import IntArray
 from trueness._progress import Progress, shown
 from trueness._random import Seed
-from trueness._sums import IntArray
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
-from trueness.assessment._groups import coded_groups, names_of
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
-from trueness.assessment._reported import REPORTED, as_limits
 from trueness.assessment._side_by_side import Comparison
-from trueness.assessment._verdict import Finding, Verdict
 from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
-from trueness.binning import Bins, as_bins, confidence_bins_for
-from trueness.inference._poisson import ClusterWeights, stream_key
-from trueness.inference._replicates import replicate
+from trueness.assessment.verdict import Finding, Verdict
+from trueness.bins import Bins, as_bins, confidence_bins_for
+from trueness.inference.poisson import ClusterWeights, stream_key
+from trueness.inference.replicates import replicate
 from trueness.ranking import TIES
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.rows.groups import coded_groups, names_of
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 

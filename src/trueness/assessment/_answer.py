@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._version import __version__
-from trueness.assessment import _words
-from trueness.assessment._reported import REPORTED
-from trueness.assessment._verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
-from trueness.inference._estimates import Estimate, Reference, ZTest
+from trueness.assessment import text
+from trueness.assessment.reported import REPORTED
+from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
+from trueness.inference.estimates import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Assessment:
         return verdict_of(self)
 
     def __str__(self) -> str:
-        return _words.page(self)
+        return text.page(self)
 
     __repr__ = __str__
 
@@ -214,11 +214,11 @@ class Assessment:
         """Why what is null in `to_dict` is null."""
         reasons = {}
         if self.ece is None:
-            reasons["ece_reason"] = _words.NO_ECE
+            reasons["ece_reason"] = text.NO_ECE
         if self.uce is None:
-            reasons["uce_reason"] = _words.NO_UCE
+            reasons["uce_reason"] = text.NO_UCE
         if math.isnan(self.brier_score):
-            reasons["brier_score_reason"] = reasons["log_loss_reason"] = _words.NO_SCORES
+            reasons["brier_score_reason"] = reasons["log_loss_reason"] = text.NO_SCORES
         elif math.isinf(self.log_loss):
             reasons["log_loss_reason"] = "infinite: a true class had probability 0"
         if math.isinf(self.detectable_net_gap):

@@ -8,8 +8,8 @@ import numpy as np
 
 from trueness._printing import listed, plural
 from trueness.assessment._answer import Caution
-from trueness.inference._estimates import Estimate
-from trueness.table import FEW_ROWS, CalibrationTable
+from trueness.inference.estimates import Estimate
+from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 FEW_CLUSTERS = 30
 

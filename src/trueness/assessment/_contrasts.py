@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from trueness._sums import FloatArray
+from trueness._arrays import FloatArray
 from trueness.assessment._answer import Assessment
 from trueness.assessment._judge import Clusters, Material, Settings, judge
-from trueness.assessment._reported import REPORTED
 from trueness.assessment._side_by_side import Comparison, Contrast, GroupComparison, Pair
-from trueness.inference._combination import combined_p_value
-from trueness.inference._corrections import benjamini_hochberg, holm
-from trueness.inference._estimates import Estimate, Interval
-from trueness.inference._folded import debiased_total, normal_quantile
-from trueness.inference._null import FilledBins, p_value
-from trueness.inference._replicates import Replicates
+from trueness.assessment.reported import REPORTED
+from trueness.inference.combination import combined_p_value
+from trueness.inference.corrections import benjamini_hochberg, holm
+from trueness.inference.estimates import Estimate, Interval
+from trueness.inference.folded import debiased_total, normal_quantile
+from trueness.inference.null import FilledBins, p_value
+from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
 
 RANKED = ("rce", "rce_w1")

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from trueness._border import whole_number
+from trueness._arguments import whole_number
 from trueness._progress import Progress
 from trueness._random import Seed, root_seed
 from trueness.assessment._answer import Assessment, GroupAssessment
 from trueness.assessment._cautions import cautions, too_few_draws
-from trueness.assessment._reported import BOUNDING, as_limits
-from trueness.inference._combination import AGAINST
-from trueness.inference._corrections import benjamini_hochberg
-from trueness.inference._estimates import (
+from trueness.assessment.reported import BOUNDING, as_limits
+from trueness.inference.combination import AGAINST
+from trueness.inference.corrections import benjamini_hochberg
+from trueness.inference.estimates import (
     Evidence,
     log_score_test,
     net_gap,
@@ -23,9 +23,9 @@ from trueness.inference._estimates import (
     uncertainty_reference,
     variation_error,
 )
-from trueness.inference._folded import normal_quantile
-from trueness.inference._poisson import identity
-from trueness.inference._replicates import Replicates
+from trueness.inference.folded import normal_quantile
+from trueness.inference.poisson import identity
+from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
 
 POWER = 0.8

@@ -11,11 +11,11 @@ from trueness._printing import p_is, p_text, visible
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, Assessment, plain
 from trueness.assessment._groups import flagged_first
-from trueness.assessment._reported import BY_KEY, REPORTED
-from trueness.assessment._verdict import limit_of
-from trueness.assessment._words import NO_SCORES, bins_of
-from trueness.inference._corrections import holm
-from trueness.inference._estimates import Estimate, Interval
+from trueness.assessment.reported import BY_KEY, REPORTED
+from trueness.assessment.text import NO_SCORES, bins_of
+from trueness.assessment.verdict import limit_of
+from trueness.inference.corrections import holm
+from trueness.inference.estimates import Estimate, Interval
 
 if TYPE_CHECKING:
     from trueness.plots import ForestDisplay

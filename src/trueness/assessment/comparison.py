@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import Rows, require_choice, whole_number, yes_or_no
-from trueness._class_columns import Columns
-from trueness._containers import refuse_other_index
-from trueness._content import TableSpec
+from trueness._arguments import require_choice, whole_number, yes_or_no
 from trueness._progress import Progress, shown
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
-from trueness.assessment._groups import coded_groups, names_of
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
-from trueness.binning import Bins, Edges, EqualMass, as_bins, confidence_bins_for
-from trueness.inference._poisson import ClusterWeights, RowWeights, stream_key
-from trueness.inference._replicates import Replicates, replicate
+from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
+from trueness.inference.poisson import ClusterWeights, RowWeights, stream_key
+from trueness.inference.replicates import Replicates, replicate
 from trueness.ranking import TIES
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.rows.class_columns import Columns
+from trueness.rows.containers import refuse_other_index
+from trueness.rows.groups import coded_groups, names_of
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.variation import Variation, as_variation, variations
 

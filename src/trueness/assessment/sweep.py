@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueness._border import require_choice, whole_number
+from trueness._arguments import require_choice, whole_number
+from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
-from trueness._sums import FloatArray, IntArray
 from trueness._version import __version__
 from trueness.assessment._answer import SCHEMA, plain
 from trueness.assessment._judge import Settings
-from trueness.binning import EqualMass, EqualWidth
-from trueness.inference._estimates import Evidence, net_gap, variation_error
+from trueness.bins import EqualMass, EqualWidth
+from trueness.inference.estimates import Evidence, net_gap, variation_error
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:

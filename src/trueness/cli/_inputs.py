@@ -136,7 +136,7 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 def bins_of(arguments: argparse.Namespace) -> Any:
     """The bins that were asked for; None if nothing was said."""
-    from trueness.binning import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
     from trueness.files import InputError
 
     if arguments.equal_mass is not None:
@@ -155,7 +155,7 @@ def bins_of(arguments: argparse.Namespace) -> Any:
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
     """Which tables are asked for."""
-    from trueness.binning import EqualMass, EqualWidth
+    from trueness.bins import EqualMass, EqualWidth
     from trueness.files import InputError, Plan
     from trueness.variation import as_variation
 

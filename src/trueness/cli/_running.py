@@ -131,7 +131,7 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
     """Tables with the bins that were asked for: those of equal mass are made of the grid now."""
     if arguments.equal_mass is None:
         return tables
-    from trueness.binning import EqualMass
+    from trueness.bins import EqualMass
 
     way = "exact, in two passes"
     if not arguments.exact:

@@ -66,9 +66,9 @@ def refuse_options_of_rows(arguments: argparse.Namespace) -> None:
 
 def refuse_other_groups(by: Sequence[str] | None, tables: GroupedTables) -> None:
     """Groups are those that the tables were made with."""
-    from trueness._combinations import joined
     from trueness.files import InputError
     from trueness.files._request import split
+    from trueness.rows.groups import joined
 
     same = {joined(by or ()), joined([name for part in by or () for name in split(part)])}
     if by and tables.by not in same:

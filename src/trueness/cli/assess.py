@@ -83,7 +83,7 @@ def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> Groupe
 
 def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTables:
     """Tables of files, in the bins that were asked for; those of a grid in bins in any case."""
-    from trueness.binning import EqualWidth
+    from trueness.bins import EqualWidth
     from trueness.cli._running import tell_masses
     from trueness.cli._saved import are_reports, refuse_options_of_rows, refuse_other_groups
     from trueness.files import merge_files

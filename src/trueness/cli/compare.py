@@ -163,7 +163,7 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
 
 def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     """The bins; those of equal mass are found in a pass of their own, for each model."""
-    from trueness.binning import EqualMass
+    from trueness.bins import EqualMass
     from trueness.files import InputError, equal_mass_edges
 
     bins = _inputs.bins_of(arguments) or _inputs.DEFAULT_BINS

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    from trueness._border import whole_number
+    from trueness._arguments import whole_number
     from trueness.reproduction.cells import all_threads
     from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
     from trueness.reproduction.run import Settings
@@ -110,7 +110,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _scenarios(classes: int | None, alphas: list[str] | None) -> tuple[Scenario, ...]:
     """Those of the user, else the paper's; so many classes without α have all α = 1."""
-    from trueness._border import whole_number
+    from trueness._arguments import whole_number
     from trueness.reproduction.scenarios import PAPER_SCENARIOS, parse_alpha
 
     if classes is None and alphas is None:

@@ -15,11 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import Rows
-from trueness._class_columns import BOOLEANS
-from trueness._combinations import Coded, combined
-from trueness._containers import Contents
-from trueness._names import objects_of
 from trueness.files._arrow import Matrix, Values, matrix_of, pyarrow, values_of
 from trueness.files._coding import coded, is_decimal, is_numeric, missing_in, refuse_nested
 from trueness.files._errors import InputError, nearest, shown
@@ -27,6 +22,10 @@ from trueness.files._fields import Chunk, is_number
 from trueness.files._paths import Input
 from trueness.files._request import Choice
 from trueness.files._where import Condition
+from trueness.rows import Rows
+from trueness.rows.class_columns import BOOLEANS
+from trueness.rows.containers import Contents
+from trueness.rows.groups import Coded, combined, objects_of
 
 BoolArray = NDArray[np.bool_]
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trueness._border import require_choice
+from trueness._arguments import require_choice
 from trueness._version import __version__
 from trueness._whole_file import write_text
 from trueness.files._errors import InputError, shown

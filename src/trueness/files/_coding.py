@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._class_columns import text_of
-from trueness._combinations import Coded
-from trueness._names import coded as coded_array
-from trueness._names import in_order
 from trueness.files._arrow import field_of, nulls_of, plain, pyarrow, viewed
 from trueness.files._errors import InputError, shown
+from trueness.rows.class_columns import text_of
+from trueness.rows.groups import Coded, in_order
+from trueness.rows.groups import coded as coded_array
 
 
 def coded(column: Any, name: str, option: str) -> Coded:

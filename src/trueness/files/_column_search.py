@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from trueness._class_columns import PROB_PREFIXES, Columns, columns_of
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import Field
 from trueness.files._request import Request
+from trueness.rows.class_columns import PROB_PREFIXES, Columns, columns_of
 
 LABEL_NAMES = (
     "y_true",

@@ -6,16 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from trueness._class_columns import (
-    COLUMNS,
-    INDEX,
-    ColumnError,
-    Columns,
-    arrange,
-    by_text,
-    columns_of,
-    mapping,
-)
 from trueness.files._column_search import (
     asked_probs,
     found_label,
@@ -28,6 +18,16 @@ from trueness.files._column_search import (
 from trueness.files._errors import InputError, nearest, shown
 from trueness.files._fields import MAX_CLASSES, Field
 from trueness.files._request import Choice, Request, split
+from trueness.rows.class_columns import (
+    COLUMNS,
+    INDEX,
+    ColumnError,
+    Columns,
+    arrange,
+    by_text,
+    columns_of,
+    mapping,
+)
 
 
 def choose(

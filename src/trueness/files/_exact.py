@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.binning import Edges, EqualMass
+from trueness.bins import Edges, EqualMass
 from trueness.files._batches import Batch
 from trueness.files._errors import InputError
 from trueness.files._screen import refusal

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trueness.binning import Edges, EqualMass
+from trueness.bins import Edges, EqualMass
 from trueness.files._batches import Batch
 from trueness.files._errors import InputError
 from trueness.files._exact import exact_edges

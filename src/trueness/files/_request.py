@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from trueness._class_columns import Columns
-from trueness._combinations import joined
 from trueness.files._errors import InputError, shown
 from trueness.files._fields import Wanted
 from trueness.files._where import Condition
+from trueness.rows.class_columns import Columns
+from trueness.rows.groups import joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import Rows
 from trueness.files._batches import Batch, BoolArray
 from trueness.files._errors import InputError
+from trueness.rows import Rows
 
 NOT_FINITE, OUTSIDE = "probabilities that are not finite", "probabilities outside 0 to 1"
 SUM, LOGITS = "probabilities that do not sum to 1", "logits that make no distribution"
@@ -99,8 +99,8 @@ def refusal(batch: Batch, error: Exception) -> InputError:
 
 def _refused_alone(batch: Batch, row: int) -> str | None:
     """What the border says about this row alone, without its place in the batch."""
-    from trueness._content import TableSpec
-    from trueness.binning import EqualWidth
+    from trueness.bins import EqualWidth
+    from trueness.table import TableSpec
     from trueness.tabulation import tabulate_rows
     from trueness.variation import variations
 

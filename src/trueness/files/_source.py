@@ -9,7 +9,6 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
 
-from trueness._class_columns import Columns
 from trueness.files._batches import Batch, RowOptions, batch_of
 from trueness.files._columns import choose, recheck
 from trueness.files._errors import InputError, shown
@@ -17,6 +16,7 @@ from trueness.files._fields import MAX_CLASSES, Field, Reader, TextOptions
 from trueness.files._paths import Input, is_read_once
 from trueness.files._request import Choice, Request
 from trueness.files._screen import screened
+from trueness.rows.class_columns import Columns
 
 BATCH_VALUES = 2**21
 """Probabilities in a batch, 16 MB of them: long enough for what each batch costs, short enough to hold several."""

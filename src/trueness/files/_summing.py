@@ -9,9 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from trueness._border import Rows, require_choice
-from trueness._content import TableSpec
-from trueness.binning import Bins, Edges, EqualMass, EqualWidth, FineGrid, confidence_bins_for
+from trueness._arguments import require_choice
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth, FineGrid, confidence_bins_for
 from trueness.files._batches import Batch
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files._errors import InputError, shown
@@ -20,7 +19,8 @@ from trueness.files._screen import refusal
 from trueness.files._source import Placed, Position, Source
 from trueness.files._tables import GroupedTables, Tables
 from trueness.ranking import TIES
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import ENGINES, is_fused
 from trueness.variation import Variation, as_variation

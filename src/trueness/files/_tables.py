@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trueness import _json, _table_file
+from trueness import _json
 from trueness._version import __version__
 from trueness._whole_file import write_text
-from trueness.binning import confidence_bins_for
+from trueness.bins import confidence_bins_for
 from trueness.files._errors import InputError, shown
 from trueness.table import CalibrationTable
+from trueness.table import file as table_file
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
@@ -110,7 +111,7 @@ def load_tables(path: str) -> GroupedTables:
     content = read_json(path, "tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         try:
-            parts = _table_file.read_content(content, path, None)
+            parts = table_file.read_content(content, path, None)
             return GroupedTables(None, {None: [CalibrationTable(*part) for part in parts]})
         except ValueError as error:
             raise InputError(str(error), "name a file that tabulate or merge wrote") from error

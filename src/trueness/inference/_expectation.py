@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from trueness._sums import FloatArray, IntArray
+from trueness._arrays import FloatArray, IntArray
 
 MANY = 1e4
 """From so many expected rows on, three terms of a series are exact to 1e-12 of the probability."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trueness._sums import FloatArray
-from trueness.inference._null import FilledBins, mean_variation
+from trueness._arrays import FloatArray
+from trueness.inference.null import FilledBins, mean_variation
 
 _MOST = 2.0**10
 

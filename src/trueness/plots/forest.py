@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from trueness._border import require_choice
+from trueness._arguments import require_choice
 from trueness._printing import p_text
 from trueness.plots._display import Display, light_grid
 from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET, marker_areas

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
-from trueness._sums import FloatArray, IntArray
 from trueness.plots._display import Display, light_grid
 from trueness.plots.readings import Judgement
 from trueness.plots.style import BAND, INK, OBSERVED, PREDICTED

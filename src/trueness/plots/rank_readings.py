@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._border import whole_number
-from trueness._sums import FloatArray, IntArray
-from trueness.inference._binomial import frequency_band, standardised_gap
+from trueness._arguments import whole_number
+from trueness._arrays import FloatArray, IntArray
+from trueness.inference.binomial import frequency_band, standardised_gap
 from trueness.plots.readings import Judged, in_words, rows_text, span_of
 from trueness.table import CalibrationTable
 

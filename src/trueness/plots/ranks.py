@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._random import Seed
-from trueness.binning import Bins
+from trueness.bins import Bins
 from trueness.plots._display import Display, light_grid
 from trueness.plots.rank_readings import HeatMap, Ranks, heat_map, ranks
 from trueness.plots.readings import Judged, Judgement

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import require_choice, whole_number
+from trueness._arguments import require_choice, whole_number
+from trueness._arrays import FloatArray, IntArray
 from trueness._printing import p_is
 from trueness._random import Seed, root_seed
-from trueness._sums import FloatArray, IntArray
-from trueness.inference._binomial import frequency_band
-from trueness.inference._estimates import (
+from trueness.inference.binomial import frequency_band
+from trueness.inference.estimates import (
     Estimate,
     Evidence,
     Reference,
@@ -21,8 +21,8 @@ from trueness.inference._estimates import (
     uncertainty_reference,
     variation_error,
 )
-from trueness.inference._folded import normal_quantile
-from trueness.table import FEW_ROWS, CalibrationTable
+from trueness.inference.folded import normal_quantile
+from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 METRICS = ("vce", "ece", "uce")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._random import Seed
-from trueness.binning import Bins
+from trueness.bins import Bins
 from trueness.plots._display import Display, even_markers, light_grid, points
 from trueness.plots.readings import Gaps, Judged, Judgement, Reliability, gaps, reliability
 from trueness.plots.style import BAND, INK, OBSERVED, PREDICTED, QUIET, marker_areas

@@ -6,10 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trueness import _table_file
 from trueness._version import __version__
 from trueness.report._markup import Markup, json_text, tag
 from trueness.table import CalibrationTable
+from trueness.table import file as table_file
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def embedded(result: Assessment) -> tuple[Markup, bool]:
         if group.assessment is not None
     ]
     whole: dict[str, Any] = {
-        "format": _table_file.FORMAT,
-        "schema": _table_file.SCHEMA,
+        "format": table_file.FORMAT,
+        "schema": table_file.SCHEMA,
         "library": __version__,
         "tables": _tables(result),
         "report": {
@@ -79,8 +79,8 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     """What a report of `write_html` holds; `variation` is needed if it was made with a measure of your own."""
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        content = _table_file.parsed(lambda: _between(file.read(), name), name)
-    tables = [CalibrationTable(*parts) for parts in _table_file.read_content(content, name, variation)]
+        content = table_file.parsed(lambda: _between(file.read(), name), name)
+    tables = [CalibrationTable(*parts) for parts in table_file.read_content(content, name, variation)]
     settings = content.get("report")
     try:
         groups = {str(group["name"]): group["tables"] for group in settings.get("groups", [])}
@@ -110,8 +110,8 @@ def _between(text: str, name: str) -> str:
 def _pair(
     given: Any, place: str, variation: Variation | None
 ) -> tuple[CalibrationTable, CalibrationTable | None]:
-    content = {"format": _table_file.FORMAT, "schema": _table_file.SCHEMA, "tables": given}
-    tables = [CalibrationTable(*parts) for parts in _table_file.read_content(content, place, variation)]
+    content = {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given}
+    tables = [CalibrationTable(*parts) for parts in table_file.read_content(content, place, variation)]
     return tables[0], tables[1] if len(tables) > 1 else None
 
 

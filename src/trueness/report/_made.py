@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trueness.binning import EqualWidth
+from trueness.bins import EqualWidth
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:

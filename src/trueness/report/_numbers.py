@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
-from trueness.assessment._reported import ReportedMetric, estimates_of
-from trueness.assessment._verdict import Verdict, limit_of
-from trueness.assessment._words import NO_SCORES
-from trueness.inference._estimates import Estimate
+from trueness.assessment.reported import ReportedMetric, estimates_of
+from trueness.assessment.text import NO_SCORES
+from trueness.assessment.verdict import Verdict, limit_of
+from trueness.inference.estimates import Estimate
 from trueness.plots.readings import in_words
 from trueness.report._figures import strip
 from trueness.report._markup import Markup, tag

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._version import __version__
-from trueness.assessment._verdict import limit_of
-from trueness.assessment._words import bins_of
+from trueness.assessment.text import bins_of
+from trueness.assessment.verdict import limit_of
 from trueness.plots.forest import of_groups
 from trueness.plots.readings import count_text, in_words, rows_text
 from trueness.report._embedded import embedded

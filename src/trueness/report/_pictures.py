@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueness.binning import EqualMass
+from trueness.bins import EqualMass
 from trueness.plots.rank_readings import HeatMap, Ranks, heat_map, ranks, worst_bin
 from trueness.plots.ranks import gap_text
 from trueness.plots.readings import Judged, Judgement, count_text, gaps, reliability

@@ -19,15 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._border import Rows, sum_tolerance
-from trueness._content import TableSpec
-from trueness._sums import FloatArray
-from trueness.binning import Edges, EqualMass, EqualWidth
+from trueness._arrays import FloatArray
+from trueness._threads import in_threads
+from trueness.bins import Edges, EqualMass, EqualWidth
 from trueness.reproduction.scenarios import Cell, skewed
+from trueness.rows import Rows, sum_tolerance
 from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation._threads import in_threads
 from trueness.tabulation.engines import FUSED_MEASURES, thread_count
 from trueness.variation import variations
 

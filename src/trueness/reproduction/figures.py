@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueness._sums import FloatArray
+from trueness._arrays import FloatArray
 from trueness.reproduction.cells import BINNINGS, CellTables
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.results import Verdict

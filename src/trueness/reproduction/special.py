@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trueness._sums import FloatArray
+from trueness._arrays import FloatArray
 
 TINY = 1e-18
 """What lies beyond this in a tail does not change a float64."""

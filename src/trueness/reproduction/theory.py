@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import sum_tolerance
-from trueness._content import TableSpec
-from trueness._sums import FloatArray
+from trueness._arrays import FloatArray
+from trueness._threads import in_threads
 from trueness.reproduction.cells import BINNINGS, fitted_pilots, ordered_predictions, table_specs
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
 from trueness.reproduction.special import mean_entropy, mean_largest
+from trueness.rows import sum_tolerance
 from trueness.simulate import calibrated_streams
-from trueness.tabulation._threads import in_threads
+from trueness.table import TableSpec
 from trueness.variation import Variation, as_variation
 
 POPULATION_VALUES, MOST_POPULATION_ROWS = 2**26, 2**22

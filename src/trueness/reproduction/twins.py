@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from trueness._border import Rows
-from trueness._content import TableSpec
-from trueness._sums import FloatArray
-from trueness.binning import EqualWidth
+from trueness._arrays import FloatArray
+from trueness._threads import in_threads
+from trueness.bins import EqualWidth
 from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tabulated
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.scenarios import Cell
+from trueness.rows import Rows
 from trueness.simulate import calibrated_streams, flatten_tail, sharpen, swap_ranks
-from trueness.table import CalibrationTable
-from trueness.tabulation._threads import in_threads
+from trueness.table import CalibrationTable, TableSpec
 from trueness.variation import variations
 
 TWIN_METRICS = (*PAPER_METRICS, *(metric for metric in FURTHER_METRICS if metric.name.startswith("rce")))

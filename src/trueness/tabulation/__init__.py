@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._border import Rows, require_choice
-from trueness._content import TableSpec
-from trueness.binning import Bins, as_bins
+from trueness._arguments import require_choice
+from trueness.bins import Bins, as_bins
 from trueness.ranking import TIES
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
 from trueness.tabulation.running import RunningSums
 from trueness.variation import Variation, as_variation

@@ -18,7 +18,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 
-from trueness._border import Rows, require_choice, whole_number
+from trueness._arguments import require_choice, whole_number
+from trueness.rows import Rows
 from trueness.variation import Variation
 
 ENGINES = ("auto", "portable", "fused")

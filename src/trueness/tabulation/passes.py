@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from trueness._border import Rows
-from trueness._content import Sums, TableSpec
+from trueness._arrays import FloatArray, IntArray
 from trueness._scratch import Scratch
-from trueness._sums import FloatArray, IntArray
-from trueness.binning import Bins, Edges, EqualMass
+from trueness._threads import Span, in_threads
+from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import ordered_rows
-from trueness.table import CalibrationTable
+from trueness.rows import Rows
+from trueness.table import CalibrationTable, Sums, TableSpec
 from trueness.tabulation import portable
-from trueness.tabulation._threads import Span, in_threads
 from trueness.tabulation.engines import is_fused, thread_count
 from trueness.variation import Variation
 

@@ -13,21 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._border import Rows
-from trueness._content import Sums, TableSpec
+from trueness._arrays import FloatArray, IntArray
 from trueness._scratch import Scratch
-from trueness._sums import (
-    LEAST_LOG,
+from trueness.ranking import LEAST_LOG, lower_tied_classes, ordered_rows, standing, standing_by_scores
+from trueness.rows import Rows
+from trueness.table import Sums, TableSpec
+from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
     ONE_BITS,
     PROBABILITY_BITS,
     ExactSum,
-    FloatArray,
     FloatSum,
-    IntArray,
     bits_of_ones,
 )
-from trueness.ranking import lower_tied_classes, ordered_rows, standing, standing_by_scores
 from trueness.variation import log_or_finite
 
 _UNIT = 1 << PROBABILITY_BITS

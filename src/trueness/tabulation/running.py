@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from operator import add
 from typing import Any, NamedTuple
 
-from trueness._border import Rows
-from trueness._content import Sums, TableSpec
-from trueness.tabulation._threads import Span, in_threads
+from trueness._threads import Span, in_threads
+from trueness.rows import Rows
+from trueness.table import Sums, TableSpec
 from trueness.tabulation.passes import engine_for
 
 

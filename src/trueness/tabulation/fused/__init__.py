@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueness._border import Rows, sum_rounding
-from trueness._content import Sums, TableSpec
-from trueness._sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatArray
-from trueness.binning import Edges, EqualMass
-from trueness.tabulation._threads import in_threads
+from trueness._arrays import FloatArray
+from trueness._threads import in_threads
+from trueness.bins import Edges, EqualMass
+from trueness.rows import Rows, sum_rounding
+from trueness.table import Sums, TableSpec
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.fused._eight import EDGES_AT_A_TIME, Layout
 from trueness.tabulation.fused._groups import Shape, group_kernel
 from trueness.tabulation.fused._lanes import WIDTH

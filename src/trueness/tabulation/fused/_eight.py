@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from trueness._sums import LOG_SCORE_BITS, ONE_BITS
+from trueness.table.exact_sums import LOG_SCORE_BITS, ONE_BITS
 from trueness.tabulation.fused._jit import jit
 from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
 from trueness.tabulation.fused._totals import N_SCORES, TINY, mend

@@ -15,8 +15,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from trueness._sums import bits_of_ones
 from trueness.ranking import comparators
+from trueness.table.exact_sums import bits_of_ones
 from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import INT32, INT64, INTS, WIDTH

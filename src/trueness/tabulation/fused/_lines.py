@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from trueness._sums import ONE_BITS
+from trueness.table.exact_sums import ONE_BITS
 from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import FLOATS, INT32, INT64, INTS, WIDTH

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._sums import LEAST_LOG, LOG_SCORE_BITS, ONE_BITS, PROBABILITY_BITS
+from trueness.ranking import LEAST_LOG
+from trueness.table.exact_sums import LOG_SCORE_BITS, ONE_BITS, PROBABILITY_BITS
 from trueness.tabulation.fused._jit import jit
 
 TINY = float(np.finfo(np.float64).tiny)

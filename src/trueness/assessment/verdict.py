@@ -1,0 +1,330 @@
+"""The verdict: whether a model is miscalibrated, how, by how much, how sure that is, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from trueness._printing import p_is, plural
+from trueness.assessment.reported import BOUNDING, BY_KEY, ReportedMetric, estimates_of
+from trueness.inference.combination import combined_p_value
+from trueness.inference.corrections import holm
+from trueness.inference.estimates import Estimate
+from trueness.inference.folded import normal_quantile
+
+if TYPE_CHECKING:
+    from trueness.assessment._answer import Assessment
+
+SMALL = 0.01
+"""Where all metrics are at most this, and surely at most twice this, a verdict without a tolerance says so."""
+
+MIXED = 1.5
+"""A VCE so many times the net gap means that gaps of both signs cancel in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One test among the evidence."""
+
+    key: str
+    """Of the metric, or "log_score"."""
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is concluded from all the evidence; `str(verdict)` is one sentence."""
+
+    kind: str
+    """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the true class has other
+    ranks than predicted), "top-class", "none" (no evidence of miscalibration) or "too-few-rows"."""
+    direction: str | None
+    """"over" or "under", where the error has one direction."""
+    p_value: float
+    """Of all the evidence together, `Assessment.p_value`."""
+    size: str | None
+    """With a tolerance "negligible", "beyond" or "undecided"; without one "small" or None."""
+    headline: str
+    sentence: str
+    advice: str
+    """What to do about it."""
+
+    def __str__(self) -> str:
+        return f"{self.headline[0].lower()}{self.headline[1:]}: {self.sentence}"
+
+
+def findings_of(result: Assessment) -> list[Finding]:
+    """The evidence for or against calibration: every test that the verdict rests on."""
+    found = [
+        Finding(metric.key, metric.p_value(estimate))
+        for metric, estimate in estimates_of(result)
+        if metric.key not in _repeated(result)
+    ]
+    if not math.isnan(result.log_score_z.value):
+        found.append(Finding("log_score", result.log_score_z.safe_p_value))
+    return found
+
+
+def _repeated(result: Assessment) -> set[str]:
+    """Metrics that are another one under a second name: ECE by confidence, and RCE W1 of two classes."""
+    repeated = {"ece"} if result.confidence_table is result.table else set()
+    return repeated | ({"rce_w1"} if result.table.n_classes == 2 else set())
+
+
+def evidence_p_value(findings: list[Finding]) -> float:
+    """The one p-value of all the evidence: verdict, gate and groups use it."""
+    return combined_p_value([finding.p_value for finding in findings])
+
+
+def limit_of(level: float) -> float:
+    """The largest p-value that counts as evidence; 1 - 0.9 is a hair below 0.1, which p-values can equal."""
+    return 1 - level + 1e-12
+
+
+def verdict_of(result: Assessment) -> Verdict:
+    """What the evidence says, and whether it matters in practice."""
+    p = result.p_value
+    if p <= limit_of(result.level):
+        case = _miscalibrated(result)
+    elif math.isinf(result.detectable_net_gap):
+        case = _too_few(result)
+    else:
+        case = _nothing_found(result)
+    size, headline, remark = _practical_size(result, case)
+    remarks = [case.sentence, *([remark] if remark else []), *_impossible(result)]
+    advice = "No recalibration is needed for this tolerance." if size == "negligible" else case.advice
+    return Verdict(case.kind, case.direction, p, size, headline, "; ".join(remarks), advice)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    kind: str
+    direction: str | None
+    headline: str
+    sentence: str
+    advice: str
+
+
+_RECALIBRATE = (
+    "Recalibrate before relying on the probabilities, for example with a temperature fitted on other rows."
+)
+_BY_BINS = "One temperature cannot correct both directions; recalibrate by isotonic regression or by bins."
+_CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
+
+
+def _nothing_found(result: Assessment) -> _Case:
+    sentence = p_is(result.p_value)
+    if result.detectable_net_gap > 0:  # 0 for certain predictions, of which the first wrong one is seen
+        sentence += (
+            f"; smallest net gap that {plural(result.n_rows, 'row')} would reveal with 80 % power: "
+            f"{result.detectable_net_gap:.3g}"
+        )
+    return _Case(
+        "none",
+        None,
+        "No evidence of miscalibration at this sample size",
+        sentence,
+        "Collect more rows if a smaller error would matter.",
+    )
+
+
+def _too_few(result: Assessment) -> _Case:
+    return _Case(
+        "too-few-rows",
+        None,
+        "Too few rows to tell",
+        f"{plural(result.n_rows, 'row')} would not reveal a net gap of any size",
+        "Collect more rows, or use fewer bins.",
+    )
+
+
+def _miscalibrated(result: Assessment) -> _Case:
+    clear = _clear_keys(result)
+    stated, right, surely = _first_choice(result)
+    p, net_over = p_is(result.p_value), result.net.debiased > 0
+    choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
+    opposed = "net" in clear and surely and (stated > right) != net_over
+    if clear & {"rce", "rce_w1", "ece"} and _order_is_wrong(result):
+        return _ranks(result, clear, choice, p, surely)
+    if "net" in clear and not opposed:
+        vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
+        parts = [choice, vary] if surely else [vary, choice]
+        return _one_direction(net_over, "; ".join(parts) + _other_way(result))
+    if opposed or "vce" in clear:
+        return _by_bins(result, choice, p, opposed)
+    if clear & {"rce", "rce_w1"}:
+        return _ranks(result, clear, choice, p, surely)
+    if "ece" in clear:
+        return _top_class(result, choice, p, surely)
+    z = result.log_score_z.value
+    return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
+
+
+def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
+    """First choices and lower ranks err in opposite directions, or bins do, so that the net gap does not show it."""
+    if opposed:
+        vary = f"yet outcomes vary {'more' if result.net.debiased > 0 else 'less'} than predicted"
+        sentence = f"{choice}, {vary}, {shown(result, 'net')}, {p}"
+        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    noise, gap = result.vce.bins, result.net.centred_gap
+    beyond = (noise.observed < noise.low - 1e-12) | (noise.observed > noise.high + 1e-12)
+    numbers = f"{shown(result, 'vce')}, {shown(result, 'net', span=False)}, {p}; {choice}"
+    if (beyond & (gap > 0)).any() and (beyond & (gap < 0)).any():
+        sentence = f"over-confident in some bins, under-confident in others, {numbers}"
+        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    return _Case(
+        "mixed", None, "Miscalibrated in some bins", f"more than noise in some bins, {numbers}", _BY_BINS
+    )
+
+
+def _one_direction(over: bool, sentence: str) -> _Case:
+    direction = "over" if over else "under"
+    headline = f"{direction.title()}-confident"
+    return _Case(f"{direction}-confident", direction, headline, sentence, _RECALIBRATE)
+
+
+def _order_is_wrong(result: Assessment) -> bool:
+    """Whether another rank than the first is observed more often, by more than noise."""
+    table = result.table
+    frequency = np.asarray(table.rank_count, dtype=np.float64).sum(axis=0) / table.count.sum()
+    first, best = float(frequency[0]), float(frequency[1:].max())
+    noise = math.sqrt((first + best) / float(np.nansum(result.vce.bins.independent_rows)))
+    return best - first > normal_quantile(result.level) * noise
+
+
+def _ranks(result: Assessment, clear: set[str], choice: str, p: str, surely: bool) -> _Case:
+    key = "rce" if "rce" in clear else "rce_w1"
+    vary = "" if clear & {"vce", "net"} else ", although outcomes vary as much as predicted"
+    where = choice if surely else "the true class has other ranks than predicted"
+    return _Case(
+        "ranks",
+        None,
+        "Miscalibrated in the ranks",
+        f"{where}{vary}; {shown(result, key)}, {p}",
+        _CHECK_CLASSES,
+    )
+
+
+def _top_class(result: Assessment, choice: str, p: str, surely: bool) -> _Case:
+    stated, right, _ = _first_choice(result)
+    direction = ("over" if stated > right else "under") if surely else None
+    headline = "Miscalibrated" if direction is None else f"{direction.title()}-confident"
+    sentence = f"{choice}, {shown(result, 'ece')}, {p}"
+    return _Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
+
+
+def _clear_keys(result: Assessment) -> set[str]:
+    """The tests that are clear by themselves after Holm's correction; if none is, those of the smallest p-value."""
+    findings = result.evidence
+    corrected = holm([finding.p_value for finding in findings])
+    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= limit_of(result.level)}
+    smallest = min(finding.p_value for finding in findings)
+    return clear or {finding.key for finding in findings if finding.p_value <= smallest}
+
+
+def _first_choice(result: Assessment) -> tuple[float, float, bool]:
+    """Mean confidence, accuracy, and whether they differ by more than noise."""
+    table = result.table
+    filled = table.row_count > 0
+    share = table.count[filled] / table.count.sum()
+    stated, right = table.mean_ordered[filled, 0], table.rank_frequency[filled, 0]
+    variance = share**2 @ (stated * (1 - stated) / result.vce.bins.independent_rows[filled])
+    apart = abs(float(share @ (stated - right)))
+    surely = apart > normal_quantile(result.level) * math.sqrt(float(variance)) + 1e-12
+    return float(share @ stated), float(share @ right), surely
+
+
+def _other_way(result: Assessment) -> str:
+    if result.vce.debiased <= MIXED * abs(result.net.debiased):
+        return ""
+    return f"; some bins err the other way ({shown(result, 'vce', span=False)})"
+
+
+def shown(result: Assessment, key: str, span: bool = True) -> str:
+    """A metric in a sentence: its debiased value, with its interval."""
+    metric = BY_KEY[key]
+    estimate = metric.of(result)
+    assert estimate is not None
+    sign = "+" if metric.signed else ""
+    return f"{metric.label} {estimate.debiased:{sign}.4f}" + (f" {span_of(estimate, sign)}" if span else "")
+
+
+def span_of(estimate: Estimate, sign: str = "") -> str:
+    """An interval in a sentence."""
+    return f"[{estimate.interval.low:{sign}.4f}, {estimate.interval.high:{sign}.4f}]"
+
+
+def _impossible(result: Assessment) -> list[str]:
+    count = result.table.impossible_rows
+    if not count:
+        return []
+    return [f"besides, {plural(count, 'row')} had a true class of stated probability 0"]
+
+
+# Practical size: is the error large enough to matter?
+
+
+def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, str | None]:
+    """The size in one word, the headline that goes with it, and what is to be added to the sentence."""
+    if result.tolerance is not None:
+        return _against_tolerance(result, case, result.tolerance)
+    found = case.kind not in ("none", "too-few-rows")
+    sizes = [metric.magnitude(estimate) for metric, estimate in _bounding(result)]
+    if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
+        return "small", f"{case.headline}, by little", "small, but more than noise"
+    return None, case.headline, None
+
+
+def _bounding(result: Assessment) -> list[tuple[ReportedMetric, Estimate]]:
+    return [(metric, e) for metric in BOUNDING if (e := metric.of(result)) is not None]
+
+
+def _against_tolerance(
+    result: Assessment, case: _Case, tolerance: Mapping[str, float]
+) -> tuple[str, str, str]:
+    judged = [
+        _Judged(metric.label, limit, low, high)
+        for metric, limit in _limits(tolerance)
+        if (estimate := metric.of(result)) is not None
+        for low, _, high in [metric.magnitude(estimate)]
+    ]
+    beyond = [it for it in judged if it.low > it.limit]
+    unknown = [it for it in judged if it.high > it.limit]
+    found = case.kind not in ("none", "too-few-rows")
+    if beyond and found:
+        return "beyond", f"{case.headline} beyond the tolerance", f"beyond the tolerance {_beside(beyond)}"
+    if unknown:
+        return (
+            "undecided",
+            f"{case.headline}; too few rows to tell whether beyond the tolerance",
+            f"{plural(result.n_rows, 'row')} cannot tell whether it is within the tolerance {_beside(unknown)}",
+        )
+    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside(judged)}"
+
+
+def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
+    """The tolerance of each metric that is judged; one that is not named has the largest that is."""
+    others = [metric.key for metric in BOUNDING if metric.key not in tolerance]
+    return [(BY_KEY[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
+
+
+class _Judged(NamedTuple):
+    """The interval of the size of an error, beside its tolerance."""
+
+    label: str
+    limit: float
+    low: float
+    high: float
+
+
+def _beside(judged: Sequence[_Judged]) -> str:
+    """The tolerance and the intervals that were compared with it; once, if it is the same for all."""
+    spans = [f"{it.label} in [{it.low:.4f}, {it.high:.4f}]" for it in judged]
+    limits = [f"{it.limit:g}" for it in judged]
+    if len(set(limits)) == 1:
+        return f"{limits[0]}: {', '.join(spans)}"
+    return ", ".join(f"{limit}: {span}" for limit, span in zip(limits, spans, strict=True))

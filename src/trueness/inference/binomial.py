@@ -1,0 +1,84 @@
+"""How often a rank comes true if the model is calibrated: exactly, from the binomial distribution.
+
+The count of one rank among n rows is Binomial(n, q̄_c). For a thousand ranks in each of many bins draws would be slow,
+and in the tail, where less than one row is expected, too coarse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness.inference.folded import normal_quantile
+
+MANY = 400.0
+"""From such a variance of the count on, a normal approximation with skewness is right to one row."""
+
+_CHUNK = 2**12
+
+
+def frequency_band(n: FloatArray, q: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Between which frequencies X/n lies with at least the stated level, for X ~ Binomial(n, q); shapes alike.
+
+    >>> low, high = frequency_band(np.array([10.0]), np.array([0.9]), 0.95)
+    >>> low.tolist(), high.tolist()
+    ([0.7], [1.0])
+    """
+    count, chance = n.ravel(), np.clip(q.ravel(), 0.0, 1.0)
+    low, high = np.empty(count.shape), np.empty(count.shape)
+    many = count * chance * (1 - chance) > MANY
+    low[many], high[many] = _by_normal(count[many], chance[many], level)
+    few = np.flatnonzero(~many)
+    for start in range(0, len(few), _CHUNK):
+        part = few[start : start + _CHUNK]
+        low[part], high[part] = _by_probabilities(count[part, None], chance[part, None], level)
+    return (low / count).reshape(q.shape), (high / count).reshape(q.shape)
+
+
+def _by_normal(n: FloatArray, q: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The first terms of Cornish and Fisher's expansion."""
+    z, sd = normal_quantile(level), np.sqrt(n * q * (1 - q))
+    skew = (1 - 2 * q) * (z**2 - 1) / 6
+    low, high = (np.clip(np.ceil(n * q + side * z * sd + skew - 0.5), 0, n) for side in (-1, 1))
+    return low, high
+
+
+def _by_probabilities(n: FloatArray, q: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """The smallest counts at which the cumulated probability reaches (1 ∓ level)/2, (k,) each."""
+    reach = 8 * np.sqrt(n * q * (1 - q)) + 20
+    start = np.maximum(0.0, np.floor(n * q - reach))
+    width = int((np.minimum(n, np.ceil(n * q + reach)) - start).max()) + 1
+    k = start + np.arange(width)
+    beyond = k > n
+    odds = np.clip(q, 1e-300, 1 - 2**-53)
+    with np.errstate(divide="ignore"):
+        # P(k)/P(k-1) = (n-k+1)/k · q/(1-q); the first of the window stands for itself.
+        steps = np.log(np.maximum(n - k + 1, 0.0) / np.maximum(k, 1.0)) + (np.log(odds) - np.log1p(-odds))
+        steps[:, 0] = 0.0
+        logs = np.cumsum(steps, axis=1)
+        logs[beyond] = -np.inf
+    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
+    # What is certain has no spread: all of the probability is at 0 or at n.
+    weight = np.where(q <= 0, k == 0, np.where(q >= 1, k == n, weight))
+    cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
+    tail = (1 - level) / 2
+    low, high = (start[:, 0] + np.argmax(cumulated >= share - 1e-12, axis=1) for share in (tail, 1 - tail))
+    return low, high
+
+
+def standardised_gap(n: FloatArray, observed: FloatArray, predicted: FloatArray) -> FloatArray:
+    """How far an observed frequency is from the predicted one, in units of its noise, with the sign of the difference.
+
+    The signed root of the likelihood ratio, ±√(2n·KL(r‖q)) for two outcomes: close to (r - q)/√(q(1-q)/n) where many
+    rows are expected, and still like a standard normal number where there are few, where that quotient is not (one row
+    at a rank of which 0.01 were expected is no ten sigma). Infinite where what was ruled out came true.
+
+    >>> n, q = np.array([1000.0, 100.0]), np.array([0.5, 0.0001])
+    >>> standardised_gap(n, np.array([0.53, 0.01]), q).round(2).tolist()
+    [1.9, 2.69]
+    """
+    r, q = np.clip(observed, 0.0, 1.0), np.clip(predicted, 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hit = np.where(r > 0, r * np.log(r / q), 0.0)
+        miss = np.where(r < 1, (1 - r) * np.log((1 - r) / (1 - q)), 0.0)
+    return np.asarray(np.sign(r - q) * np.sqrt(2 * n * np.maximum(hit + miss, 0.0)))

@@ -1,0 +1,395 @@
+"""From draws to what is said of a number: noise floor, p-values, debiased value, interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from trueness._arrays import FloatArray, IntArray
+from trueness.inference._tilt import Bias, fitted_bias
+from trueness.inference.folded import debiased_total, half_normal_quantile, normal_quantile
+from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
+from trueness.inference.replicates import Replicates
+from trueness.table import CalibrationTable
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the true value is, with the stated level of confidence."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+    """How it was made: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinNoise:
+    """What was observed in each bin beside what a calibrated model would show, (M,); NaN in empty bins."""
+
+    observed: FloatArray
+    """The number that is compared: 𝒱(r̄_m), or d(r̄_m, q̄_m)."""
+    expected: FloatArray
+    """Its mean if the model were calibrated."""
+    low: FloatArray
+    """Of the band in which it would lie, with the level of the assessment."""
+    high: FloatArray
+    sd: FloatArray
+    """Its standard deviation, at the null or as observed, whichever is larger."""
+    independent_rows: FloatArray
+    """As many rows as make this much noise: those of the bin, fewer if they are weighted or come in clusters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A number read off a table, and what it means."""
+
+    value: float
+    """The plug-in value, as the paper defines it."""
+    noise_floor: float
+    """Its mean if the model were calibrated."""
+    p_value: float
+    """The chance of such a plug-in value, or a larger one, if the model were calibrated."""
+    centred_p_value: float
+    """The same with each bin compared with its mean under calibration, which reveals over-confidence too."""
+    debiased: float
+    """An estimate of the value with unlimited data."""
+    interval: Interval
+    """Of the debiased value."""
+    centred_gap: FloatArray
+    """Observed less expected under calibration in each bin, (M,), positive if over-confident; NaN in empty bins."""
+    debiased_gap: FloatArray
+    """Observed less predicted in each bin, (M,), freed of the bias that few rows have; NaN in empty bins."""
+    bins: BinNoise
+    bias_error: float = 0.0
+    """Standard error of what was corrected in the debiased value: bias, and noise as far as it was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A number that is not zero for a calibrated model, beside the value that it would have."""
+
+    value: float
+    calibrated_value: float
+    """What a calibrated model with these very predictions would get, on average."""
+    p_value: float
+    """The chance to be as far from it, on either side, if the model were calibrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZTest:
+    """A standardised sum with its two-sided p-value; where the value is NaN, `reason` says why."""
+
+    value: float
+    p_value: float
+    """By the normal distribution."""
+    reason: str | None = None
+    """Why there is no value, or without which rows it was made."""
+    drawn_p_value: float = math.nan
+    """Of the same score of the binned ranks, by draws of the table: right where rare outcomes make Z skewed."""
+
+    @property
+    def safe_p_value(self) -> float:
+        """The larger of the two p-values, on which the verdict rests."""
+        return max(self.p_value, self.drawn_p_value)
+
+
+class Null(NamedTuple):
+    """Draws as if the model were calibrated."""
+
+    draws: Draws
+    """Around q̄."""
+    expected: FloatArray
+    """E₀[𝒱(r̄*)], (F,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A table with all that was drawn for it."""
+
+    bins: FilledBins
+    n_bins: int
+    predicted: FloatArray
+    """𝒫_m of the filled bins, (F,)."""
+    observed: FloatArray
+    """𝒪_m of the filled bins, (F,)."""
+    nulls: tuple[Null, ...]
+    """The noise of each bin by itself; and, if rows come in clusters, that of their replicates, in which bins may err
+    together, but ranks that no cluster hit have no noise at all. Each misses what the other sees."""
+    around: Draws
+    """Draws around what was observed."""
+    bias: Bias
+    log_score_variance: float
+    """Of Σ(ln p_y + H)."""
+
+    @classmethod
+    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
+        """For rows that are independent of one another: the table is enough."""
+        bins = FilledBins.of(table)
+        smoothed = bins.smoothed()
+        around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
+        return cls._made(table, bins, around, resamples, seed)
+
+    @classmethod
+    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
+        """For rows that come in clusters: how the clusters differ tells the noise."""
+        bins = FilledBins.of(table)
+        bins = replace(bins, count=replicates.effective_count(bins))
+        around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
+        alone = cls._made(table, bins, around, replicates.size, seed)
+        together = draw(bins, replicates.null_frequencies(bins), replicates.size)
+        return replace(
+            alone,
+            nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
+            log_score_variance=max(alone.log_score_variance, float(replicates.log_score.var())),
+        )
+
+    @classmethod
+    def _made(
+        cls, table: CalibrationTable, bins: FilledBins, around: Draws, resamples: int, seed: list[int]
+    ) -> Evidence:
+        null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
+        variance = table.log_score_variance
+        if table.spec.weighted:  # Σw²·VE is not kept; this is it if weights do not go with the varentropy
+            variance *= float(table.weight_square_sum.sum() / table.count.sum())
+        return cls(
+            bins=bins,
+            n_bins=table.n_bins,
+            predicted=table.predicted_variation[bins.index],
+            observed=table.observed_variation[bins.index],
+            nulls=(Null(null, bins.expected_variation(null.variation)),),
+            around=around,
+            bias=fitted_bias(bins, resamples, [*seed, 2]),
+            log_score_variance=variance,
+        )
+
+    @property
+    def null(self) -> Draws:
+        """Of each bin by itself."""
+        return self.nulls[0].draws
+
+    @property
+    def expected(self) -> FloatArray:
+        """E₀[𝒱(r̄*)], (F,)."""
+        return self.nulls[0].expected
+
+    @property
+    def independent(self) -> bool:
+        """Whether bins err independently of one another: not if rows come in clusters."""
+        return len(self.nulls) == 1
+
+    @property
+    def all_draws(self) -> list[Draws]:
+        """At the null and as observed."""
+        return [*(null.draws for null in self.nulls), self.around]
+
+    @property
+    def sd(self) -> FloatArray:
+        """σ_m of 𝒱(r̄_m), (F,)."""
+        return np.asarray(np.max([draws.variation.std(axis=0) for draws in self.all_draws], axis=0))
+
+    def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
+        """The larger of those by each null, given the values of a number and the one to compare with them."""
+        return max(p_value(*compared(null)) for null in self.nulls)
+
+    def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
+        """Values of the filled bins at their places among all, NaN elsewhere."""
+        everywhere = np.full(self.n_bins, np.nan)
+        everywhere[self.bins.index] = values
+        return everywhere
+
+    def noise(
+        self, observed: FloatArray, expected: FloatArray, null: FloatArray, sd: FloatArray, level: float
+    ) -> BinNoise:
+        """What is said of single bins."""
+        low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
+
+    @property
+    def reveals_nothing(self) -> bool:
+        """Whether uncertain predictions show no noise at all: one row a bin has an entropy of 0 whatever its label."""
+        return self.null_net_sd == 0 and bool((self.bins.predicted[:, 0] < 1).any())
+
+    @property
+    def net_sd(self) -> float:
+        """Standard deviation of the net gap, the uncertainty of its bias included."""
+        weight = self.bins.weight
+        if self.independent:
+            sd = math.sqrt(float(weight**2 @ self.sd**2))
+        else:
+            sd = max(float((draws.variation @ weight).std()) for draws in self.all_draws)
+        return sd + self.bias.standard_error
+
+    @property
+    def null_net_sd(self) -> float:
+        """The same if the model were calibrated."""
+        return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
+
+
+def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estimate:
+    """VCE, or ECE if the table is binned by confidence."""
+    e, w = evidence, evidence.bins.weight
+    value = float(w @ np.abs(e.observed - e.predicted))
+    gap = e.observed + e.bias.by_bin - e.predicted
+    total = float(w @ np.abs(gap))
+    if e.independent:
+        # The bias is the same for all bins' gaps, so that its error widens them all.
+        root = math.sqrt(float(w**2 @ e.sd**2))
+        wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
+        reach = half_normal_quantile(w * e.sd * wider, level, seed)
+    else:
+        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_draws)
+        reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
+    if e.reveals_nothing:
+        reach = e.bins.largest_gap
+    return Estimate(
+        value=value,
+        noise_floor=float((np.abs(e.null.variation - e.predicted) @ w).mean()),
+        p_value=e.p_value(lambda null: (np.abs(null.draws.variation - e.predicted) @ w, value)),
+        centred_p_value=e.p_value(
+            lambda null: (
+                np.abs(null.draws.variation - null.expected) @ w,
+                float(w @ np.abs(e.observed - null.expected)),
+            )
+        ),
+        debiased=float(debiased_total(w, gap, e.sd)),
+        interval=Interval(
+            max(0.0, total - reach), min(e.bins.largest_gap, total + reach), level, "half-normal"
+        ),
+        centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
+        debiased_gap=e.spread_out(e.bins.sign * gap),
+        bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
+        bias_error=e.bias.standard_error + _drawn_error(w, gap, e.sd, len(e.null.variation)),
+    )
+
+
+def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int) -> float:
+    """By how much the debiased sum depends on the draws, from which σ has a relative standard error of 1/√(2R)."""
+    error = 1 / math.sqrt(2 * draws)
+    low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
+    return abs(float(high) - float(low)) / 2
+
+
+def net_gap(evidence: Evidence, level: float) -> Estimate:
+    """Σ w·Δ, positive if over-confident."""
+    e, w, sign = evidence, evidence.bins.weight, evidence.bins.sign
+    value = sign * float(w @ (e.observed - e.predicted))
+    gap = e.observed + e.bias.by_bin - e.predicted
+    debiased = sign * float(w @ gap)
+    most = e.bins.largest_gap
+    reach = 2 * most if e.reveals_nothing else normal_quantile(level) * e.net_sd
+    return Estimate(
+        value=value,
+        noise_floor=sign * float(w @ (e.expected - e.predicted)),
+        p_value=e.p_value(lambda null: (np.abs((null.draws.variation - e.predicted) @ w), abs(value))),
+        centred_p_value=e.p_value(
+            lambda null: (
+                np.abs((null.draws.variation - null.expected) @ w),
+                abs(float(w @ (e.observed - null.expected))),
+            )
+        ),
+        debiased=debiased,
+        interval=Interval(max(-most, debiased - reach), min(most, debiased + reach), level, "normal"),
+        centred_gap=e.spread_out(sign * (e.observed - e.expected)),
+        debiased_gap=e.spread_out(sign * gap),
+        bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
+        bias_error=e.bias.standard_error,
+    )
+
+
+def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
+    """RCE by total variation ("tv") or Wasserstein distance over ranks ("w1").
+
+    Both are sums of |differences| over bins and ranks, each with its own noise, so that the value is freed of noise as
+    VCE is.
+    """
+    e, w = evidence, evidence.bins.weight
+    apart = e.bins.observed - e.bins.predicted
+    if distance == "tv":
+        gaps, noise, share = apart, e.null.tv_noise, 0.5
+    else:
+        gaps, noise = np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise
+        share = 1 / (e.bins.n_classes - 1)
+
+    def distances(draws: Draws) -> FloatArray:
+        return draws.tv if distance == "tv" else draws.w1
+
+    null = distances(e.null)
+    observed = np.abs(gaps).sum(axis=1) * share
+    expected = null.mean(axis=0)
+    value = float(w @ observed)
+    # As normal noise that has the same mean size.
+    sd = noise * math.sqrt(math.pi / 2)
+    weights = np.broadcast_to((w * share)[:, None], gaps.shape)
+    reach = max(float(np.quantile(distances(draws) @ w, level)) for draws in e.all_draws)
+    debiased = float(debiased_total(weights.ravel(), gaps.ravel(), sd.ravel()))
+    return Estimate(
+        value=value,
+        noise_floor=float((null @ w).mean()),
+        p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
+        centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
+        debiased=debiased,
+        interval=Interval(max(0.0, value - reach), min(1.0, value + reach), level, "triangle"),
+        centred_gap=e.spread_out(observed - expected),
+        debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
+        bins=e.noise(observed, expected, null, null.std(axis=0), level),
+    )
+
+
+def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
+    """How far the bins are from their means at the null, in the draws and as observed."""
+    expected = null.mean(axis=0)
+    return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
+
+
+def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Reference:
+    """UCE beside what a calibrated model with these predictions would get."""
+    e, w = evidence, evidence.bins.weight
+    uncertainty = table.mean_variation[e.bins.index]
+    value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
+
+    def values(null: Null) -> FloatArray:
+        return np.asarray(np.abs(1 - null.draws.first - uncertainty) @ w)
+
+    def compared(null: Null) -> tuple[FloatArray, float]:
+        there = values(null)
+        return np.abs(there - there.mean()), abs(value - float(there.mean()))
+
+    return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(compared))
+
+
+def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
+    """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
+
+    Of clustered rows the variance is that of the replicates, if that is larger. Rows whose true class had probability
+    0 are left out: their log-score is infinite, and they are reported by themselves.
+    """
+    variance = evidence.log_score_variance
+    if variance <= 0:
+        return ZTest(
+            math.nan,
+            math.nan,
+            "every prediction is certain or uniform, so the log-score cannot vary",
+            math.nan,
+        )
+    z = table.log_score_sum / math.sqrt(variance)
+    reason = None
+    if table.impossible_rows:
+        rows = "1 row" if table.impossible_rows == 1 else f"{table.impossible_rows} rows"
+        reason = f"without {rows} whose true class had probability 0"
+    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(evidence))
+
+
+def _binned_log_score_p_value(evidence: Evidence) -> float:
+    """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by the draws: the score test of β = 1 in q_β ∝ q̄^β.
+
+    The tails of Z are not normal where rare outcomes make most of its variance; those of the draws are exact.
+    """
+    count = evidence.bins.count
+    observed = abs(float(count @ evidence.bins.log_score))
+    return evidence.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))

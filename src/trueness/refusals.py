@@ -1,0 +1,126 @@
+"""Refusals: input that cannot be used, as a value that is raised as an exception.
+
+A refusal says what is wrong (`code` for programs, `cause` for people), where (`argument`, `row`, `class_index`), the
+`value`, and what to do (`remedy`). Cause and remedy are templates: a name in braces is a fact of the refusal, or a term
+of a vocabulary, which says how Python or the command spells an argument. `str(error)` uses Python's terms; the command
+calls `rendered` with its own. Code never reads a message: it looks at `code` and the facts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Self
+
+PYTHON: Mapping[str, str] = {
+    "y_true": "y_true",
+    "y_prob": "y_prob",
+    "sample_weight": "sample_weight",
+    "from_logits": "from_logits=True",
+    "normalize": "normalize=True",
+    "divide_by_100": "divide y_prob by 100",
+    "skip_rows": "leave such rows out first",
+}
+"""How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""
+
+
+class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclasses end in Error
+    """Input that was refused. Raised as `InvalidValueError`, `InvalidTypeError` or `MissingLibraryError`.
+
+    >>> error = InvalidValueError("not-finite", "{y_prob} is {value}{place}", "pass numbers", row=3, value=math.nan)
+    >>> str(error)
+    'y_prob is nan in row 3; pass numbers'
+    >>> error.code, error.row
+    ('not-finite', 3)
+    """
+
+    def __init__(self, code: str, cause: str, remedy: str = "", **facts: Any) -> None:
+        super().__init__(code, cause, remedy)
+        self.code = code
+        self.facts = facts
+
+    @property
+    def argument(self) -> str | None:
+        """The argument, column or file that is refused."""
+        return self.facts.get("argument")
+
+    @property
+    def row(self) -> int | None:
+        """The first bad row: counted from 0 in arrays, from 1 in files."""
+        return self.facts.get("row")
+
+    @property
+    def class_index(self) -> int | None:
+        """The class of the bad value, counted from 0."""
+        return self.facts.get("class_index")
+
+    @property
+    def value(self) -> Any:
+        """The value that is refused."""
+        return self.facts.get("value")
+
+    @property
+    def cause(self) -> str:
+        """What is wrong, in Python's terms."""
+        return self.rendered(PYTHON)[0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in Python's terms; empty if the cause says it."""
+        return self.rendered(PYTHON)[1]
+
+    def rendered(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
+        """Cause and remedy in the terms of a vocabulary."""
+        terms = {**vocabulary, "place": self._place(), **self.facts}
+        _, cause, remedy = self.args
+        source = f"{self.facts['source']}, row {self.row}: " if "source" in self.facts else ""
+        return source + cause.format_map(terms), remedy.format_map(terms)
+
+    def _place(self) -> str:
+        """The row and the class, as the end of a clause; the row of a file is named before the cause instead."""
+        row = None if "source" in self.facts else self.row
+        parts = [f"row {row}"] if row is not None else []
+        parts += [f"class {self.class_index}"] if self.class_index is not None else []
+        return f" in {', '.join(parts)}" if parts else ""
+
+    def __str__(self) -> str:
+        return "; ".join(part for part in self.rendered(PYTHON) if part)
+
+    def with_facts(self, remedy: str | None = None, **facts: Any) -> Self:
+        """The same refusal with further facts, such as the file and row it is about, or another remedy."""
+        code, cause, old = self.args
+        return type(self)(code, cause, old if remedy is None else remedy, **(self.facts | facts))
+
+    def to_dict(self, vocabulary: Mapping[str, str] = PYTHON) -> dict[str, Any]:
+        """As plain numbers and strings, for JSON."""
+        cause, remedy = self.rendered(vocabulary)
+        return {
+            "kind": "refusal",
+            "code": self.code,
+            "argument": self.argument,
+            "source": self.facts.get("source"),
+            "row": self.row,
+            "class_index": self.class_index,
+            "value": _plain(self.value),
+            "cause": cause,
+            "remedy": remedy,
+        }
+
+
+class InvalidValueError(Refusal, ValueError):
+    """A value that cannot be used."""
+
+
+class InvalidTypeError(Refusal, TypeError):
+    """A value of a type that cannot be used."""
+
+
+class MissingLibraryError(Refusal, ImportError):
+    """An optional library that is needed and not installed."""
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it: a number or a boolean as it is, anything else as text."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)

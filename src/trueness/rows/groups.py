@@ -1,0 +1,167 @@
+"""Groups and clusters: one name for each row; of several columns the combinations of their values that occur.
+
+NumPy's own text is as wide as the longest name in every row, and drops NUL at its end, so names are kept as objects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.rows.class_columns import text_of
+from trueness.rows.containers import Contents, contents_of, refuse_other_index
+
+
+class Coded(NamedTuple):
+    """A name for each row, as the different names and the number of each row's among them."""
+
+    names: list[str]
+    codes: NDArray[np.int64]
+
+    @property
+    def of_rows(self) -> NDArray[np.object_]:
+        """The name of each row."""
+        return np.array([*self.names, None], object)[self.codes]
+
+
+def combined(columns: Mapping[str, Coded]) -> Coded:
+    """The combinations of the values of several columns; of one column its values as they are."""
+    if len(columns) == 1:
+        return next(iter(columns.values()))
+    codes: NDArray[np.int64] = np.zeros(len(next(iter(columns.values())).codes), np.int64)
+    occurring: list[tuple[str, ...]] = [()]
+    for names, numbers in columns.values():
+        kept, codes = np.unique(codes * max(1, len(names)) + numbers, return_inverse=True)
+        occurring = [(*occurring[n // len(names)], names[n % len(names)]) for n in kept.tolist()]
+    return Coded([combination_name(tuple(columns), values) for values in occurring], codes.astype(np.int64))
+
+
+def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
+    r"""The name of a combination; commas inside are marked, so that different combinations have different names.
+
+    >>> combination_name(["region", "sex"], ["north", "F"])
+    'region=north, sex=F'
+    >>> print(combination_name(["a", "b"], ["x, y", "z"]))
+    a=x\, y, b=z
+    """
+    pairs = zip(columns, values, strict=True)
+    return ", ".join(f"{_marked(column)}={_marked(value)}" for column, value in pairs)
+
+
+def joined(columns: Sequence[str]) -> str | None:
+    """The columns of groups as one name, such as region,sex; None if there are none."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    return ",".join(map(_marked, columns))
+
+
+def _marked(text: str) -> str:
+    return text.replace("\\", "\\\\").replace(",", "\\,")
+
+
+def coded(names: NDArray[Any]) -> Coded:
+    """The different names as text, in order, and for each row the place of its name among them.
+
+    >>> names, codes = coded(np.array([10.0, 2.0, 10.0]))
+    >>> names, codes.tolist()
+    (['2', '10'], [1, 0, 1])
+    """
+    if names.dtype.kind == "O":
+        return _coded_objects(names)
+    different, codes = np.unique(names, return_inverse=True)
+    return Coded([text_of(name) for name in different.tolist()], codes.reshape(-1).astype(np.int64))
+
+
+def _coded_objects(names: NDArray[Any]) -> Coded:
+    places: dict[str, int] = {}
+    found = np.fromiter(
+        (places.setdefault(text_of(name), len(places)) for name in names.tolist()), np.int64, len(names)
+    )
+    return in_order(list(places), found)
+
+
+def in_order(texts: Sequence[str], codes: NDArray[Any]) -> Coded:
+    """Each text that a row has, once and in order: dictionaries of files may hold one twice, or one that no row has."""
+    used = np.unique(codes).tolist()
+    names = sorted({texts[code] for code in used})
+    place = {name: number for number, name in enumerate(names)}
+    new = np.zeros(len(texts), np.int64)
+    new[used] = [place[texts[code]] for code in used]
+    return Coded(names, new[codes])
+
+
+def objects_of(names: Sequence[Any]) -> NDArray[np.object_]:
+    """An array of Python objects, such as strings of any length."""
+    made = np.empty(len(names), object)
+    made[:] = names
+    return made
+
+
+def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDArray[Any]:
+    """One name for each row, or an error about the argument; `index` is that of the rows, if they have their own."""
+    contents = _contents(argument, values)
+    refuse_other_index(argument, contents.index, "y_true and y_prob", index)
+    if contents.data is None or contents.shape != (n_rows,):
+        raise ValueError(
+            f"{argument} has shape {contents.shape}; one name for each of {n_rows} rows is needed"
+        )
+    data = contents.data
+    if data.dtype.kind == "O":
+        missing = [row for row, name in enumerate(data) if name is None or _is_nan(name)]
+        if missing:
+            raise ValueError(
+                f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
+            )
+        return data
+    if data.dtype.kind in "mM" and np.isnat(data).any():
+        row = int(np.argmax(np.isnat(data)))
+        raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
+    if data.dtype.kind == "f" and not np.isfinite(data).all():
+        row = int(np.argmin(np.isfinite(data)))
+        raise ValueError(f"{argument} is {data[row]} in row {row}; give such rows a name of their own")
+    return data
+
+
+def _contents(argument: str, values: Any) -> Contents:
+    """The names as an array; text in lists stays as it is, since NumPy's own text ends at the last letter but NUL."""
+    if isinstance(values, (list, tuple)) and any(isinstance(name, str) for name in values):
+        return Contents(objects_of(values))
+    return contents_of(values, argument).flat
+
+
+def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:
+    """The names of the groups, and the number of each row's; of several columns, those combinations that occur."""
+    columns = _columns(groups)
+    if columns is None:
+        return coded(names_of("groups", groups, n_rows, index))
+    if not columns:
+        raise ValueError("groups has no columns; pass one name for each row, or columns of them")
+    parts = {
+        str(name): coded(names_of(f"groups[{name!r}]", values, n_rows, index))
+        for name, values in columns.items()
+    }
+    return combined(parts)
+
+
+def _columns(groups: Any) -> dict[Any, Any] | None:
+    """The columns of a mapping or a data frame; None for anything else."""
+    if isinstance(groups, Mapping):
+        return dict(groups)
+    if isinstance(groups, (np.ndarray, list, tuple)) or groups is None:
+        return None
+    contents = contents_of(groups, "groups")
+    if contents.columns is None:
+        return None
+    names = contents.names or [str(place) for place in range(len(contents.columns))]
+    return {
+        name: Contents(column, index=contents.index)
+        for name, column in zip(names, contents.columns, strict=True)
+    }
+
+
+def _is_nan(name: Any) -> bool:
+    return isinstance(name, float) and math.isnan(name)

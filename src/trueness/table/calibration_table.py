@@ -1,0 +1,368 @@
+"""The hinge of the library: one immutable table of sums per bin, from which every number is read.
+
+Means do not merge, sums do. Batches, files, threads, workers and days add up with `+`, to the last bit if rows are
+unweighted, and nobody needs the rows a second time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._arrays import FloatArray, IntArray
+from trueness.bins import Bins, Edges, as_bins, group_starts
+from trueness.table import file as table_file
+from trueness.table.content import Sums, TableSpec
+from trueness.table.exact_sums import ExactSum
+from trueness.variation import Variation
+
+FEW_ROWS = 10
+"""With fewer rows than this, or than classes, the ranks of a bin vary less than those of many would."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationTable:
+    """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
+
+    Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.
+
+    >>> import trueness as tn
+    >>> monday = tn.tabulate([0, 1, 0], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]])
+    >>> tuesday = tn.tabulate([1], [[0.2, 0.8]])
+    >>> (monday + tuesday).n_rows
+    4
+    >>> monday + tuesday == sum([tuesday, monday])
+    True
+    """
+
+    spec: TableSpec
+    sums: Sums
+
+    @classmethod
+    def empty(cls, spec: TableSpec) -> Self:
+        """The table of no rows: adding it changes nothing."""
+        return cls(spec, Sums.zeros(spec))
+
+    # What was counted
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows (with a positive weight, if weighted)."""
+        return int(self.sums.rows.sum())
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes C."""
+        return self.spec.n_classes
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins M."""
+        return self.spec.bins.n_bins
+
+    @property
+    def bins(self) -> Edges:
+        """The bins that were made, to be passed to another `tabulate` so that the tables add."""
+        return self.spec.bins
+
+    @property
+    def edges(self) -> FloatArray:
+        """Edges of the bins, (M + 1,)."""
+        return np.array(self.spec.bins.edges)
+
+    @property
+    def row_count(self) -> IntArray:
+        """Number of rows in each bin, whatever their weights, (M,)."""
+        return self.sums.rows
+
+    @property
+    def count(self) -> NDArray[Any]:
+        """Number of rows in each bin, or the sum of their weights, (M,)."""
+        return self.sums.rows if self.sums.weight is None else self.sums.weight.value
+
+    @property
+    def ordered_sum(self) -> FloatArray:
+        """Σq: ordered probabilities summed over each bin, (M, C)."""
+        return self.sums.ordered.value
+
+    @property
+    def rank_count(self) -> NDArray[Any]:
+        """Σr: how often the true class stood at each rank, (M, C); whole numbers unless split or weighted."""
+        rank = self.sums.rank
+        return rank.whole if isinstance(rank, ExactSum) and self.spec.ties == "first" else rank.value
+
+    @property
+    def variation_sum(self) -> FloatArray:
+        """Σ𝒱(p) over each bin, (M,)."""
+        return self.sums.variation.value
+
+    @property
+    def tied_rows(self) -> int:
+        """Rows whose true class shared its probability with another class."""
+        return int(self.sums.tied_rows)
+
+    @property
+    def impossible_rows(self) -> int:
+        """Rows whose true class had probability zero: what was declared impossible happened."""
+        return int(self.sums.impossible_rows)
+
+    @property
+    def log_score_sum(self) -> float:
+        """Σ(ln p_y + H) in nats, over the rows with p_y > 0; mean zero if the model is calibrated."""
+        return float(self.sums.log_score.value)
+
+    @property
+    def log_score_variance(self) -> float:
+        """Σ of the rows' varentropies: the variance of `log_score_sum` if the model is calibrated."""
+        return float(self.sums.log_score_variance.value)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows (or of weight) whose true class ranked first; NaN for a table without rows.
+
+        Ties count as the table's `ties` says: with "first" this is the accuracy of argmax, with "split" the accuracy
+        expected if ties are broken at random.
+
+        >>> import trueness as tn
+        >>> table = tn.tabulate([0, 1, 0, 1], [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+        >>> table.accuracy, round(table.brier_score, 4), round(table.log_loss, 4)
+        (0.75, 0.35, 0.5108)
+        """
+        return self._mean(self.sums.rank.value[:, 0].sum())
+
+    @property
+    def brier_score(self) -> float:
+        """The mean of Σ_c (p_c - 1[c = y])² over rows: the sum over classes, from 0 (best) to 2.
+
+        For two classes this is twice the score that looks at one class alone. NaN for a table without rows, and for
+        one that was read from a file of schema 1, which lacks the sums.
+        """
+        true, square = self.sums.true_probability, self.sums.square
+        if true is None or square is None:
+            return float("nan")
+        if isinstance(true, ExactSum) and isinstance(square, ExactSum):
+            # 1 - 2 p_y + ‖p‖² in whole units: where predictions are nearly perfect, floats would cancel.
+            units = (self.n_rows << true.bits) - 2 * true.units + square.units
+            return self._mean(max(0, units) / (1 << true.bits))
+        return self._mean(max(0.0, float(self.count.sum() - 2.0 * true.value + square.value)))
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -ln p_y over rows, in nats, from 0 (best) up; infinite if `impossible_rows` is not 0.
+
+        NaN for a table without rows, and for one that was read from a file of schema 1, which lacks the sum.
+        """
+        total = self.sums.log_likelihood
+        if total is None:
+            return float("nan")
+        return self._mean(float("inf") if self.impossible_rows else 0.0 - float(total.value))
+
+    def _mean(self, total: float) -> float:
+        """A sum over all rows divided by their number or weight; NaN if there are none."""
+        return float(total / self.count.sum()) if self.n_rows else float("nan")
+
+    @property
+    def weight_square_sum(self) -> FloatArray:
+        """Σw² over each bin, (M,); the count if rows are unweighted."""
+        square = self.sums.weight_square
+        return self.count.astype(np.float64) if square is None else square.value
+
+    @property
+    def effective_count(self) -> FloatArray:
+        """(Σw)²/Σw² of each bin, (M,): as many equally weighted rows would tell as much."""
+        return _ratio(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
+
+    # What follows from it
+
+    @property
+    def mean_ordered(self) -> FloatArray:
+        """q̄: the mean ordered prediction of each bin, (M, C)."""
+        return _ratio(self.ordered_sum, self.count[:, None])
+
+    @property
+    def rank_frequency(self) -> FloatArray:
+        """r̄: the share of rows whose true class stood at each rank, (M, C)."""
+        return _ratio(self.rank_count, self.count[:, None])
+
+    @property
+    def mean_variation(self) -> FloatArray:
+        """The mean of 𝒱(p) in each bin, (M,)."""
+        return _ratio(self.variation_sum, self.count)
+
+    @property
+    def predicted_variation(self) -> FloatArray:
+        """𝒫(B_m) = 𝒱(q̄_m), (M,)."""
+        return self._variations()[0]
+
+    @property
+    def observed_variation(self) -> FloatArray:
+        """𝒪(B_m) = 𝒱(r̄_m), (M,)."""
+        return self._variations()[1]
+
+    @property
+    def gap(self) -> FloatArray:
+        """𝒪(B_m) - 𝒫(B_m), (M,)."""
+        predicted, observed = self._variations()
+        return np.asarray(observed - predicted)
+
+    def _variations(self) -> tuple[FloatArray, FloatArray]:
+        """𝒫 and 𝒪 of all bins, together because short inputs would feel the second call."""
+        values = np.full((2, self.n_bins), np.nan)
+        filled = np.flatnonzero(self.sums.rows)
+        if filled.size:
+            totals = np.stack([self.ordered_sum[filled], self.rank_count[filled]])
+            values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
+        return values[0], values[1]
+
+    # How tables combine and compare
+
+    def __add__(self, other: object) -> CalibrationTable:
+        if not isinstance(other, CalibrationTable):
+            return NotImplemented
+        difference = self.spec.difference(other.spec)
+        if difference is not None:
+            raise ValueError(f"these tables cannot be added: {difference}")
+        return CalibrationTable(self.spec, self.sums + other.sums)
+
+    def __radd__(self, other: object) -> CalibrationTable:
+        """`sum` begins with 0, which counts as the empty table."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CalibrationTable):
+            return NotImplemented
+        return self.spec == other.spec and self.sums.same(other.sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def same_counts(self, other: CalibrationTable) -> bool:
+        """Whether `count`, `ordered_sum` and `rank_count` are equal to the last bit.
+
+        They are for the same unweighted rows by any engine. What passes through a logarithm may differ by 1e-12: V and
+        the log-scores, which are left out, and edges taken from the data, which may differ by as much.
+        """
+        _require_table("same_counts", other)
+        weights = () if self.sums.weight is None else ("weight",)
+        return self.spec.agrees(other.spec) and self.sums.same(
+            other.sums, "rows", "ordered", "rank", *weights
+        )
+
+    def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
+        """Whether row counts are equal and all sums agree to rounding: how weighted tables are compared.
+
+        Sums over a bin may differ by rtol of that bin's count, edges taken from the data by 1e-12.
+        """
+        _require_table("isclose", other)
+        return self.spec.agrees(other.spec) and self.sums.close(other.sums, rtol)
+
+    def coarsen(self, bins: int | Bins) -> CalibrationTable:
+        """The same rows in coarser bins, whose edges are among those of this table.
+
+        >>> import trueness as tn
+        >>> y_true, y_prob = tn.simulate.calibrated(1000, [1, 1, 1], rng=0)
+        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.FineGrid(4000))
+        >>> fine.coarsen(10) == tn.tabulate(y_true, y_prob, bins=10)
+        True
+        >>> fine.coarsen(tn.EqualMass(4)).count
+        array([252, 248, 251, 249])
+        """
+        if self.n_rows == 0:
+            raise ValueError("a table without rows cannot be coarsened")
+        starts, edges = group_starts(self.bins, self.count, as_bins(bins))
+        spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
+        return CalibrationTable(spec, self.sums.grouped(starts))
+
+    def __repr__(self) -> str:
+        kind = "weighted rows" if self.spec.weighted else "rows"
+        head = (
+            f"CalibrationTable: {self.n_rows} {kind}, {self.n_classes} classes, "
+            f"{self.n_bins} bins of {self.spec.variation.name}, ties {self.spec.ties}"
+        )
+        if self.n_bins > 40:
+            return f"{head}\n  ({np.count_nonzero(self.sums.rows)} bins hold rows; coarsen() merges them)"
+        predicted, observed = self._variations()
+        counts = [_plain(count) for count in self.count.tolist()]
+        width = max(12, *map(len, counts))
+        lines = [
+            f"  {low:z7.4f} {high:z7.4f} {count:>{width}}"
+            + (f"{p:z11.4f}{o:z11.4f}{o - p:+z11.4f}" if rows else f"{'-':>11}" * 3)
+            for low, high, count, p, o, rows in zip(
+                self.edges[:-1], self.edges[1:], counts, predicted, observed, self.row_count, strict=True
+            )
+        ]
+        titles = f"   V from      to {'count':>{width}}  predicted   observed        gap"
+        return "\n".join([head, titles, *lines, *self._remarks()])
+
+    def _remarks(self) -> list[str]:
+        """What a reader of the sums must know beside them."""
+        remarks = []
+        if self.tied_rows:
+            remarks.append(f"  {self.tied_rows} rows: the true class shared its probability with another")
+        if self.impossible_rows:
+            remarks.append(
+                f"  {self.impossible_rows} rows: the true class had probability 0, the log-score is -inf"
+            )
+        enough = max(FEW_ROWS, self.n_classes)
+        held = self.effective_count[self.row_count > 0]
+        few = np.count_nonzero(held < enough * (1 - 1e-9))  # but for rounding of weights
+        if few:
+            rows = "effective rows" if self.spec.weighted else "rows"
+            remarks.append(
+                f"  {few} of {held.size} filled bins with fewer than {enough} {rows}: "
+                "their observed variation says little about the labels"
+            )
+        return remarks
+
+    # Files
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in the table as plain numbers, lists and strings, exact."""
+        return table_file.encode(self.spec, self.sums)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any], variation: Variation | None = None) -> Self:
+        """The table of `to_dict`; `variation` is needed if it was made with a measure of your own."""
+        return cls(*table_file.decode(content, variation))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as versioned JSON, whole or not at all."""
+        self.save_all([self], path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> Self:
+        """The (first) table of a file; `variation` is needed if it was made with a measure of your own."""
+        return cls.load_all(path, variation)[0]
+
+    @staticmethod
+    def save_all(tables: Iterable[CalibrationTable], path: str | os.PathLike[str]) -> None:
+        """Write several tables into one file, such as one by entropy and one by confidence of the same rows."""
+        table_file.write([table.to_dict() for table in tables], path)
+
+    @classmethod
+    def load_all(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> list[Self]:
+        """All tables of a file."""
+        return [cls(*content) for content in table_file.read(path, variation)]
+
+
+def _require_table(method: str, other: object) -> None:
+    if not isinstance(other, CalibrationTable):
+        raise TypeError(f"{method} compares with another CalibrationTable, got {type(other).__name__}")
+
+
+def _plain(count: float) -> str:
+    """Whole numbers to the last digit, other sums of weights to six digits or one decimal."""
+    if isinstance(count, int) or (count.is_integer() and count < 2**53):
+        return str(int(count))
+    return f"{count:.1f}" if 1e5 <= count < 1e10 else f"{count:.6g}"
+
+
+def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
+    """above / below, and `empty` where below is zero."""
+    ratio = np.full(above.shape, empty)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio

@@ -1,0 +1,202 @@
+"""What a table is made of: the spec that says what was summed, and the sums themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from trueness._arrays import FloatArray, IntArray
+from trueness.bins import EQUAL_MASS_SNAP, Edges
+from trueness.table.exact_sums import (
+    LOG_SCORE_BITS,
+    PROBABILITY_BITS,
+    ExactSum,
+    FloatSum,
+    Sum,
+    frozen,
+    remade,
+)
+from trueness.variation import Variation
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """What the sums of a table are sums of. Only tables of equal specs add."""
+
+    n_classes: int
+    variation: Variation
+    bins: Edges
+    ties: str = "first"
+    weighted: bool = False
+
+    def difference(self, other: TableSpec) -> str | None:
+        """The first field in which two specs differ, with both values; None if they are equal."""
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+            if mine != theirs:
+                return f"{field.name} differs: {_contrast(mine, theirs)}"
+        return None
+
+    def agrees(self, other: TableSpec) -> bool:
+        """Whether specs are equal but for the rounding of V in edges, as engines make them of the same rows."""
+        mine, theirs = self.bins, other.bins
+        if mine.snap != theirs.snap or mine.n_bins != theirs.n_bins:
+            return False
+        apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
+        return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
+
+
+def _contrast(mine: Any, theirs: Any) -> str:
+    """Two unlike values, with as many digits as tell them apart."""
+    shown = _brief(mine)
+    if shown != _brief(theirs):
+        return f"{shown} and {_brief(theirs)}"
+    if not isinstance(mine, Edges):
+        return f"{shown} and another of the same name"
+    pairs = zip(mine.edges, theirs.edges, strict=True)
+    unlike = [f"edges[{k}] is {a!r} and {b!r}" for k, (a, b) in enumerate(pairs) if a != b]
+    if mine.snap != theirs.snap:
+        unlike.append(f"snap is {mine.snap!r} and {theirs.snap!r}")
+    return f"both are {shown}, but {unlike[0]}"
+
+
+def _brief(value: Any) -> str:
+    if not isinstance(value, Edges):
+        return repr(value)
+    snap = "" if value.snap is None else f", snap {value.snap:g}"
+    shown = [f"{edge:z.6g}" for edge in value.edges]
+    middle = shown if len(shown) <= 12 else [*shown[:4], "…", *shown[-3:]]
+    return f"{value.n_bins} bins [{' '.join(middle)}]{snap}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Everything a table adds up, as exact integers (or as floats, if rows are weighted)."""
+
+    rows: IntArray
+    """Number of rows in each bin, (M,)."""
+    tied_rows: IntArray
+    """Rows whose true class shared its probability with another class, ()."""
+    impossible_rows: IntArray
+    """Rows whose true class had probability zero, ()."""
+    ordered: Sum
+    """Σq over each bin, (M, C)."""
+    rank: Sum
+    """Σr over each bin: how often the true class stood at each rank, (M, C)."""
+    variation: Sum
+    """Σ𝒱(p) over each bin, (M,)."""
+    log_score: Sum
+    """Σ(ln p_y + H) over rows with p_y > 0, in nats, ()."""
+    log_score_variance: Sum
+    """Σ of the varentropies of all rows, ()."""
+    true_probability: Sum | None = None
+    """Σp_y, (); like the next two, absent from files of schema 1."""
+    square: Sum | None = None
+    """Σ‖p‖², each p·p rounded to a multiple of 2⁻⁵², ()."""
+    log_likelihood: Sum | None = None
+    """Σ ln p_y over rows with p_y > 0, in nats, ()."""
+    weight: FloatSum | None = None
+    """Σw over each bin of a weighted table, (M,)."""
+    weight_square: FloatSum | None = None
+    """Σw² over each bin of a weighted table, (M,)."""
+
+    def __post_init__(self) -> None:
+        for counts in (self.rows, self.tied_rows, self.impossible_rows):
+            frozen(counts)
+
+    __reduce__ = remade
+
+    @classmethod
+    def zeros(cls, spec: TableSpec) -> Sums:
+        """The identity of `+`."""
+        m, c = spec.bins.n_bins, spec.n_classes
+
+        def zero(shape: tuple[int, ...], bits: int) -> Sum:
+            return FloatSum(np.zeros(shape)) if spec.weighted else ExactSum.zeros(shape, bits)
+
+        return cls(
+            rows=np.zeros(m, np.int64),
+            tied_rows=np.zeros((), np.int64),
+            impossible_rows=np.zeros((), np.int64),
+            ordered=zero((m, c), PROBABILITY_BITS),
+            rank=zero((m, c), PROBABILITY_BITS),
+            variation=zero((m,), PROBABILITY_BITS),
+            log_score=zero((), LOG_SCORE_BITS),
+            log_score_variance=zero((), LOG_SCORE_BITS),
+            true_probability=zero((), PROBABILITY_BITS),
+            square=zero((), PROBABILITY_BITS),
+            log_likelihood=zero((), LOG_SCORE_BITS),
+            weight=FloatSum(np.zeros(m)) if spec.weighted else None,
+            weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
+        )
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """The fields that are there, by name."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ((name, value) for name, value in values if value is not None)
+
+    def __add__(self, other: Sums) -> Sums:
+        def added(a: Any, b: Any) -> Any:
+            return np.asarray(a + b) if isinstance(a, np.ndarray) else a + b
+
+        theirs = dict(other.items())
+        # What one of the two lacks is unknown for both together.
+        return Sums(**{name: added(mine, theirs[name]) for name, mine in self.items() if name in theirs})
+
+    def same(self, other: Sums, *names: str) -> bool:
+        """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""
+        chosen = names or tuple(field.name for field in fields(self))
+        return all(_same(getattr(self, name), getattr(other, name)) for name in chosen)
+
+    @property
+    def mass(self) -> FloatArray:
+        """Number of rows in each bin, or the sum of their weights, (M,)."""
+        return self.rows.astype(np.float64) if self.weight is None else self.weight.value
+
+    def close(self, other: Sums, rtol: float) -> bool:
+        """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
+
+        Sums over a bin are judged on the scale of that bin, or a light one would pass whatever it holds; Σw² on its
+        own; totals, some of which may cancel over the rows, on that of all rows.
+        """
+        mass = np.maximum(self.mass, other.mass)
+        of_all = np.asarray(mass.sum())
+        mine, theirs = dict(self.items()), dict(other.items())
+
+        def scale(name: str, value: FloatArray) -> FloatArray:
+            return np.zeros(()) if name == "weight_square" else of_all if value.ndim == 0 else mass
+
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(a, theirs[name])
+            if isinstance(a, np.ndarray)
+            else _close(a.value, theirs[name].value, rtol, scale(name, a.value))
+            for name, a in mine.items()
+        )
+
+    def grouped(self, starts: IntArray) -> Sums:
+        """Runs of bins that begin at `starts` merged into one each; totals over all rows stay."""
+        if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
+            raise ValueError(f"runs of bins must begin at 0 and one after the other, got {starts.tolist()}")
+
+        def merged(value: Any) -> Any:
+            if isinstance(value, np.ndarray):
+                return value if value.ndim == 0 else np.add.reduceat(value, starts)
+            return value if value.value.ndim == 0 else value.grouped(starts)
+
+        return Sums(**{name: merged(value) for name, value in self.items()})
+
+
+def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:
+    """Whether a and b differ by at most rtol of the largest of them and of the scale, which goes with axis 0."""
+    along = scale.reshape(scale.shape + (1,) * (a.ndim - scale.ndim))
+    largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), along)
+    return bool(np.all(np.abs(a - b) <= rtol * largest))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a.same(b))

@@ -1,0 +1,127 @@
+"""Two kinds of number that add: exact sums of counted rows, float sums of weighted ones.
+
+An exact sum of numbers that were rounded to multiples of 2⁻ᵇ does not depend on the order in which they were
+added, so tables made from the same rows in any split, by any number of workers, are equal to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._arrays import FloatArray, IntArray
+
+PROBABILITY_BITS = 52
+"""Probabilities and variations enter as multiples of 2⁻⁵², the spacing of float64 just above 1."""
+
+ONE_BITS = int(np.float64(1.0).view(np.int64))
+"""The bits of 1.0. Between 1 and 2 floats are 2⁻⁵² apart, so the bits of 1 + p are these plus p in units of 2⁻⁵²."""
+
+LOG_SCORE_BITS = 40
+"""Log-scores reach some hundreds, so they enter as multiples of 2⁻⁴⁰."""
+
+
+def bits_of_ones(n: int) -> int:
+    """n times `ONE_BITS` as an int64 holds it, modulo 2⁶⁴: what to take off the sum of the bits of n numbers 1 + p."""
+    return (n * ONE_BITS + 2**63) % 2**64 - 2**63
+
+
+def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The array itself, made read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def remade(value: Any) -> tuple[type, tuple[Any, ...]]:
+    """For `__reduce__`: a copy is made anew from the fields, because NumPy forgets what was read-only."""
+    return type(value), tuple(getattr(value, field.name) for field in fields(value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactSum:
+    """Sums held as whole + fraction·2⁻ᵇ in two int64 arrays, 0 ≤ fraction < 2ᵇ.
+
+    Room for 2⁴⁰ rows and more, and every integer in it is exact in JSON.
+
+    >>> half = ExactSum.carried(np.array([0]), np.array([1 << 51]), 52)
+    >>> (half + half + half).value
+    array([1.5])
+    """
+
+    whole: IntArray
+    fraction: IntArray
+    bits: int
+
+    def __post_init__(self) -> None:
+        frozen(self.whole)
+        frozen(self.fraction)
+
+    __reduce__ = remade
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], bits: int) -> ExactSum:
+        """The identity of `+`."""
+        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), bits)
+
+    @classmethod
+    def carried(cls, whole: IntArray, units: IntArray, bits: int) -> ExactSum:
+        """whole + units·2⁻ᵇ, with what exceeds one carried over (negative units borrow)."""
+        return cls(np.asarray(whole + (units >> bits)), np.asarray(units & ((1 << bits) - 1)), bits)
+
+    @property
+    def value(self) -> FloatArray:
+        """The nearest float64: one rounding, of a sum that is exact."""
+        return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
+
+    @property
+    def units(self) -> int:
+        """A single sum as a Python integer, in units of 2⁻ᵇ."""
+        return (int(self.whole) << self.bits) + int(self.fraction)
+
+    def __add__(self, other: ExactSum) -> ExactSum:
+        return ExactSum.carried(self.whole + other.whole, self.fraction + other.fraction, self.bits)
+
+    def same(self, other: ExactSum) -> bool:
+        """Equal to the last bit."""
+        return np.array_equal(self.whole, other.whole) and np.array_equal(self.fraction, other.fraction)
+
+    def grouped(self, starts: IntArray) -> ExactSum:
+        """Sums over runs of the first axis that begin at `starts`.
+
+        The fractions are added in two halves: more than 2¹¹ of them at once would not fit in an int64.
+        """
+        half = self.bits // 2
+        low = np.add.reduceat(self.fraction & ((1 << half) - 1), starts, axis=0)
+        high = np.add.reduceat(self.fraction >> half, starts, axis=0) + (low >> half)
+        whole = np.add.reduceat(self.whole, starts, axis=0) + (high >> (self.bits - half))
+        fraction = ((high & ((1 << (self.bits - half)) - 1)) << half) | (low & ((1 << half) - 1))
+        return ExactSum(whole, fraction, self.bits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatSum:
+    """Sums of weighted numbers in float64: they agree between splits to rounding, not to the bit."""
+
+    value: FloatArray
+
+    def __post_init__(self) -> None:
+        frozen(self.value)
+
+    __reduce__ = remade
+
+    def __add__(self, other: FloatSum) -> FloatSum:
+        return FloatSum(np.asarray(self.value + other.value))
+
+    def same(self, other: FloatSum) -> bool:
+        """Equal to the last bit."""
+        return np.array_equal(self.value, other.value)
+
+    def grouped(self, starts: IntArray) -> FloatSum:
+        """Sums over runs of the first axis that begin at `starts`."""
+        return FloatSum(np.add.reduceat(self.value, starts, axis=0))
+
+
+Sum: TypeAlias = ExactSum | FloatSum

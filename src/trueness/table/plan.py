@@ -1,0 +1,68 @@
+"""Which tables are made of rows: by which measure, in which bins, and in which bins of confidence beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from trueness._arguments import require_choice
+from trueness.bins import Bins, Edges, as_bins, confidence_bins_for
+from trueness.ranking import TIES
+from trueness.table.content import TableSpec
+from trueness.variation import Variation, as_variation, variations
+
+EdgesOf = Callable[[Variation, Bins], Edges]
+"""The edges of bins by a measure; bins of equal mass need the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """The tables to make of the same rows: one by variation, and one by confidence, off which ECE is read."""
+
+    variation: Variation
+    bins: Bins
+    confidence_bins: Bins | None
+    """None if there is no second table: it was not asked for, or confidence is the measure."""
+    ties: str = "first"
+
+    @classmethod
+    def of(
+        cls,
+        variation: str | Variation = "entropy",
+        bins: int | Bins = 10,
+        confidence_bins: int | Bins | None = None,
+        ties: str = "first",
+        *,
+        with_confidence: bool = True,
+    ) -> TablePlan:
+        """The plan that arguments ask for, or an error that names the argument."""
+        require_choice("ties", ties, TIES)
+        measure, chosen = as_variation(variation), as_bins(bins)
+        second = with_confidence and measure != variations["confidence"]
+        return cls(measure, chosen, confidence_bins_for(chosen, confidence_bins) if second else None, ties)
+
+    @property
+    def wanted(self) -> list[tuple[Variation, Bins]]:
+        """Measure and bins of each table."""
+        first = (self.variation, self.bins)
+        return (
+            [first]
+            if self.confidence_bins is None
+            else [first, (variations["confidence"], self.confidence_bins)]
+        )
+
+    @property
+    def measures(self) -> list[Variation]:
+        """The measure of each table."""
+        return [measure for measure, _ in self.wanted]
+
+    def specs(self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None) -> list[TableSpec]:
+        """The spec of each table; `edges_of` gives the edges where bins depend on the rows."""
+
+        def resolved(measure: Variation, bins: Any) -> Edges:
+            edges: Edges = bins.resolve(*measure.range_for(n_classes))
+            return edges
+
+        find = edges_of or resolved
+        return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]

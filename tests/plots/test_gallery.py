@@ -1,0 +1,23 @@
+"""The gallery shows what its code draws."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.plots
+def test_every_picture_is_drawn_by_the_code_beside_it():
+    import matplotlib.pyplot as plt
+
+    script = runpy.run_path(str(ROOT / "scripts" / "make_gallery.py"))
+    names = script["scope"]()
+    for it in script["GALLERY"]:
+        figure = script["drawn"](it, names)
+        assert any(axes.has_data() for axes in figure.axes), it.name
+        plt.close("all")
+        assert (ROOT / "docs" / "gallery" / f"{it.name}.png").read_bytes().startswith(b"\x89PNG")
+    written = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert written == script["page"](script["printed"](names)), "run make gallery"
