@@ -14,9 +14,10 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
+from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate
-from trueness.variation import Variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 Gap = Callable[[CalibrationTable], FloatArray]
 
@@ -30,7 +31,7 @@ def variation_gap(table: CalibrationTable) -> FloatArray:
     Positive: the outcomes varied more than predicted, which is over-confidence.
     """
     _require_table(table)
-    return table.gap if table.spec.variation.grows_with_dispersion else -table.gap
+    return table.gap * table.spec.variation.sign
 
 
 def top_label_gap(table: CalibrationTable) -> FloatArray:
@@ -41,7 +42,7 @@ def top_label_gap(table: CalibrationTable) -> FloatArray:
 
 def uncertainty_gap(table: CalibrationTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
-    _require_measure(table, "entropy", "uncertainty_gap")
+    _require_measure(table, ENTROPY, "uncertainty_gap")
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 
@@ -112,7 +113,7 @@ def expected_calibration_error(
     table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
-    _require_measure(table, "confidence", "expected_calibration_error")
+    _require_measure(table, CONFIDENCE, "expected_calibration_error")
     return top_label_error(table, norm=norm, min_count=min_count)
 
 
@@ -319,10 +320,15 @@ def _require_table(table: Any) -> None:
         )
 
 
-def _require_measure(table: CalibrationTable, name: str, reader: str) -> None:
+def _require_measure(table: CalibrationTable, measure: Variation, reader: str) -> None:
     _require_table(table)
-    if table.spec.variation.name != name:
-        raise ValueError(
-            f"{reader} needs a table binned by {name}, this one is binned by {table.spec.variation.name}: "
-            f"tabulate with variation={name!r}"
+    if table.spec.variation != measure:
+        raise InvalidValueError(
+            "wrong-measure",
+            "{reader} needs a table binned by {needed}, this one is binned by {value}",
+            "tabulate with variation={needed!r}",
+            argument="table",
+            reader=reader,
+            needed=measure.name,
+            value=table.spec.variation.name,
         )

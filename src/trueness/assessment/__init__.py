@@ -28,7 +28,7 @@ from trueness.rows import Rows
 from trueness.rows.groups import coded_groups, names_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
-from trueness.variation import Variation, as_variation, variations
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 __all__ = [
     "REPORTED",
@@ -247,8 +247,8 @@ def specs_for(
     require_choice("ties", ties, TIES)
     weighted = rows.sample_weight is not None
     wanted = [(measure, bins)]
-    if measure.name != "confidence":
-        wanted.append((variations["confidence"], confidence_bins))
+    if measure != CONFIDENCE:
+        wanted.append((CONFIDENCE, confidence_bins))
     return [
         TableSpec(rows.n_classes, of, edges_for(rows, of, chosen, engine, n_threads), ties, weighted)
         for of, chosen in wanted
@@ -261,10 +261,10 @@ def _material(argument: str, table: Any, confidence_table: Any) -> Material:
             raise TypeError(
                 f"{name} must be a CalibrationTable, such as tabulate returns, got {type(given).__name__}"
             )
-    if table.spec.variation.name == "confidence" and confidence_table is None:
+    if table.spec.is_by_confidence and confidence_table is None:
         return Material(table, table)
     if confidence_table is not None:
-        if confidence_table.spec.variation.name != "confidence":
+        if not confidence_table.spec.is_by_confidence:
             raise ValueError(
                 f"confidence_table is binned by {confidence_table.spec.variation.name}: tabulate with "
                 "variation='confidence'"

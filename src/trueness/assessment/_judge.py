@@ -166,12 +166,11 @@ def judge_once(material: Material, settings: Settings) -> Assessment:
         ece = vce
     else:
         ece = variation_error(_evidence(material, settings, _BY_CONFIDENCE), level, [settings.seed, 4])
-    by_entropy = table.spec.variation.name == "entropy"
     return Assessment(
         vce=vce,
         net=net_gap(evidence, level),
         ece=ece,
-        uce=uncertainty_reference(evidence, table) if by_entropy else None,
+        uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),

@@ -29,7 +29,7 @@ from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import coded_groups, names_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
-from trueness.variation import Variation, as_variation, variations
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 _STREAM = 6
 
@@ -120,7 +120,7 @@ def _edges(
     rows = Rows.of_predictions(y_prob, sample_weight, **options)
     return (
         edges_for(rows, *by_measure, "auto", None),
-        edges_for(rows, variations["confidence"], confidence_bins, "auto", None),
+        edges_for(rows, CONFIDENCE, confidence_bins, "auto", None),
         rows.n_classes,
     )
 
@@ -168,7 +168,7 @@ class Comparer:
             str(name): [
                 TableSpec(n_classes, of, edges, ties, weighted)
                 for of, edges in zip(
-                    (measure, variations["confidence"]),
+                    (measure, CONFIDENCE),
                     _resolved(bins, confidence_bins, str(name), measure, n_classes),
                     strict=True,
                 )
@@ -312,8 +312,7 @@ def _resolved(
             "EqualMass bins depend on all rows, which a stream has not seen: pass a mapping from each model to a pair, "
             "(EqualMass(...).fit(y_prob), EqualMass(...).fit(y_prob, variation='confidence'))"
         )
-    confidence = variations["confidence"]
     return (
         chosen.resolve(*measure.range_for(n_classes)),
-        by_confidence.resolve(*confidence.range_for(n_classes)),
+        by_confidence.resolve(*CONFIDENCE.range_for(n_classes)),
     )
