@@ -73,7 +73,7 @@ class FilledBins:
 
     @property
     def largest_gap(self) -> float:
-        """An upper bound of |𝒪 - 𝒫|; infinite if none is known."""
+        """The largest possible |𝒪 - 𝒫|."""
         return self.variation.largest_gap_for(self.n_classes)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -31,8 +32,8 @@ class Variation:
     >>> gini.range_for(4)
     (0.0, 0.75)
 
-    All facts after `function` are optional, and a fact that is left out is never assumed: the expectation under
-    calibration is then estimated by simulation, and an interval is only cut off where the declared facts allow it.
+    All facts after `function` are optional. Without them the mean under calibration is simulated, and intervals end
+    where the values of `function` do.
 
     Two measures are equal if they have the same name, range, direction and code; a saved table stores the name.
     """
@@ -176,13 +177,20 @@ class Variation:
         return float(self.lipschitz(n_classes) if callable(self.lipschitz) else self.lipschitz)
 
     def largest_gap_for(self, n_classes: int) -> float:
-        """An upper bound of |V(r) - V(q)| for rank frequencies r and sorted q; infinite if none follows from the facts.
+        """The largest possible |V(r) - V(q)| for rank frequencies r and sorted q.
 
-        A symmetric measure has the same range on both. Others may leave their range where the ranks are out of order;
-        since ‖r - q‖₁ ≤ 2, twice the Lipschitz constant is a bound.
+        A symmetric measure has the same range on both. Others may leave their range where the ranks are out of order:
+        since ‖r - q‖₁ ≤ 2, twice the Lipschitz constant is a bound. If that is unknown too, the frequencies in which
+        all rows have the same rank are taken as the extremes, as they are for linear measures.
         """
         low, high = self.range_for(n_classes)
-        return high - low if self.symmetric else 2 * self.lipschitz_for(n_classes)
+        if self.symmetric:
+            return high - low
+        bound = 2 * self.lipschitz_for(n_classes)
+        if bound < math.inf:
+            return bound
+        least, most = _extremes_at_single_ranks(self, n_classes)
+        return max(high, most) - min(low, least)
 
     def expectation_for(self, count: IntArray, probability: FloatArray) -> FloatArray | None:
         """E[V(X/n)] for X ~ Multinomial(n, p), (M,), of n, (M,), and p, (M, C); None if not known exactly."""
@@ -205,6 +213,18 @@ class Variation:
 
     def __repr__(self) -> str:
         return f"Variation({self.name!r})"
+
+
+@lru_cache(maxsize=16)
+def _extremes_at_single_ranks(variation: Variation, n_classes: int) -> tuple[float, float]:
+    """The least and largest finite V of frequencies that are 1 at one rank and 0 at all others."""
+    step = max(1, 2**20 // n_classes)
+    starts = range(0, n_classes, step)
+    vectors = (np.eye(min(step, n_classes - start), n_classes, start) for start in starts)
+    with np.errstate(all="ignore"):
+        values = np.concatenate([np.asarray(variation.function(some), np.float64) for some in vectors])
+    finite = values[np.isfinite(values)]
+    return float(finite.min(initial=math.inf)), float(finite.max(initial=-math.inf))
 
 
 def _is_library_name(name: str) -> bool:
