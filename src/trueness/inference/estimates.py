@@ -28,10 +28,11 @@ class Interval:
     """How it was made: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
 
     @classmethod
-    def within(
-        cls, least: float, most: float, centre: float, reach: float, level: float, method: str
+    def around(
+        cls, centre: float, reach: float, possible: tuple[float, float], level: float, method: str
     ) -> Interval:
         """The interval from centre - reach to centre + reach, clipped to the possible values."""
+        least, most = possible
         low, high = (min(most, max(least, end)) for end in (centre - reach, centre + reach))
         return cls(low, high, level, method)
 
@@ -266,7 +267,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
             )
         ),
         debiased=float(debiased_total(w, gap, e.sd)),
-        interval=Interval.within(0.0, e.bins.largest_gap, total, reach, level, "half-normal"),
+        interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -300,7 +301,7 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
             )
         ),
         debiased=debiased,
-        interval=Interval.within(-most, most, debiased, reach, level, "normal"),
+        interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -340,7 +341,7 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
         p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
         centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
         debiased=debiased,
-        interval=Interval.within(0.0, 1.0, value, reach, level, "triangle"),
+        interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
         centred_gap=e.spread_out(observed - expected),
         debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),

@@ -214,9 +214,7 @@ class Pilot:
             from trueness.tabulation import fused
 
             return fused.edges_of_measured(values, self.cells[line], variation, n_classes, bins)
-        nth = bins.nth(len(values))
-        values.partition(nth)
-        return bins.edges_at(values[nth], *variation.range_for(n_classes))
+        return bins.edges_at(bins.right_ends(values), *variation.range_for(n_classes))
 
 
 def ordered_predictions(y_prob: FloatArray) -> FloatArray:
