@@ -28,7 +28,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def listed(items: Iterable[Any], most: int = 6) -> str:
+def first_few(items: Iterable[Any], most: int = 6) -> str:
     """The first few items, separated by commas."""
     shown = [str(item) for item in items]
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")

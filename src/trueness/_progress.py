@@ -16,7 +16,7 @@ Progress = Callable[[float], None]
 """Is called with the share of the work that is done, up to 1."""
 
 
-def shown(progress: Progress | bool | None) -> Progress | None:
+def progress_callback(progress: Progress | bool | None) -> Progress | None:
     """What to call with the share that is done, for an argument `progress` of the library; None for nothing.
 
     None is a bar on a terminal, False is nothing, and a callable is itself. The bar appears when the work has taken a
@@ -41,7 +41,7 @@ class _ShareBar:
     def __call__(self, share: float) -> None:
         if self._bar is None and share < 1 and time.time() - self._start >= APPEARS_AFTER:
             layout = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-            self._bar = _made_bar(total=1.0, bar_format=layout, delay=APPEARS_AFTER)
+            self._bar = _new_bar(total=1.0, bar_format=layout, delay=APPEARS_AFTER)
             if self._bar is not None:  # as if it had been there all the time, which its estimate needs
                 self._bar.start_t = self._bar.last_print_t = self._start
         if self._bar is not None:
@@ -56,7 +56,7 @@ def progress_bar(total: int, unit: str, name: str | None = None) -> Iterator[Cal
     """What is to be called with how much more is done, from any thread; it shows nothing except on a terminal."""
     bar = None
     if total and _on_terminal():
-        bar = _made_bar(total=total, unit=unit, unit_scale=True, desc=name, delay=APPEARS_AFTER)
+        bar = _new_bar(total=total, unit=unit, unit_scale=True, desc=name, delay=APPEARS_AFTER)
     if bar is None:
         yield lambda _: None
         return
@@ -79,7 +79,7 @@ def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _made_bar(**how: Any) -> Any:
+def _new_bar(**how: Any) -> Any:
     """A bar of tqdm's on stderr, which leaves nothing behind; None if tqdm is not installed."""
     try:
         from tqdm import tqdm

@@ -11,7 +11,7 @@ import numpy as np
 
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import IntArray
-from trueness._progress import Progress, shown
+from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
@@ -21,7 +21,7 @@ from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.verdict import Finding, Verdict
 from trueness.bins import Bins, as_bins, confidence_bins_for
-from trueness.inference.poisson import ClusterWeights, stream_key
+from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
 from trueness.ranking import TIES
 from trueness.rows import Rows
@@ -120,7 +120,10 @@ def assess(
     >>> print(result.verdict)
     over-confident: its first choice is right in 61.3 % of rows and stated at 69.1 %; outcomes vary more than ...
     """
-    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
@@ -216,7 +219,10 @@ def assess_table(
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
-    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     whole = _material("table", table, confidence_table)
     parts = {}

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from trueness._arguments import require_choice, whole_number, yes_or_no
-from trueness._progress import Progress, shown
+from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
-from trueness.inference.poisson import ClusterWeights, RowWeights, stream_key
+from trueness.inference.bootstrap_weights import ClusterWeights, RowWeights, stream_key
 from trueness.inference.replicates import Replicates, replicate
 from trueness.ranking import TIES
 from trueness.rows import Rows
@@ -66,7 +66,7 @@ def compare(
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
     good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
     """
-    models, progress = _checked_models(y_probs), shown(progress)
+    models, progress = _checked_models(y_probs), progress_callback(progress)
     chosen = as_bins(bins)
     measure = as_variation(variation)
     edges = {

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference._tilt import Bias, fitted_bias
-from trueness.inference.folded import debiased_total, half_normal_quantile, normal_quantile
+from trueness.inference._bias import Bias, fitted_bias
+from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable

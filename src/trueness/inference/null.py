@@ -7,12 +7,13 @@ judged as well as what is held in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._threads import Span, in_threads
 from trueness.table import CalibrationTable
 from trueness.tabulation.engines import thread_count
 from trueness.variation import Variation
@@ -142,28 +143,23 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
     logs = bins.log_predicted
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
-    def fill(m: int) -> None:
-        q, done = bins.predicted[m], 0
-        for r in frequencies(m):
-            rows = slice(done, done + len(r))
-            done += len(r)
-            variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
-            apart = r - q
-            log_score[rows, m] = apart @ logs[m]
-            ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
-            np.abs(apart, out=apart)
-            tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
-            tv_noise[m] += apart.sum(axis=0)
-            w1_noise[m] += ahead.sum(axis=0)
+    def fill(spans: Iterable[Span]) -> None:
+        for m, _ in spans:
+            q, done = bins.predicted[m], 0
+            for r in frequencies(m):
+                rows = slice(done, done + len(r))
+                done += len(r)
+                variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
+                apart = r - q
+                log_score[rows, m] = apart @ logs[m]
+                ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
+                np.abs(apart, out=apart)
+                tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
+                tv_noise[m] += apart.sum(axis=0)
+                w1_noise[m] += ahead.sum(axis=0)
 
-    if resamples * bins.predicted.size < MANY_VALUES:
-        for m in range(n_bins):
-            fill(m)
-    else:
-        from concurrent.futures import ThreadPoolExecutor  # here, because most calls do without
-
-        with ThreadPoolExecutor(thread_count(None, fused=True)) as pool:
-            list(pool.map(fill, range(n_bins)))
+    n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
+    in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
     return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 

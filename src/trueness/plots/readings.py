@@ -21,7 +21,7 @@ from trueness.inference.estimates import (
     uncertainty_reference,
     variation_error,
 )
-from trueness.inference.folded import normal_quantile
+from trueness.inference.normal import normal_quantile
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 METRICS = ("vce", "ece", "uce")

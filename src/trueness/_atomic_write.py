@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def written_whole(path: str) -> Iterator[str]:
+def atomic_file(path: str) -> Iterator[str]:
     """The name of a new file in the same folder, which replaces the target on success and is deleted on failure.
 
     If the path is a link, the link stays and the file it points to is replaced. The new file gets the permissions of
@@ -42,7 +42,7 @@ def write_text(path: str, text: str) -> None:
         with _named(path), open(path, "w", encoding="utf-8") as file:  # which refuses folders
             file.write(text)
         return
-    with written_whole(path) as beside, open(beside, "x", encoding="utf-8") as file:
+    with atomic_file(path) as beside, open(beside, "x", encoding="utf-8") as file:
         file.write(text)
 
 
