@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import trueness as tn
-from trueness._progress import shown
+from trueness._progress import progress_callback
 
 WORK = """
 import numpy as np, trueness as tn, trueness._progress as bars
@@ -73,7 +73,7 @@ def test_it_appears_after_a_second(monkeypatch: pytest.MonkeyPatch, capsys: Any)
     now = 0.0
     monkeypatch.setattr("time.time", lambda: now)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = shown(None)
+    bar = progress_callback(None)
     assert bar is not None
     for now, share in ((0.5, 0.1), (0.9, 0.2), (1.0, 0.25)):  # noqa: B007
         before = capsys.readouterr().err
@@ -88,7 +88,7 @@ def test_without_tqdm_there_is_none(monkeypatch: pytest.MonkeyPatch, capsys: Any
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setattr("trueness._progress.APPEARS_AFTER", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = shown(None)
+    bar = progress_callback(None)
     assert bar is not None
     bar(0.5)
     bar(1.0)

@@ -1,4 +1,4 @@
-"""What is printed: numbers, counts and names, text from outside as it may be shown, and where it goes."""
+"""Formatting of text for people: counts, p-values, lists, and text from outside."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 STANDARD_OUTPUT = "-"
-"""The name of an output that is printed instead of written to a file."""
+"""The name of an output that is printed to standard output instead of written to a file."""
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters, marks that change the direction of writing and lone surrogates escaped.
+    r"""The text with control characters, direction marks and lone surrogates escaped.
 
     >>> visible("St Mary"), visible("a\x1b[31m")
     ('St Mary', 'a\\x1b[31m')
@@ -28,7 +28,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def listed(items: Iterable[Any], most: int = 6) -> str:
+def first_few(items: Iterable[Any], most: int = 6) -> str:
     """The first few items, separated by commas."""
     shown = [str(item) for item in items]
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")

@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -20,17 +20,17 @@ from threading import Lock
 from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness._arguments import yes_or_no
 from trueness._version import __version__
 from trueness.assessment import Assessment, assess_table
 from trueness.bins import Bins, Edges, EqualMass, as_bins
+from trueness.bins.selection import DigitCounts, Keys, order_statistics
 from trueness.files import Batch, Choice, GroupedTables, Input, InputError, Plan, Request, RowOptions
 from trueness.files._batches import batch_of
 from trueness.files._columns import choose
 from trueness.files._errors import nearest
-from trueness.files._exact import keep_variations
+from trueness.files._exact import write_sort_keys
 from trueness.files._fields import Chunk, Field
 from trueness.files._paths import Kind
 from trueness.files._summing import batch_tables, refuse_too_many
@@ -44,7 +44,7 @@ from trueness.tabulation.engines import compiles
 from trueness.variation import Variation, as_variation
 
 DIGIT_BITS = 8
-"""How many bits of the exact edges are found at a time: 2 kB of counts for each bin and partition."""
+"""Bits of the exact edges that are found in one round: 2 kB of counts for each bin and partition."""
 
 _WARMING = Lock()
 
@@ -155,16 +155,16 @@ class Work:
             skipped += batch.skipped
         return Part(tables, skipped)
 
-    def variations(self, batches: Iterable[Batch]) -> list[NDArray[np.uint64]]:
-        """V of the rows by each measure, as whole numbers that sort as V does, sorted."""
+    def variations(self, batches: Iterable[Batch]) -> list[Keys]:
+        """The sort keys of V of the rows by each measure, sorted."""
         measures = [spec.variation for spec in self.specs]
         files = [io.BytesIO() for _ in measures]
         for batch in batches:
             if len(batch):
                 if self.engine == "fused":
                     _warm(batch, self.specs)
-                keep_variations(batch, measures, files, self.engine)
-        return [np.sort(_sortable(np.frombuffer(file.getbuffer()))) for file in files]
+                write_sort_keys(batch, measures, files, self.engine)
+        return [np.sort(np.frombuffer(file.getbuffer(), np.uint64)) for file in files]
 
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the bins that were asked for: those of equal mass are made of the grid now."""
@@ -213,44 +213,17 @@ def _warm(batch: Batch, specs: Sequence[TableSpec]) -> None:
             tabulate_rows(first, specs, "fused", 1)
 
 
-def exact_edges(work: Work, n_rows: int, below: Callable[[NDArray[np.uint64]], NDArray[Any]]) -> list[Edges]:
+def exact_edges(work: Work, n_rows: int, count: DigitCounts) -> list[Edges]:
     """The edges that `tabulate` would find for all rows at once with the same engine, to the last bit.
 
-    `below` counts, for each measure and each of its candidates (measures, candidates), the values of all partitions
-    that are smaller. The ⌈kN/M⌉-th smallest value is the largest number with at most that many values below it; it is
-    found eight bits at a time, so that only counts ever move.
+    `count` counts the digits of the keys of all partitions, of which there is one list for each measure.
     """
     assert isinstance(work.plan.bins, EqualMass)
-    nth = work.plan.bins.nth(n_rows)
-    found = np.zeros((len(work.specs), len(nth)), np.uint64)
-    digits = np.arange(1, 2**DIGIT_BITS, dtype=np.uint64)
-    for shift in range(64 - DIGIT_BITS, -1, -DIGIT_BITS):
-        candidates = found[:, :, None] + (digits << np.uint64(shift))
-        counts = below(candidates.reshape(len(found), -1)).reshape(candidates.shape)
-        reached = np.count_nonzero(counts <= nth[:, None], axis=2).astype(np.uint64)
-        found += reached << np.uint64(shift)
+    ends = order_statistics(work.plan.bins.nth(n_rows), len(work.specs), count, DIGIT_BITS)
     return [
-        work.plan.bins.edges_at(_number(ends), *spec.variation.range_for(work.n_classes))
-        for ends, spec in zip(found, work.specs, strict=True)
+        work.plan.bins.edges_at(of_measure, *spec.variation.range_for(work.n_classes))
+        for of_measure, spec in zip(ends, work.specs, strict=True)
     ]
-
-
-_SIGN = np.uint64(1 << 63)
-
-
-def _sortable(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """The bits of floats so that they sort as the floats do: negative ones turned over, below all others."""
-    bits = values.view(np.uint64)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
-
-
-def _number(key: NDArray[np.uint64]) -> NDArray[np.float64]:
-    return np.where(key & _SIGN, key & ~_SIGN, ~key).view(np.float64)
-
-
-def values_below(values: Sequence[NDArray[np.uint64]], candidates: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many of a partition's sorted values are smaller than each candidate, (measures, candidates)."""
-    return np.stack([np.searchsorted(some, few) for some, few in zip(values, candidates, strict=True)])
 
 
 class Options(TypedDict, total=False):

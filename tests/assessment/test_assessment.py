@@ -14,8 +14,8 @@ import trueness as tn
 from trueness.assessment import text
 from trueness.assessment._groups import flagged_first
 from trueness.assessment._judge import draws_for
+from trueness.inference.bootstrap_weights import ClusterWeights
 from trueness.inference.estimates import Evidence, variation_error
-from trueness.inference.poisson import ClusterWeights
 from trueness.inference.replicates import replicate
 from trueness.rows.groups import coded, names_of
 from trueness.tabulation import tabulate_rows

@@ -12,8 +12,8 @@ import pytest
 
 import trueness as tn
 from trueness.assessment._contrasts import tail_p_value
+from trueness.inference.bootstrap_weights import BLOCK_ROWS, SLOTS, RowWeights, identity, stream_key
 from trueness.inference.null import p_value
-from trueness.inference.poisson import BLOCK_ROWS, SLOTS, RowWeights, identity, stream_key
 
 pytestmark = pytest.mark.simulation
 

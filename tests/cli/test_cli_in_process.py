@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness._whole_file import write_text, written_whole
+from trueness._atomic_write import atomic_file, write_text
 from trueness.cli import main
 from trueness.files import InputError, check_outputs, find_inputs, load_tables
 from trueness.files._source import read_ahead
@@ -228,7 +228,7 @@ class TestOutput:
         path.write_text("before")
 
         def write() -> None:
-            with written_whole(str(path)) as beside:
+            with atomic_file(str(path)) as beside:
                 Path(beside).write_text("half")
                 raise OSError("the disk is full")
 

@@ -13,13 +13,13 @@ import oracle
 import pytest
 
 import trueness as tn
-from trueness.inference._expectation import MANY, expected_entropy
-from trueness.inference._tilt import fitted_bias, most_likely_beta
+from trueness.inference._bias import fitted_bias, most_likely_beta
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.estimates import Evidence
-from trueness.inference.folded import debiased_total, folded_mean, half_normal_quantile, normal_quantile
+from trueness.inference.normal import debiased_total, folded_mean, half_normal_quantile, normal_quantile
 from trueness.inference.null import FilledBins, draw, multinomial_frequencies, p_value
+from trueness.variation.expectation import MANY, expected_entropy
 
 pytestmark = pytest.mark.simulation
 

@@ -14,7 +14,7 @@ from trueness.adapters._words import N_TOTALS
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.rows import sum_tolerance
 from trueness.table import TableSpec
-from trueness.variation import Variation, variations
+from trueness.variation import CONFIDENCE, Variation
 
 KINDS = ("not finite", "outside [0, 1]", "sum is not 1", "label out of range")
 GOOD, IGNORED = len(KINDS), len(KINDS) + 1
@@ -81,11 +81,11 @@ def confidence_spec_of(spec: TableSpec, bins: int | Bins | None) -> TableSpec | 
     """The spec of the second table, of the same rows in bins of confidence; None if there is none."""
     if bins is None:
         return None
-    if spec.variation.name == "confidence":
+    if spec.is_by_confidence:
         raise ValueError(
             "confidence_bins must be None with variation='confidence': `table` is binned by confidence already"
         )
-    return spec_of(spec.n_classes, bins, variations["confidence"], spec.ties)
+    return spec_of(spec.n_classes, bins, CONFIDENCE, spec.ties)
 
 
 def kinds_of(rows: Tensor, labels: Tensor, reading: Reading, eps: float, slack: float = 0.0) -> Tensor:

@@ -18,6 +18,7 @@ from trueness import partitions
 from trueness._random import Seed
 from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch, GroupedTables, InputError, Plan, Request, RowOptions, Summed
 from trueness.files._remote import Remote, find_remote
 from trueness.partitions import Options, Part, Work, in_python
@@ -191,12 +192,12 @@ def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
         values = cluster.kept(_mapped(Work.variations, pieces))
         n_rows = cluster.compute(_tree([delayed(_count)(some) for some in values], sum))
 
-        def below(candidates: Any) -> Any:
-            sent = delayed(candidates)
-            counts = [delayed(partitions.values_below)(some, sent) for some in values]
+        def count(prefixes: Prefixes) -> Any:
+            sent = delayed(prefixes, traverse=False)
+            counts = [delayed(count_sorted_digits)(some, sent) for some in values]
             return cluster.compute(_tree(counts, sum))
 
-        work = work.with_edges(partitions.exact_edges(work, n_rows, below))
+        work = work.with_edges(partitions.exact_edges(work, n_rows, count))
     parts = _mapped(Work.sum, pieces._replace(work=work))
     return work, cluster.compute(_tree(parts, partitions.total))
 

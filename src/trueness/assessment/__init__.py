@@ -11,7 +11,7 @@ import numpy as np
 
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import IntArray
-from trueness._progress import Progress, shown
+from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._answer import Assessment, Caution, GroupAssessment
 from trueness.assessment._judge import Clusters, Material, Settings, judge, with_groups
@@ -21,14 +21,14 @@ from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.verdict import Finding, Verdict
 from trueness.bins import Bins, as_bins, confidence_bins_for
-from trueness.inference.poisson import ClusterWeights, stream_key
+from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
 from trueness.ranking import TIES
 from trueness.rows import Rows
 from trueness.rows.groups import coded_groups, names_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
-from trueness.variation import Variation, as_variation, variations
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 __all__ = [
     "REPORTED",
@@ -120,7 +120,10 @@ def assess(
     >>> print(result.verdict)
     over-confident: its first choice is right in 61.3 % of rows and stated at 69.1 %; outcomes vary more than ...
     """
-    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
@@ -216,7 +219,10 @@ def assess_table(
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
-    settings, progress = Settings.of(level, resamples, rng, tolerance, p_resolution), shown(progress)
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     whole = _material("table", table, confidence_table)
     parts = {}
@@ -247,8 +253,8 @@ def specs_for(
     require_choice("ties", ties, TIES)
     weighted = rows.sample_weight is not None
     wanted = [(measure, bins)]
-    if measure.name != "confidence":
-        wanted.append((variations["confidence"], confidence_bins))
+    if measure != CONFIDENCE:
+        wanted.append((CONFIDENCE, confidence_bins))
     return [
         TableSpec(rows.n_classes, of, edges_for(rows, of, chosen, engine, n_threads), ties, weighted)
         for of, chosen in wanted
@@ -261,10 +267,10 @@ def _material(argument: str, table: Any, confidence_table: Any) -> Material:
             raise TypeError(
                 f"{name} must be a CalibrationTable, such as tabulate returns, got {type(given).__name__}"
             )
-    if table.spec.variation.name == "confidence" and confidence_table is None:
+    if table.spec.is_by_confidence and confidence_table is None:
         return Material(table, table)
     if confidence_table is not None:
-        if confidence_table.spec.variation.name != "confidence":
+        if not confidence_table.spec.is_by_confidence:
             raise ValueError(
                 f"confidence_table is binned by {confidence_table.spec.variation.name}: tabulate with "
                 "variation='confidence'"

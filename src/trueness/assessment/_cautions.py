@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from trueness._printing import listed, plural
+from trueness._printing import first_few, plural
 from trueness.assessment._answer import Caution
 from trueness.inference.estimates import Estimate
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
@@ -71,7 +71,7 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
     if swapped.size:
         yield Caution(
             "rank-order",
-            f"rank 1 is not the most frequent rank in {plural(len(swapped), 'bin')} ({listed(swapped + 1)} of "
+            f"rank 1 is not the most frequent rank in {plural(len(swapped), 'bin')} ({first_few(swapped + 1)} of "
             f"{table.n_bins}), where a symmetric measure such as entropy does not see the order of the ranks",
             "look at RCE, which does",
         )

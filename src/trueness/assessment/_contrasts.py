@@ -19,7 +19,7 @@ from trueness.assessment.reported import REPORTED
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.estimates import Estimate, Interval
-from trueness.inference.folded import debiased_total, normal_quantile
+from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import FilledBins, p_value
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable

@@ -13,6 +13,7 @@ from trueness._random import Seed, root_seed
 from trueness.assessment._answer import Assessment, GroupAssessment
 from trueness.assessment._cautions import cautions, too_few_draws
 from trueness.assessment.reported import BOUNDING, as_limits
+from trueness.inference.bootstrap_weights import identity
 from trueness.inference.combination import AGAINST
 from trueness.inference.corrections import benjamini_hochberg
 from trueness.inference.estimates import (
@@ -23,8 +24,7 @@ from trueness.inference.estimates import (
     uncertainty_reference,
     variation_error,
 )
-from trueness.inference.folded import normal_quantile
-from trueness.inference.poisson import identity
+from trueness.inference.normal import normal_quantile
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
 
@@ -166,12 +166,11 @@ def judge_once(material: Material, settings: Settings) -> Assessment:
         ece = vce
     else:
         ece = variation_error(_evidence(material, settings, _BY_CONFIDENCE), level, [settings.seed, 4])
-    by_entropy = table.spec.variation.name == "entropy"
     return Assessment(
         vce=vce,
         net=net_gap(evidence, level),
         ece=ece,
-        uce=uncertainty_reference(evidence, table) if by_entropy else None,
+        uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
         rce=ranked_error(evidence, "tv", level),
         rce_w1=ranked_error(evidence, "w1", level),
         log_score_z=log_score_test(table, evidence),

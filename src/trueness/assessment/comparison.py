@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from trueness._arguments import require_choice, whole_number, yes_or_no
-from trueness._progress import Progress, shown
+from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._contrasts import Part, adjusted, compared
 from trueness.assessment._judge import Settings, too_small
 from trueness.assessment._side_by_side import Comparison, GroupComparison
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
-from trueness.inference.poisson import ClusterWeights, RowWeights, stream_key
+from trueness.inference.bootstrap_weights import ClusterWeights, RowWeights, stream_key
 from trueness.inference.replicates import Replicates, replicate
 from trueness.ranking import TIES
 from trueness.rows import Rows
@@ -29,7 +29,7 @@ from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import coded_groups, names_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
-from trueness.variation import Variation, as_variation, variations
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 _STREAM = 6
 
@@ -66,7 +66,7 @@ def compare(
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
     good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
     """
-    models, progress = _checked_models(y_probs), shown(progress)
+    models, progress = _checked_models(y_probs), progress_callback(progress)
     chosen = as_bins(bins)
     measure = as_variation(variation)
     edges = {
@@ -120,7 +120,7 @@ def _edges(
     rows = Rows.of_predictions(y_prob, sample_weight, **options)
     return (
         edges_for(rows, *by_measure, "auto", None),
-        edges_for(rows, variations["confidence"], confidence_bins, "auto", None),
+        edges_for(rows, CONFIDENCE, confidence_bins, "auto", None),
         rows.n_classes,
     )
 
@@ -168,7 +168,7 @@ class Comparer:
             str(name): [
                 TableSpec(n_classes, of, edges, ties, weighted)
                 for of, edges in zip(
-                    (measure, variations["confidence"]),
+                    (measure, CONFIDENCE),
                     _resolved(bins, confidence_bins, str(name), measure, n_classes),
                     strict=True,
                 )
@@ -312,8 +312,7 @@ def _resolved(
             "EqualMass bins depend on all rows, which a stream has not seen: pass a mapping from each model to a pair, "
             "(EqualMass(...).fit(y_prob), EqualMass(...).fit(y_prob, variation='confidence'))"
         )
-    confidence = variations["confidence"]
     return (
         chosen.resolve(*measure.range_for(n_classes)),
-        by_confidence.resolve(*confidence.range_for(n_classes)),
+        by_confidence.resolve(*CONFIDENCE.range_for(n_classes)),
     )

@@ -48,7 +48,7 @@ def heading(result: Assessment) -> str:
 def bins_of(result: Assessment) -> str:
     """With which bins the metrics were made, those of ECE included."""
     table, by_confidence = result.table, result.confidence_table
-    said = f"{plural(table.n_bins, 'bin')} of {table.spec.variation.name.replace('_', ' ')}"
+    said = f"{plural(table.n_bins, 'bin')} of {table.spec.variation.display_name}"
     if by_confidence is None or by_confidence is table:
         return said
     return f"{said} (ECE: {by_confidence.n_bins} of confidence)"

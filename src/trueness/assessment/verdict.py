@@ -14,7 +14,7 @@ from trueness.assessment.reported import BOUNDING, BY_KEY, ReportedMetric, estim
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
 from trueness.inference.estimates import Estimate
-from trueness.inference.folded import normal_quantile
+from trueness.inference.normal import normal_quantile
 
 if TYPE_CHECKING:
     from trueness.assessment._answer import Assessment

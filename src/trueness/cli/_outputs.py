@@ -33,7 +33,7 @@ def written(path: str, ending: str = "") -> Iterator[str]:
 
 def write_text_to(path: str, text: str) -> None:
     """Write a text to a file, whole or not at all, or to standard output."""
-    from trueness._whole_file import write_text
+    from trueness._atomic_write import write_text
 
     with written(path) as target:
         write_text(target, text)

@@ -146,7 +146,7 @@ def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment
 
 def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
     """The table that ECE is read off."""
-    return next((table for table in tables if table.spec.variation.name == "confidence"), None)
+    return next((table for table in tables if table.spec.is_by_confidence), None)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[str | None]:

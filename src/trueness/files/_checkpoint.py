@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trueness._arguments import require_choice
+from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness._whole_file import write_text
 from trueness.files._errors import InputError, shown
 from trueness.files._identity import Identity
 from trueness.files._source import Position

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from trueness._atomic_write import is_read_only
 from trueness._printing import STANDARD_OUTPUT
-from trueness._whole_file import is_read_only
 from trueness.files._errors import InputError, shown
 from trueness.files._folders import file_identity
 from trueness.files._paths import STANDARD_INPUT

@@ -13,7 +13,7 @@ from trueness.files._errors import InputError
 from trueness.files._exact import exact_edges
 from trueness.files._screen import bad_rows, refusal
 from trueness.files._source import Placed, Position, Source
-from trueness.variation import as_variation
+from trueness.variation import CONFIDENCE, as_variation
 
 
 def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
@@ -94,7 +94,7 @@ def equal_mass_edges(source: Source, variation: str, bins: EqualMass) -> tuple[E
             "bins of equal mass take two passes here, and standard input or a pipe can be read only once",
             "save it as a file, or take --bins",
         )
-    measures = [as_variation(variation), as_variation("confidence")]
+    measures = [as_variation(variation), CONFIDENCE]
     batches = (replace(placed.batch, weight=None) for placed in source.batches())
     by_measure, by_confidence = exact_edges(batches, measures, source.n_classes, bins)
     return by_measure, by_confidence

@@ -102,7 +102,7 @@ def _refused_alone(batch: Batch, row: int) -> str | None:
     from trueness.bins import EqualWidth
     from trueness.table import TableSpec
     from trueness.tabulation import tabulate_rows
-    from trueness.variation import variations
+    from trueness.variation import CONFIDENCE
 
     alone = batch.take(np.array([row]))
     if alone.weight is not None:
@@ -110,9 +110,7 @@ def _refused_alone(batch: Batch, row: int) -> str | None:
         alone = alone if bad.any() else replace(alone, weight=None)
     try:
         rows = alone.rows()
-        spec = TableSpec(
-            rows.n_classes, variations["confidence"], EqualWidth(1).resolve(1 / rows.n_classes, 1.0)
-        )
+        spec = TableSpec(rows.n_classes, CONFIDENCE, EqualWidth(1).resolve(1 / rows.n_classes, 1.0))
         tabulate_rows(rows, [spec], "portable")
     except (ValueError, TypeError) as error:
         return str(error).replace(" in row 0, class", " in class").replace(" in row 0", "")

@@ -23,7 +23,7 @@ from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import ENGINES, is_fused
-from trueness.variation import Variation, as_variation
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 HELD_VALUES = 2**22
 """Probabilities that are read before the engine is chosen: inputs with fewer are not worth the start of the other."""
@@ -61,9 +61,9 @@ class Plan:
     def measures(self) -> list[Variation]:
         """What rows are binned by: the chosen measure, and the confidence beside it."""
         chosen = as_variation(self.variation)
-        if chosen.name == "confidence" or not self.with_confidence:
+        if chosen == CONFIDENCE or not self.with_confidence:
             return [chosen]
-        return [chosen, as_variation("confidence")]
+        return [chosen, CONFIDENCE]
 
     def specs(self, n_classes: int, weighted: bool, edges: list[Edges] | None = None) -> list[TableSpec]:
         """What the sums are sums of; `edges` are those of exact bins."""

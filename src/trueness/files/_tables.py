@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueness import _json
+from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness._whole_file import write_text
 from trueness.bins import confidence_bins_for
 from trueness.files._errors import InputError, shown
 from trueness.table import CalibrationTable

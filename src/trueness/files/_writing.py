@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._whole_file import written_whole
+from trueness._atomic_write import atomic_file
 from trueness.files._arrow import pyarrow
 from trueness.files._errors import InputError, shown
 from trueness.files._paths import Kind, kind_of
@@ -29,7 +29,7 @@ def write_predictions(path: str, chunks: Chunks, n_rows: int, n_classes: int) ->
             f"the ending of {shown(path)} is none that can be written",
             "take .parquet, .arrow, .csv, .tsv, .jsonl (CSV and JSON Lines also with .gz or .zst) or .npz",
         )
-    with written_whole(path) as beside:
+    with atomic_file(path) as beside:
         writer(beside, kind, chunks, n_rows, n_classes)
 
 

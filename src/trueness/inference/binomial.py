@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.folded import normal_quantile
+from trueness._binomial import binomial_window
+from trueness.inference.normal import normal_quantile
 
 MANY = 400.0
 """From such a variance of the count on, a normal approximation with skewness is right to one row."""
@@ -48,17 +49,8 @@ def _by_probabilities(n: FloatArray, q: FloatArray, level: float) -> tuple[Float
     reach = 8 * np.sqrt(n * q * (1 - q)) + 20
     start = np.maximum(0.0, np.floor(n * q - reach))
     width = int((np.minimum(n, np.ceil(n * q + reach)) - start).max()) + 1
-    k = start + np.arange(width)
-    beyond = k > n
-    odds = np.clip(q, 1e-300, 1 - 2**-53)
-    with np.errstate(divide="ignore"):
-        # P(k)/P(k-1) = (n-k+1)/k · q/(1-q); the first of the window stands for itself.
-        steps = np.log(np.maximum(n - k + 1, 0.0) / np.maximum(k, 1.0)) + (np.log(odds) - np.log1p(-odds))
-        steps[:, 0] = 0.0
-        logs = np.cumsum(steps, axis=1)
-        logs[beyond] = -np.inf
-    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
-    # What is certain has no spread: all of the probability is at 0 or at n.
+    k, weight = binomial_window(n, q, start, width)
+    # With q = 0 or 1 all of the probability is at 0 or at n.
     weight = np.where(q <= 0, k == 0, np.where(q >= 1, k == n, weight))
     cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
     tail = (1 - level) / 2

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference._tilt import Bias, fitted_bias
-from trueness.inference.folded import debiased_total, half_normal_quantile, normal_quantile
+from trueness.inference._bias import Bias, fitted_bias
+from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
@@ -26,6 +26,15 @@ class Interval:
     level: float
     method: str
     """How it was made: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+
+    @classmethod
+    def around(
+        cls, centre: float, reach: float, possible: tuple[float, float], level: float, method: str
+    ) -> Interval:
+        """The interval from centre - reach to centre + reach, clipped to the possible values."""
+        least, most = possible
+        low, high = (min(most, max(least, end)) for end in (centre - reach, centre + reach))
+        return cls(low, high, level, method)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,9 +267,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
             )
         ),
         debiased=float(debiased_total(w, gap, e.sd)),
-        interval=Interval(
-            max(0.0, total - reach), min(e.bins.largest_gap, total + reach), level, "half-normal"
-        ),
+        interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -294,7 +301,7 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
             )
         ),
         debiased=debiased,
-        interval=Interval(max(-most, debiased - reach), min(most, debiased + reach), level, "normal"),
+        interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -334,7 +341,7 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
         p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
         centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
         debiased=debiased,
-        interval=Interval(max(0.0, value - reach), min(1.0, value + reach), level, "triangle"),
+        interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
         centred_gap=e.spread_out(observed - expected),
         debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),

@@ -7,13 +7,13 @@ judged as well as what is held in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference._expectation import expected_entropy
+from trueness._threads import Span, in_threads
 from trueness.table import CalibrationTable
 from trueness.tabulation.engines import thread_count
 from trueness.variation import Variation
@@ -69,15 +69,13 @@ class FilledBins:
 
     @property
     def sign(self) -> float:
-        """What turns a gap so that positive means over-confident."""
-        return 1.0 if self.variation.grows_with_dispersion else -1.0
+        """The factor that makes a gap positive for over-confidence."""
+        return self.variation.sign
 
     @property
     def largest_gap(self) -> float:
-        """No |𝒪 - 𝒫| can be larger."""
-        reading_ranks = {"confidence": 1.0, "margin": 2.0}  # which rank came true may be any
-        low, high = self.variation.range_for(self.n_classes)
-        return reading_ranks.get(self.variation.name, high - low)
+        """The largest possible |𝒪 - 𝒫|."""
+        return self.variation.largest_gap_for(self.n_classes)
 
     @property
     def log_predicted(self) -> FloatArray:
@@ -96,12 +94,9 @@ class FilledBins:
         return replace(self, predicted=mixed / mixed.sum(axis=1, keepdims=True))
 
     def expected_variation(self, draws: FloatArray) -> FloatArray:
-        """E[𝒱(r̄*)] of each bin, (F,): exact for entropy and confidence, else the mean of the draws, (R, F)."""
-        if self.variation.name == "entropy":
-            return expected_entropy(self.count, self.predicted)
-        if self.variation.name == "confidence":
-            return self.predicted[:, 0]
-        return np.asarray(draws.mean(axis=0))
+        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the draws, (R, F)."""
+        exact = self.variation.expectation_for(self.count, self.predicted)
+        return np.asarray(draws.mean(axis=0)) if exact is None else exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,35 +143,31 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
     logs = bins.log_predicted
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
-    def fill(m: int) -> None:
-        q, done = bins.predicted[m], 0
-        for r in frequencies(m):
-            rows = slice(done, done + len(r))
-            done += len(r)
-            variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
-            apart = r - q
-            log_score[rows, m] = apart @ logs[m]
-            ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
-            np.abs(apart, out=apart)
-            tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
-            tv_noise[m] += apart.sum(axis=0)
-            w1_noise[m] += ahead.sum(axis=0)
+    def fill(spans: Iterable[Span]) -> None:
+        for m, _ in spans:
+            q, done = bins.predicted[m], 0
+            for r in frequencies(m):
+                rows = slice(done, done + len(r))
+                done += len(r)
+                variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
+                apart = r - q
+                log_score[rows, m] = apart @ logs[m]
+                ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
+                np.abs(apart, out=apart)
+                tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
+                tv_noise[m] += apart.sum(axis=0)
+                w1_noise[m] += ahead.sum(axis=0)
 
-    if resamples * bins.predicted.size < MANY_VALUES:
-        for m in range(n_bins):
-            fill(m)
-    else:
-        from concurrent.futures import ThreadPoolExecutor  # here, because most calls do without
-
-        with ThreadPoolExecutor(thread_count(None, fused=True)) as pool:
-            list(pool.map(fill, range(n_bins)))
+    n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
+    in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
     return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
 def mean_variation(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
-    """E[𝒱(r̄*)] of each bin under its q̄, (F,); drawn only where it is not known exactly."""
-    if bins.variation.name in ("entropy", "confidence"):
-        return bins.expected_variation(np.empty((0, 0)))
+    """E[𝒱(r̄*)] of each bin under its q̄, (F,); simulated only where it is not known exactly."""
+    exact = bins.variation.expectation_for(bins.count, bins.predicted)
+    if exact is not None:
+        return exact
     frequencies = multinomial_frequencies(bins, resamples, seed)
     totals = [sum(float(bins.variation.of(r).sum()) for r in frequencies(m)) for m in range(len(bins.count))]
     return np.array(totals) / resamples

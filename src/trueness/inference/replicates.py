@@ -10,8 +10,8 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._progress import Progress
 from trueness._scratch import Scratch
+from trueness.inference.bootstrap_weights import BLOCK_ROWS, Weights
 from trueness.inference.null import FilledBins, Frequencies
-from trueness.inference.poisson import BLOCK_ROWS, Weights
 from trueness.rows import Rows
 from trueness.table import TableSpec
 from trueness.table.exact_sums import PROBABILITY_BITS

@@ -9,7 +9,7 @@ import numpy as np
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.binomial import frequency_band, standardised_gap
-from trueness.plots.readings import Judged, in_words, rows_text, span_of
+from trueness.plots.readings import Judged, rows_text, span_of
 from trueness.table import CalibrationTable
 
 MOST_RANKS = 30
@@ -104,7 +104,7 @@ def ranks(judged: Judged, bin: int | None = None) -> Ranks:
             raise ValueError(f"bin {bin} of {table.n_bins} holds no rows; filled are {_some_filled(table)}")
         rows, size = float(count[m]), float(noise.independent_rows[m])
         q, r = table.mean_ordered[m], table.rank_frequency[m]
-        name = in_words(table.spec.variation.name)
+        name = table.spec.variation.display_name
         title = f"bin {m + 1} of {table.n_bins}, {name} in {span_of(table.edges, m + 1)}, {rows_text(rows)}"
     starts = rank_starts(table.n_classes)
     width = np.diff(np.append(starts, table.n_classes))

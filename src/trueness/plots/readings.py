@@ -21,7 +21,7 @@ from trueness.inference.estimates import (
     uncertainty_reference,
     variation_error,
 )
-from trueness.inference.folded import normal_quantile
+from trueness.inference.normal import normal_quantile
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 METRICS = ("vce", "ece", "uce")
@@ -83,14 +83,13 @@ class Judgement:
         resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
         evidence = Evidence.of(table, resamples, [seed, 0])
         vce = variation_error(evidence, level, [seed, 3])
-        by = table.spec.variation.name
         return cls(
             vce=vce,
             net=net_gap(evidence, level),
-            ece=vce if by == "confidence" else None,
-            uce=uncertainty_reference(evidence, table) if by == "entropy" else None,
+            ece=vce if table.spec.is_by_confidence else None,
+            uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
             table=table,
-            confidence_table=table if by == "confidence" else None,
+            confidence_table=table if table.spec.is_by_confidence else None,
             level=level,
         )
 
@@ -199,7 +198,7 @@ def reliability(judged: Judged, metric: str = "vce") -> Reliability:
     x, y = table.predicted_variation[filled], table.observed_variation[filled]
     low, high = measure.range_for(table.n_classes)
     shown = _covering((low, high), x, y)
-    words = in_words(measure.name)
+    words = measure.display_name
     return Reliability(
         metric="ECE" if metric == "ece" else "VCE",
         x_label="mean confidence" if metric == "ece" else f"predicted {words}",
@@ -264,11 +263,6 @@ def _of_bins(table: CalibrationTable, filled: IntArray) -> dict[str, Any]:
     }
 
 
-def in_words(name: str) -> str:
-    """The name of a measure in a sentence."""
-    return name.replace("_", " ")
-
-
 def _covering(range: tuple[float, float], *values: FloatArray) -> tuple[float, float]:
     """The range of the measure, wider if something lies outside: which rank came true may be any."""
     together = np.concatenate(values)
@@ -318,8 +312,7 @@ def gaps(judged: Judged) -> Gaps:
     """The signed gaps over V."""
     table, noise = judged.table, judged.net.bins
     filled = np.flatnonzero(table.row_count)
-    sign = 1.0 if table.spec.variation.grows_with_dispersion else -1.0
-    ends = sign * (np.stack([noise.low, noise.high])[:, filled] - noise.expected[filled])
+    ends = table.spec.variation.sign * (np.stack([noise.low, noise.high])[:, filled] - noise.expected[filled])
     shared = _of_bins(table, filled)
     x = table.predicted_variation[filled]
     return Gaps(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trueness._whole_file import write_text
+from trueness._atomic_write import write_text
 from trueness.report._embedded import Saved, is_report, read, tables_in
 from trueness.report._notebook import fragment
 from trueness.report._page import page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trueness.plots.readings import in_words, reliability, rows_text
+from trueness.plots.readings import reliability, rows_text
 from trueness.report._figures import reliability_chart
 from trueness.report._markup import Markup, tag
 from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
@@ -30,7 +30,7 @@ def fragment(result: Assessment) -> str:
     spec = result.table.spec
     facts = (
         f"{rows_text(result.n_rows)}, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
-        f"{in_words(spec.variation.name)}; seed {result.seed}"
+        f"{spec.variation.display_name}; seed {result.seed}"
     )
     note = f". {UCE_NOTE}" if result.uce is not None else None
     cautions = (

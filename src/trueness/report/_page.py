@@ -14,7 +14,7 @@ from trueness._version import __version__
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
 from trueness.plots.forest import of_groups
-from trueness.plots.readings import count_text, in_words, rows_text
+from trueness.plots.readings import count_text, rows_text
 from trueness.report._embedded import embedded
 from trueness.report._forest_figure import forest_chart
 from trueness.report._made import again, call_of
@@ -189,7 +189,7 @@ def _bins(drawn: Drawn) -> Markup:
         if empty
         else None
     )
-    name = f"Bins of {in_words(table.spec.variation.name)}"
+    name = f"Bins of {table.spec.variation.display_name}"
     return tag("section", tag("h2", "All bins"), table_of(name, heads, lines), note)
 
 

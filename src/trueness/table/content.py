@@ -19,7 +19,7 @@ from trueness.table.exact_sums import (
     frozen,
     remade,
 )
-from trueness.variation import Variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,16 @@ class TableSpec:
     bins: Edges
     ties: str = "first"
     weighted: bool = False
+
+    @property
+    def is_by_confidence(self) -> bool:
+        """Whether the bins are of confidence, as ECE needs."""
+        return self.variation == CONFIDENCE
+
+    @property
+    def is_by_entropy(self) -> bool:
+        """Whether the bins are of entropy, as UCE needs."""
+        return self.variation == ENTROPY
 
     def difference(self, other: TableSpec) -> str | None:
         """The first field in which two specs differ, with both values; None if they are equal."""

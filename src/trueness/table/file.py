@@ -14,8 +14,8 @@ import numpy as np
 
 from trueness import _json
 from trueness._arrays import IntArray
+from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness._whole_file import write_text
 from trueness.bins import Edges
 from trueness.ranking import LEAST_LOG, TIES
 from trueness.rows import sum_tolerance

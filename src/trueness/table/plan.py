@@ -10,7 +10,7 @@ from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, as_bins, confidence_bins_for
 from trueness.ranking import TIES
 from trueness.table.content import TableSpec
-from trueness.variation import Variation, as_variation, variations
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
 """The edges of bins by a measure; bins of equal mass need the rows."""
@@ -39,18 +39,14 @@ class TablePlan:
         """The plan that arguments ask for, or an error that names the argument."""
         require_choice("ties", ties, TIES)
         measure, chosen = as_variation(variation), as_bins(bins)
-        second = with_confidence and measure != variations["confidence"]
+        second = with_confidence and measure != CONFIDENCE
         return cls(measure, chosen, confidence_bins_for(chosen, confidence_bins) if second else None, ties)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
         """Measure and bins of each table."""
         first = (self.variation, self.bins)
-        return (
-            [first]
-            if self.confidence_bins is None
-            else [first, (variations["confidence"], self.confidence_bins)]
-        )
+        return [first] if self.confidence_bins is None else [first, (CONFIDENCE, self.confidence_bins)]
 
     @property
     def measures(self) -> list[Variation]:

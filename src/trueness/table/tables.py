@@ -11,7 +11,7 @@ from typing import Self
 
 from trueness.bins import Bins, as_bins, confidence_bins_for
 from trueness.table.calibration_table import CalibrationTable
-from trueness.variation import Variation, variations
+from trueness.variation import Variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Tables:
     by_confidence: CalibrationTable | None = None
 
     def __post_init__(self) -> None:
-        if self.by_confidence is None and self.by_variation.spec.variation == variations["confidence"]:
+        if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
 
     @classmethod

@@ -20,11 +20,9 @@ from importlib.util import find_spec
 
 from trueness._arguments import require_choice, whole_number
 from trueness.rows import Rows
-from trueness.variation import Variation
+from trueness.variation import Variation, variations
 
 ENGINES = ("auto", "portable", "fused")
-
-FUSED_MEASURES = ("entropy", "confidence", "max_probability")
 
 COLD_SECONDS, WARM_SECONDS, READY_SECONDS = 1.0, 0.4, 0.01
 
@@ -42,7 +40,7 @@ def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
 
 def compiles(measures: Iterable[Variation]) -> bool:
     """Whether the fused engine, on this machine, knows such measures."""
-    return all(measure.name in FUSED_MEASURES for measure in measures) and find_spec("numba") is not None
+    return all(measure.kernel for measure in measures) and find_spec("numba") is not None
 
 
 def thread_count(n_threads: int | None, fused: bool) -> int:
@@ -61,9 +59,10 @@ def _obstacle(rows: Rows, measures: Sequence[Variation]) -> str | None:
     """Why the fused engine cannot do it, if so."""
     if rows.sample_weight is not None:
         return "cannot take sample_weight"
-    unknown = [measure.name for measure in measures if measure.name not in FUSED_MEASURES]
+    unknown = [measure.name for measure in measures if not measure.kernel]
     if unknown:
-        return f"does not know the measure {unknown[0]!r}, only {', '.join(FUSED_MEASURES)}"
+        compiled = ", ".join(name for name, measure in variations.items() if measure.kernel)
+        return f"does not know the measure {unknown[0]!r}, only {compiled}"
     if find_spec("numba") is None:
         return "needs numba, which is not installed (pip install 'trueness[fast]')"
     return None

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
-from trueness.bins import Bins, Edges, EqualMass
-from trueness.ranking import ordered_rows
+from trueness.bins import Bins, Edges, EqualMass, measure_rows
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, Sums, TableSpec
 from trueness.tabulation import portable
@@ -137,17 +135,10 @@ def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads
 
 def variations_of(rows: Rows, measures: Sequence[Variation], engine: str) -> list[FloatArray]:
     """V of each row by each measure, to the last bit as `edges_for` finds it with this engine."""
-    values = [np.empty(rows.n_rows) for _ in measures]
     fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, measures) else None
-    if fused is not None:
-        for measure, of_measure in zip(measures, values, strict=True):
-            fused.measure(rows, measure, fused.spans(rows), of_measure)
-        return values
-    scratch = Scratch()
-    for start, stop in rows.spans():
-        with np.errstate(all="ignore"):
-            ordered = ordered_rows(rows.block(start, stop), scratch)
-        rows.sums_of_distributions(ordered, start)
-        for measure, of_measure in zip(measures, values, strict=True):
-            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+    if fused is None:
+        return measure_rows(rows, measures)
+    values = [np.empty(rows.n_rows) for _ in measures]
+    for measure, of_measure in zip(measures, values, strict=True):
+        fused.measure(rows, measure, fused.spans(rows), of_measure)
     return values

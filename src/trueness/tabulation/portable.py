@@ -103,7 +103,7 @@ class Describer:
         block = rows.block(start, stop)
         ordered = ordered_rows(block, self.scratch)
         entropy, varentropy = self._entropy(ordered, rows.sums_of_distributions(ordered, start))
-        if spec.variation.name == "entropy":
+        if spec.variation.kernel == "entropy":
             # The very operations of the measure's own formula, on logarithms that are at hand.
             variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
         else:

@@ -28,9 +28,6 @@ from trueness.tabulation.fused._measure import (
 from trueness.tabulation.fused._totals import Totals, aligned_zeros
 from trueness.variation import Variation
 
-MEASURES = {"entropy": "entropy", "confidence": "confidence", "max_probability": "confidence"}
-"""The measures that are compiled."""
-
 FEW_EDGES = 32
 """Up to so many edges a value is compared with all of them; beyond, a table says where to begin."""
 
@@ -68,7 +65,7 @@ def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_thread
 def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], values: FloatArray) -> Any:
     """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
     low, scale = _cell_scale(variation, rows.n_classes)
-    n_classes, item, name = rows.n_classes, rows.form.item, _kernel_name(variation)
+    n_classes, item, name = rows.n_classes, rows.form.item, variation.kernel
     memory: tuple[Any, ...] = (np.empty((WIDTH, n_classes), f"f{item}"),)
     if n_classes <= NETWORK_CLASSES:
         kernel = measure_group_kernel(f"{n_classes},{item},1,C,{name}")
@@ -146,7 +143,7 @@ class Pass:
         self.thresholds = _thresholds(rows, specs)
         self.split = specs[0].ties == "split"
         n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
-        few, measures = n_edges <= FEW_EDGES, [_kernel_name(spec.variation) for spec in specs]
+        few, measures = n_edges <= FEW_EDGES, [str(spec.variation.kernel) for spec in specs]
         self.memory: tuple[Any, ...] = ((self._empty(WIDTH), np.empty(WIDTH, np.int64)),)
         if n_classes <= NETWORK_CLASSES:
             copies = 4 if n_edges < 256 else 1
@@ -231,11 +228,6 @@ class Pass:
                 )
             )
         return made
-
-
-def _kernel_name(variation: Variation) -> str:
-    """What the kernel calls the measure: of a row, the largest probability is its confidence."""
-    return MEASURES[variation.name]
 
 
 def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: nobody ever sees half of one, also after a power failure."""
+"""Files that are written completely or not at all, even if the power fails."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def written_whole(path: str) -> Iterator[str]:
+def atomic_file(path: str) -> Iterator[str]:
     """The name of a new file in the same folder, which replaces the target on success and is deleted on failure.
 
-    If the path is a link, the link stays and the file it points to is replaced. The new file gets the permissions of
-    the old one; a read-only file is not replaced. The content is on the disk before the name changes, and the new
-    name before this returns. Errors of the system name the path, and not the temporary file.
+    If the path is a link, the file it points to is replaced. The new file gets the permissions of the old one; a
+    read-only file is not replaced. The content is flushed to disk before the file is renamed, and the folder before
+    this returns. System errors name the path, not the temporary file.
     """
     target = os.path.realpath(path)
-    # A name of its own, since the target's may be as long as names can be.
+    # Not derived from the target's name, which may already have the maximal length.
     beside = os.path.join(os.path.dirname(target), f".trueness-{os.urandom(8).hex()}")
-    with _named(path, beside):
+    with _with_errors_about(path, beside):
         try:
             if is_read_only(target):
                 raise PermissionError(errno.EACCES, "the file is read-only and is not replaced", path)
@@ -30,24 +30,24 @@ def written_whole(path: str) -> Iterator[str]:
             _flush_file(beside)
             os.replace(beside, target)
         except BaseException:
-            if os.path.exists(beside):  # not if Ctrl-C came after it was moved
+            if os.path.exists(beside):  # no longer, if Ctrl-C came after it was moved
                 os.unlink(beside)
             raise
         _flush_folder(os.path.dirname(target))
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a text to a file as a whole; a pipe or a device cannot be replaced, and is written to."""
+    """Write a text to a file atomically; pipes and devices cannot be replaced and are written to directly."""
     if not os.path.basename(path) or (os.path.exists(path) and not os.path.isfile(path)):
-        with _named(path), open(path, "w", encoding="utf-8") as file:  # which refuses folders
+        with _with_errors_about(path), open(path, "w", encoding="utf-8") as file:  # fails for folders
             file.write(text)
         return
-    with written_whole(path) as beside, open(beside, "x", encoding="utf-8") as file:
+    with atomic_file(path) as beside, open(beside, "x", encoding="utf-8") as file:
         file.write(text)
 
 
 def is_read_only(path: str) -> bool:
-    """Whether a file exists and is not to be written to: by its permissions, which do not stop an administrator."""
+    """Whether a file exists and its permissions forbid writing, which an administrator could do nevertheless."""
     if not os.path.isfile(path):
         return False
     writable = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -63,10 +63,12 @@ def _flush_file(path: str) -> None:
 
 
 def _flush_folder(folder: str) -> None:
-    """Put a folder's names on the disk, where the system has a way to ask for that."""
+    """Flush a folder's entries to disk, where the system supports it."""
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders; and a folder may be writable but not readable
+    except (
+        PermissionError
+    ):  # on Windows folders cannot be opened; and a folder may be writable but not readable
         return
     try:
         os.fsync(handle)
@@ -78,8 +80,8 @@ def _flush_folder(folder: str) -> None:
 
 
 @contextmanager
-def _named(path: str, beside: str | None = None) -> Iterator[None]:
-    """Errors of the system about the file beside, or about no file, become errors about the path."""
+def _with_errors_about(path: str, beside: str | None = None) -> Iterator[None]:
+    """Make system errors about the temporary file, or about no file, errors about the path."""
     try:
         yield
     except OSError as error:

@@ -40,7 +40,7 @@ def tilted(bins: FilledBins, beta: float) -> FilledBins:
 
 def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
     """The bias at the most likely β, and half of its change between one standard error of β below and above."""
-    if bins.variation.name == "confidence":  # linear in r̄
+    if bins.variation.linear:
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
     beta, error = most_likely_beta(bins)
     here, below, above = (_bias(tilted(bins, b), resamples, seed) for b in (beta, beta - error, beta + error))

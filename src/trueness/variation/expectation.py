@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._binomial import binomial_window
 
 MANY = 1e4
 """From so many expected rows on, three terms of a series are exact to 1e-12 of the probability."""
@@ -59,16 +60,7 @@ def _by_probabilities(n: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _line_sums(n: FloatArray, p: FloatArray, low: FloatArray, width: int) -> FloatArray:
-    k = low + np.arange(width)
-    beyond = k > n
-    k = np.minimum(k, n)
-    with np.errstate(divide="ignore"):
-        # P(k)/P(k-1) = (n-k+1)/k · p/(1-p); the first of the window stands for itself.
-        steps = np.log((n - k + 1) / np.maximum(k, 1.0)) + (np.log(p) - np.log1p(-p))
-    steps[:, 0] = 0.0
-    logs = np.cumsum(steps, axis=1)
-    logs[beyond] = -np.inf
-    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
-    share = k / n
+    k, weight = binomial_window(n, p, low, width)
+    share = np.minimum(k, n) / n
     eta = -share * np.log(np.maximum(share, 1e-300))
     return np.asarray((weight * eta).sum(axis=1) / weight.sum(axis=1))
