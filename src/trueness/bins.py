@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
-from trueness._scratch import Scratch
-from trueness.ranking import ordered_rows
+from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.variation import Variation, as_variation
 
@@ -192,12 +191,9 @@ class EqualMass:
     def fit_rows(self, rows: Rows, variation: Variation) -> Edges:
         """`fit` for rows that have passed the border."""
         low, high = variation.range_for(rows.n_classes)
-        values, scratch = np.empty(rows.n_rows), Scratch()
-        for start, stop in rows.spans():
-            with np.errstate(all="ignore"):
-                ordered = ordered_rows(rows.block(start, stop), scratch)
-            rows.sums_of_distributions(ordered, start)
-            values[start:stop] = variation.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+        values = np.empty(rows.n_rows)
+        for start, stop, ordered in ordered_blocks(rows):
+            values[start:stop] = variation.of_rows(ordered.T, rows.sum_tolerance)
         return self.edges_at(self._ends(values, rows.sample_weight), low, high)
 
     def nth(self, n_rows: int) -> IntArray:

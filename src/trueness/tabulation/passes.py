@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass
-from trueness.ranking import ordered_rows
+from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, Sums, TableSpec
 from trueness.tabulation import portable
@@ -143,11 +142,7 @@ def variations_of(rows: Rows, measures: Sequence[Variation], engine: str) -> lis
         for measure, of_measure in zip(measures, values, strict=True):
             fused.measure(rows, measure, fused.spans(rows), of_measure)
         return values
-    scratch = Scratch()
-    for start, stop in rows.spans():
-        with np.errstate(all="ignore"):
-            ordered = ordered_rows(rows.block(start, stop), scratch)
-        rows.sums_of_distributions(ordered, start)
+    for start, stop, ordered in ordered_blocks(rows):
         for measure, of_measure in zip(measures, values, strict=True):
-            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)
     return values
