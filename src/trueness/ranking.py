@@ -7,6 +7,7 @@ true one (statistics are wrong by a factor of three on two-decimal predictions o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
 from trueness._scratch import Scratch
+from trueness.rows import Rows, row_sums
 
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
@@ -43,6 +45,19 @@ def ordered_rows(block: NDArray[Any], scratch: Scratch) -> FloatArray:
     upwards.sort(axis=1)
     np.copyto(ordered, upwards.T[::-1])
     return ordered
+
+
+def ordered_blocks(rows: Rows) -> Iterator[tuple[int, int, FloatArray]]:
+    """The first and last row and the `ordered_rows` of each block; the first bad row is refused.
+
+    The memory of a block is used again for the next one.
+    """
+    scratch = Scratch()
+    for start, stop in rows.spans():
+        with np.errstate(all="ignore"):
+            ordered = ordered_rows(rows.block(start, stop), scratch)
+        row_sums(rows, ordered, start)
+        yield start, stop, ordered
 
 
 def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[Any]]:

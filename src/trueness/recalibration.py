@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
-from trueness.bins import Bins, EqualMass, as_bins, ordered_blocks
+from trueness.bins import Bins, EqualMass, as_bins
 from trueness.inference.null import FilledBins, mean_variation, multinomial_frequencies
+from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_rows
@@ -92,8 +93,8 @@ class _Tempered:
         logs, places = np.empty((rows.n_rows, spec.n_classes)), np.empty(rows.n_rows, np.int64)
         for start, stop, ordered in ordered_blocks(rows):
             values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
-            places[start:stop] = spec.bins.index(values, thresholds)[: stop - start]
-            logs[start:stop] = np.where(ordered > 0, log_or_finite(ordered), -np.inf).T[: stop - start]
+            places[start:stop] = spec.bins.index(values, thresholds)
+            logs[start:stop] = np.where(ordered > 0, log_or_finite(ordered), -np.inf).T
         weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
         kept = np.flatnonzero(weight > 0)
         order = kept[np.argsort(places[kept], kind="stable")]

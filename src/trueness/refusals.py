@@ -71,10 +71,18 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
 
     def rendered(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
         """Cause and remedy in the terms of a vocabulary."""
-        terms = {**vocabulary, "place": self._place(), **self.facts}
+        argument = {"argument": vocabulary.get(str(self.argument), self.argument)}
+        terms = {**vocabulary, "place": self._place(), **self.facts, **argument}
         _, cause, remedy = self.args
-        source = f"{self.facts['source']}, row {self.row}: " if "source" in self.facts else ""
-        return source + cause.format_map(terms), remedy.format_map(terms)
+        return self._source() + cause.format_map(terms), remedy.format_map(terms)
+
+    def _source(self) -> str:
+        """The file and the row in it, as the beginning of a sentence; empty unless the file is known."""
+        if "source" not in self.facts:
+            return ""
+        return (
+            f"{self.facts['source']}: " if self.row is None else f"{self.facts['source']}, row {self.row}: "
+        )
 
     def _place(self) -> str:
         """The row and the class, as the end of a clause; the row of a file is named before the cause instead."""

@@ -202,7 +202,7 @@ def _distributions(y_prob: Any) -> FloatArray:
     given = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
     if len(given.y_prob.shape) != 2:
         raise ValueError(f"y_prob must have shape (rows, classes), got {given.y_prob.shape}")
-    rows = np.array(given.block(0, given.n_rows)[: given.n_rows], dtype=np.float64)
+    rows = np.array(given.block(0, given.n_rows), dtype=np.float64)
     inside = (rows >= 0) & (rows <= 1)  # NaN fails both
     if not inside.all():
         row, c = np.unravel_index(np.argmin(inside), rows.shape)

@@ -261,10 +261,10 @@ def test_rows_that_miss_1_by_one_unit_are_not_looked_at_twice(
     n_classes: int, dtype: str, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decimals of five digits, and a coarse dtype: such sums are common, and a second look takes far longer."""
-    from trueness.rows import Rows
+    from trueness.tabulation import fused
 
     seen: list[int] = []
-    monkeypatch.setattr(Rows, "check", lambda *_: seen.append(1))
+    monkeypatch.setattr(fused, "refuse_bad_rows", lambda *_: seen.append(1))
     rng = np.random.default_rng(0)
     units = rng.multinomial(parts + rng.integers(-1, 2, 5000), rng.dirichlet(np.ones(n_classes), 5000))
     y_true, y_prob = rng.integers(0, n_classes, 5000), np.clip(units / parts, 0, 1).astype(dtype)

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness._scratch import Scratch
-from trueness.ranking import ordered_rows
 from trueness.rows import Rows
 from trueness.variation import Variation
-
-
-def ordered_blocks(rows: Rows) -> Iterator[tuple[int, int, FloatArray]]:
-    """Start and stop of each block, and its rows sorted downwards, (classes, rows); refuses the first bad row.
-
-    The sorted rows are valid until the next block.
-    """
-    scratch = Scratch()
-    for start, stop in rows.spans():
-        with np.errstate(all="ignore"):
-            ordered = ordered_rows(rows.block(start, stop), scratch)
-        rows.sums_of_distributions(ordered, start)
-        yield start, stop, ordered
 
 
 def measure_rows(rows: Rows, measures: Sequence[Variation]) -> list[FloatArray]:
@@ -31,5 +16,5 @@ def measure_rows(rows: Rows, measures: Sequence[Variation]) -> list[FloatArray]:
     values = [np.empty(rows.n_rows) for _ in measures]
     for start, stop, ordered in ordered_blocks(rows):
         for measure, of_measure in zip(measures, values, strict=True):
-            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)
     return values

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arrays import FloatArray, IntArray
+from trueness._arrays import FloatArray, IntArray, column_sums
 from trueness._scratch import Scratch
 from trueness.ranking import LEAST_LOG, lower_tied_classes, ordered_rows, standing, standing_by_scores
-from trueness.rows import Rows
+from trueness.rows import Rows, row_sums
 from trueness.table import Sums, TableSpec
 from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
@@ -99,30 +99,28 @@ class Describer:
 
     def described(self, rows: Rows, start: int, stop: int) -> Described:
         """What is summed of rows start to stop; valid until the next call."""
-        spec, n = self.spec, stop - start
+        spec = self.spec
         block = rows.block(start, stop)
         ordered = ordered_rows(block, self.scratch)
-        entropy, varentropy = self._entropy(ordered, rows.sums_of_distributions(ordered, start))
+        entropy, varentropy = self._entropy(ordered, row_sums(rows, ordered, start))
         if spec.variation.kernel == "entropy":
             # The very operations of the measure's own formula, on logarithms that are at hand.
             variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
         else:
             variation = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
 
-        # A lone row came twice.
-        block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
         assert rows.labels is not None
         labels = rows.labels.block(start, stop)
         of_true = _chosen(block, labels)
         scores = rows.scores(start, stop) if rows.from_logits else None
         rank, tied, log_p = self._standing(block, ordered, of_true, labels, scores)
         impossible = log_p == -np.inf
-        log_scores = np.empty((3, n))
+        log_scores = np.empty((3, stop - start))
         log_scores[1] = np.maximum(log_p, LEAST_LOG)
         log_scores[0] = log_scores[1] + entropy
         if impossible.any():
             log_scores[:2, impossible] = 0.0
-        log_scores[2] = varentropy[:n]
+        log_scores[2] = varentropy
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
         bins = spec.bins.index(variation, self.thresholds)
         described = Described(
@@ -143,10 +141,10 @@ class Describer:
         """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats; `total` is Σp."""
         logs = log_or_finite(ordered, out=self.scratch.array("logs", ordered.shape))
         products = np.multiply(ordered, logs, out=self.scratch.array("work", ordered.shape))
-        entropy = 0.0 - np.add.reduce(products, axis=0)
+        entropy = 0.0 - column_sums(products)
         products *= logs
         # Multiplied out; what it loses by cancelling, some 1e-16 of Σ p ln² p, is felt with thousands of classes only.
-        varentropy = np.add.reduce(products, axis=0) + entropy * entropy * (total - 2.0)
+        varentropy = column_sums(products) + entropy * entropy * (total - 2.0)
         return entropy, np.maximum(varentropy, 0.0)
 
     def _square(self, ordered: FloatArray) -> IntArray:

@@ -117,6 +117,9 @@ class Variation:
 
         `tolerance` is how far a row's sum may be from 1: V may exceed its range in proportion.
         """
+        if len(x) == 1:
+            # NumPy adds the entries of a single vector in another order than those of a vector among others.
+            return self.of_rows(np.repeat(x.T, 2, axis=1).T, tolerance)[:1]
         low, high = self.range_for(x.shape[-1])
         value = self.of(x)
         slack = 4 * tolerance * (high - low)

@@ -12,7 +12,8 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import Edges, EqualMass
-from trueness.rows import Rows, sum_rounding
+from trueness.refusals import Refusal
+from trueness.rows import Rows, refuse_bad_rows, sum_rounding
 from trueness.table import Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.fused._eight import EDGES_AT_A_TIME, Layout
@@ -75,7 +76,7 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
     cells = np.zeros(CELLS, np.int64)
 
     def run(start: int, stop: int, tolerance: float) -> int:
-        block = rows.block(start, stop)[: stop - start]
+        block = rows.block(start, stop)
         return int(kernel(block, tolerance, low, scale, values[start:stop], cells, *memory))
 
     for start, stop in spans:
@@ -98,7 +99,7 @@ def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], 
         yield start
         if start < stop:
             end = min(start + WIDTH, stop)
-            rows.check(start, end)
+            refuse_bad_rows(rows, start, end)
             if run(start, end, rows.sum_tolerance + rounding) >= 0:
                 raise AssertionError(f"the kernel refuses rows {start} to {end}, which are good")
             start = end
@@ -172,12 +173,12 @@ class Pass:
             # Two rows or more, or a compiler could not tell columns from rows.
             block = rows.columns(start, stop, room=max(stop - start, 2))
         else:
-            block = rows.block(start, stop)[: stop - start]
+            block = rows.block(start, stop)
         scores = rows.scores(start, stop) if rows.from_logits else block
         try:
             labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
-        except ValueError:
-            rows.check(start, stop)  # of two bad rows the first is named
+        except Refusal:
+            refuse_bad_rows(rows, start, stop)  # of two bad rows the first is refused
             raise
         return self._sum_block(block, scores, labels, tolerance)
 
