@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trueness.plots.readings import in_words, reliability, rows_text
-from trueness.report._figures import reliability_chart
-from trueness.report._markup import Markup, tag
+from trueness._markup import Markup, tag
+from trueness._printing import plain_name, rows_text
+from trueness.plots.reliability import VCE
+from trueness.report._figures import drawable
 from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
 from trueness.report._page import read_part
-from trueness.report._pictures import Drawn
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -30,13 +30,13 @@ def fragment(result: Assessment) -> str:
     spec = result.table.spec
     facts = (
         f"{rows_text(result.n_rows)}, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
-        f"{in_words(spec.variation.name)}; seed {result.seed}"
+        f"{plain_name(spec.variation.name)}; seed {result.seed}"
     )
     note = f". {UCE_NOTE}" if result.uce is not None else None
     cautions = (
         tag("ul", [tag("li", str(caution)) for caution in result.warnings]) if result.warnings else None
     )
-    picture = reliability_chart(reliability(Drawn.of(result).by_variation))
+    picture = VCE.svg(VCE.data(drawable(result)[0]))
     style = read_part("chart.css") + read_part("notebook.css")
     return tag(
         "div",

@@ -7,13 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
+from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, limit_of
 from trueness.inference.estimates import Estimate
-from trueness.plots.readings import in_words
-from trueness.report._figures import strip
-from trueness.report._markup import Markup, tag
+from trueness.report._strip import strip
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -55,7 +54,7 @@ def p_is(p: float) -> str:
 
 def cards(result: Assessment) -> Markup:
     """A card for each metric: the debiased value, its interval, the noise floor, and its meaning."""
-    measure = in_words(result.table.spec.variation.name)
+    measure = _printing.plain_name(result.table.spec.variation.name)
     made = [
         _card(metric, estimate, measure, result.level)
         for metric, estimate in estimates_of(result)
