@@ -56,3 +56,40 @@ def p_is(p: float) -> str:
     if p >= 0.0005:
         return f"p = {p:.3f}"
     return f"p = {p:.1g}" if p > 1e-300 else "p < 1e-300"
+
+
+def plain_name(name: str) -> str:
+    """The name of a variation measure in a sentence.
+
+    >>> plain_name("max_probability")
+    'max probability'
+    """
+    return name.replace("_", " ")
+
+
+def count_text(rows: float) -> str:
+    """A number of rows, or a sum of weights.
+
+    >>> count_text(12345.0), count_text(0.25)
+    ('12,345', '0.25')
+    """
+    return f"{rows:,.0f}" if float(rows).is_integer() else f"{rows:,.5g}"
+
+
+def rows_text(rows: float) -> str:
+    """A number of rows with its noun.
+
+    >>> rows_text(1), rows_text(1200.0), rows_text(0.5)
+    ('1 row', '1,200 rows', '0.5 rows')
+    """
+    return f"{count_text(rows)} {'row' if rows == 1 else 'rows'}"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text in one line of at most so many characters.
+
+    >>> shortened("x" * 40, 8)
+    'xxxxxxx…'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

@@ -279,7 +279,7 @@ def test_displays_draw_what_the_predictions_give(out_of_fold: bool) -> None:
         assert isinstance(drawn, display)
         assert drawn.ax_ is ax
         assert ax.get_xlabel()
-        assert repr(drawn.reading) == repr(again.reading)
+        assert repr(drawn.data) == repr(again.data)
     with pytest.raises(ValueError, match="with cv=None nothing is fitted"):
         adapter.CalibrationDisplay.from_estimator(model, x, y, params={})
 

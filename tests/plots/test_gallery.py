@@ -1,4 +1,4 @@
-"""The gallery shows what its code draws."""
+"""The gallery: every picture is drawn by the code beside it."""
 
 import runpy
 from pathlib import Path
@@ -13,11 +13,11 @@ def test_every_picture_is_drawn_by_the_code_beside_it():
     import matplotlib.pyplot as plt
 
     script = runpy.run_path(str(ROOT / "scripts" / "make_gallery.py"))
-    names = script["scope"]()
+    names = script["new_scope"]()
     for it in script["GALLERY"]:
-        figure = script["drawn"](it, names)
+        figure = script["draw"](it, names)
         assert any(axes.has_data() for axes in figure.axes), it.name
         plt.close("all")
         assert (ROOT / "docs" / "gallery" / f"{it.name}.png").read_bytes().startswith(b"\x89PNG")
     written = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    assert written == script["page"](script["printed"](names)), "run make gallery"
+    assert written == script["page"](script["terminal_output"](names)), "run make gallery"

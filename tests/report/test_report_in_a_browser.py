@@ -164,7 +164,7 @@ class TestDetails:
         tip = page.locator(".tip")
         assert tip.is_visible()
         assert tip.inner_text().split() == words.split()
-        assert words.startswith("bin 4, V in (0.3, 0.4]: 258 rows")
+        assert words.startswith("bin 4, entropy in (0.3, 0.4]: 258 rows")
         page.mouse.move(1, 1)
         assert tip.is_hidden()
 
@@ -257,7 +257,7 @@ class TestForEveryone:
         assert page.locator("main").inner_text() == scripted.locator("main").inner_text()
         first = page.locator(".chart").first
         assert first.is_visible()
-        assert first.locator(".mark title").first.text_content().startswith("bin 1, V in")
+        assert first.locator(".mark title").first.text_content().startswith("bin 1, entropy in")
         page.locator("summary").first.click()
         assert page.locator("details table").first.is_visible()
 

@@ -199,7 +199,7 @@ class Comparison:
         """Draw the difference between each pair of models with its interval (extra `plots`)."""
         from trueness.plots import ForestDisplay
 
-        return ForestDisplay.from_comparison(self, number=number, ax=ax)
+        return ForestDisplay.from_comparison(self, metric=number, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

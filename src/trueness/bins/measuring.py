@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.variation import Variation
 

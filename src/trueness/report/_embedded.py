@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
-from trueness.report._markup import Markup, json_text, tag
 from trueness.table import CalibrationTable
 from trueness.table import file as table_file
 from trueness.variation import Variation

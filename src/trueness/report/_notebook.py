@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trueness.plots.readings import reliability, rows_text
-from trueness.report._figures import reliability_chart
-from trueness.report._markup import Markup, tag
+from trueness._markup import Markup, tag
+from trueness._printing import rows_text
+from trueness.plots.reliability import VCE
+from trueness.report._figures import drawable
 from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
 from trueness.report._page import read_part
-from trueness.report._pictures import Drawn
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -36,7 +36,7 @@ def fragment(result: Assessment) -> str:
     cautions = (
         tag("ul", [tag("li", str(caution)) for caution in result.warnings]) if result.warnings else None
     )
-    picture = reliability_chart(reliability(Drawn.of(result).by_variation))
+    picture = VCE.svg(VCE.data(drawable(result)[0]))
     style = read_part("chart.css") + read_part("notebook.css")
     return tag(
         "div",

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
+from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, limit_of
 from trueness.inference.estimates import Estimate
-from trueness.report._figures import strip
-from trueness.report._markup import Markup, tag
+from trueness.report._strip import strip
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment

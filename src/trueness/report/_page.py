@@ -5,20 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueness._markup import Markup, name_of, tag
+from trueness._printing import count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
-from trueness.plots.forest import of_groups
-from trueness.plots.readings import count_text, rows_text
+from trueness.plots import PICTURES, Picture
+from trueness.plots.picture import BINS, GROUPS
 from trueness.report._embedded import embedded
-from trueness.report._forest_figure import forest_chart
-from trueness.report._made import again, call_of
-from trueness.report._markup import Markup, name_of, tag
+from trueness.report._figures import drawable, figures_by_section
+from trueness.report._html_table import table_of
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
@@ -29,13 +31,10 @@ from trueness.report._numbers import (
     p_text,
     sentence_of,
 )
-from trueness.report._pictures import Drawn, figure, pictures, rank_pictures
-from trueness.report._tables import table_of
+from trueness.report._provenance import again, call_of
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
-
-MOST_GROUPS_DRAWN = 30
 
 
 def page(
@@ -44,12 +43,13 @@ def page(
     title: str | None = None,
     made_by: str | None = None,
     file_name: str = "report.html",
+    pictures: Iterable[Picture[Any]] = PICTURES,
 ) -> str:
-    """The whole file."""
+    """The entire file."""
     data, with_groups = embedded(result)
     heading = title or "Calibration report"
     style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
-    drawn = Drawn.of(result)
+    shown, note = drawable(result)
     body = [
         _header(result, heading),
         tag(
@@ -57,10 +57,8 @@ def page(
             _verdict(result),
             tag("section", tag("h2", "The numbers"), cards(result), _key()),
             _limits(result),
-            pictures(drawn),
-            rank_pictures(drawn),
-            _groups(result),
-            _bins(drawn),
+            _pictures(shown, note, pictures),
+            _bins(shown),
             _all_numbers(result),
             _making(result, made_by, file_name, with_groups),
         ),
@@ -154,12 +152,24 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _bins(drawn: Drawn) -> Markup:
-    it = drawn.by_variation
-    table, noise = it.table, it.vce.bins
+def _pictures(result: Assessment, note: str | None, pictures: Iterable[Picture[Any]]) -> list[Markup]:
+    """A section for each heading of the pictures, in their order; that of the groups always, for its table."""
+    figures = figures_by_section(result, pictures)
+    sections = []
+    for heading in dict.fromkeys([*figures, *([GROUPS] if result.groups else [])]):
+        before, after = _groups(result) if heading == GROUPS else ([], None)
+        if heading == BINS and note:
+            before = [tag("p", note, class_="detail")]
+        grid = tag("div", figures[heading], class_="figures") if heading in figures else None
+        sections.append(tag("section", tag("h2", heading), before, grid, after))
+    return sections
+
+
+def _bins(result: Assessment) -> Markup:
+    table, noise = result.table, result.vce.bins
     lines: list[list[Any]] = []
     for m in np.flatnonzero(table.row_count):
-        gap = float(it.net.centred_gap[m])
+        gap = float(result.net.centred_gap[m])
         outside = not noise.low[m] - 1e-12 <= noise.observed[m] <= noise.high[m] + 1e-12
         lines.append(
             [
@@ -173,9 +183,10 @@ def _bins(drawn: Drawn) -> Markup:
                 ("over" if gap > 0 else "under") if outside else "",
             ]
         )
+    measure = table.spec.variation.display_name
     heads = [
         "bin",
-        "V",
+        measure,
         "rows",
         "predicted",
         "observed",
@@ -185,24 +196,20 @@ def _bins(drawn: Drawn) -> Markup:
     ]
     empty = table.n_bins - len(lines)
     note = (
-        tag("p", f"{empty} of {table.n_bins} bins hold no rows and are not listed.", class_="detail")
+        tag("p", f"{empty} of {table.n_bins} bins have no rows and are not listed.", class_="detail")
         if empty
         else None
     )
-    name = f"Bins of {table.spec.variation.display_name}"
-    return tag("section", tag("h2", "All bins"), table_of(name, heads, lines), note)
+    return tag("section", tag("h2", "All bins"), table_of(f"Bins of {measure}", heads, lines), note)
 
 
-def _groups(result: Assessment) -> Markup | None:
-    if not result.groups:
-        return None
+def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
+    """What stands above the picture of the groups, and the table of all of them below it."""
     assessed = [group for group in result.groups if group.assessment is not None]
-    parts: list[Any] = [tag("h2", "Groups")]
+    parts = []
     if assessed:
         limit = limit_of(result.level)
         found = sum(group.adjusted_p_value <= limit for group in assessed)
-        forest = of_groups(result, "net", MOST_GROUPS_DRAWN)
-        few = f" The {len(forest.lines)} that stand out most of {len(assessed)}." if forest.n_left_out else ""
         parts.append(
             tag(
                 "p",
@@ -210,8 +217,6 @@ def _groups(result: Assessment) -> Markup | None:
                 "their number (Benjamini and Hochberg).",
             )
         )
-        caption = [tag("strong", "Net gap of the groups. "), f"Above 0 over-confident; grey: all rows.{few}"]
-        parts.append(figure(forest_chart(forest), caption, wide="Picture of the groups"))
     left_out = len(result.groups) - len(assessed)
     if left_out:
         parts.append(
@@ -233,7 +238,7 @@ def _groups(result: Assessment) -> Markup | None:
     table = table_of(
         "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
     )
-    return tag("section", parts, table)
+    return parts, table
 
 
 def _last_if_nan(p: float) -> float:

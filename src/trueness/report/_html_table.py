@@ -1,10 +1,10 @@
-"""Tables that scroll by themselves."""
+"""HTML tables that scroll by themselves."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from trueness.report._markup import Markup, tag
+from trueness._markup import Markup, tag
 
 
 def table_of(
@@ -15,6 +15,6 @@ def table_of(
     body = [
         tag("tr", tag("th", line[0], scope="row"), [tag("td", cell) for cell in line[1:]]) for line in lines
     ]
-    made = tag("table", tag("caption", name), head, tag("tbody", body), id=id)
+    table = tag("table", tag("caption", name), head, tag("tbody", body), id=id)
     kind = "scroll tall" if tall else "scroll"
-    return tag("div", made, class_=kind, tabindex="0", role="region", aria_label=name)
+    return tag("div", table, class_=kind, tabindex="0", role="region", aria_label=name)

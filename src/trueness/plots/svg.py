@@ -1,7 +1,7 @@
-"""The paper that charts are drawn on: scales, ticks, axes and marks, as SVG.
+"""Parts of charts as SVG: scales, ticks, axes and marks.
 
-Colours are left to the style sheet, so that one chart serves light, dark and print. A mark says in words what it shows:
-its <title> is what a mouse sees without scripts and what a screen reader reads.
+Colours come from the style sheet of the report, so that one chart serves light, dark and print. The <title> of a mark
+describes it: it is the tooltip where scripts are off, and what a screen reader reads.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trueness.report._markup import Markup, escaped, tag
+from trueness._markup import Markup, escaped, tag
+
+WIDTH, LEFT, RIGHT = 460.0, 58.0, 14.0
+"""Of a picture of normal width, and the room for its names and numbers on both sides."""
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A rectangle of the picture with a scale on each side; pixels of SVG grow downwards."""
+    """A rectangle of the picture with a scale on each side; SVG counts pixels downwards."""
 
     left: float
     top: float
@@ -29,21 +32,21 @@ class Frame:
     log_y: bool = False
 
     def x(self, value: float) -> float:
-        """Pixels from the left, kept in the frame: what lies beyond must not run into the words around it."""
+        """Pixels from the left, clipped to the frame: shapes must not run into the text around it."""
         return self.left + self.width * _place(value, self.x_range, self.log_x)
 
     def y(self, value: float) -> float:
-        """Pixels from the top."""
+        """Pixels from the top, clipped to the frame."""
         return self.top + self.height * (1 - _place(value, self.y_range, self.log_y))
 
     @property
     def bottom(self) -> float:
-        """Pixels from the top of its lower side."""
+        """The y of its lower side, in pixels."""
         return self.top + self.height
 
     @property
     def right(self) -> float:
-        """Pixels from the left of its right side."""
+        """The x of its right side, in pixels."""
         return self.left + self.width
 
     def points(self, xs: Sequence[float], ys: Sequence[float]) -> str:
@@ -51,7 +54,7 @@ class Frame:
         return " ".join(f"{self.x(a):.1f},{self.y(b):.1f}" for a, b in zip(xs, ys, strict=True))
 
     def band(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> Markup:
-        """The area between two lines; of a single point a bar, since a band of one bin has no width."""
+        """The area between two lines; a bar for a single point, where such an area has no width."""
         if len(xs) == 1:
             top, bottom = self.y(highs[0]), self.y(lows[0])
             return tag(
@@ -67,7 +70,7 @@ class Frame:
         x_label: str,
         y_label: str,
     ) -> list[Markup]:
-        """Grid lines, numbers and names of both axes; hidden from screen readers, who have the marks."""
+        """Grid lines, numbers and names of both axes."""
         parts = []
         for value, words in x_ticks:
             x = self.x(value)
@@ -100,19 +103,32 @@ def label(
     anchor: str = "middle",
     transform: str | None = None,
 ) -> Markup:
-    """Text at a place."""
+    """Text at a position."""
     return tag("text", escaped(words), class_=class_, x=x, y=y, text_anchor=anchor, transform=transform)
 
 
 def mark(words: str, *shapes: Markup) -> Markup:
-    """Something that stands for numbers, and the numbers in words."""
+    """Shapes that show numbers, with the numbers in words."""
     return tag("g", tag("title", words), *shapes, class_="mark")
+
+
+def bin_mark(
+    frame: Frame, words: str, at: tuple[float, float], bar: tuple[float, float], *, area: float, small: bool
+) -> Markup:
+    """The point of a bin with its bar, and room around it for a finger; hollow if the bin has too few rows."""
+    px, py = frame.x(at[0]), frame.y(at[1])
+    return mark(
+        words + ("\ntoo few rows for a conclusion" if small else ""),
+        tag("circle", class_="reach", cx=px, cy=py, r=12.0),
+        tag("line", class_="bar", x1=px, x2=px, y1=frame.y(bar[0]), y2=frame.y(bar[1])),
+        tag("circle", class_="dot small" if small else "dot", cx=px, cy=py, r=math.sqrt(area / math.pi)),
+    )
 
 
 def chart(
     width: float, height: float, name: str, description: str, *parts: object, columns: int | None = None
 ) -> Markup:
-    """A picture with a name and a description; `columns` says how many marks stand in a line, for the arrow keys."""
+    """A picture with a name and a description; `columns` is the number of marks in a line, for the arrow keys."""
     return tag(
         "svg",
         tag("desc", description),
@@ -128,7 +144,7 @@ def chart(
 
 
 def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, str]]:
-    """Round numbers from low to high, about so many, with their words.
+    """Round numbers from low to high, about so many, with their labels.
 
     >>> [words for _, words in linear_ticks(0, 1)]
     ['0', '0.2', '0.4', '0.6', '0.8', '1']
@@ -144,7 +160,7 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[tuple[float, s
 
 
 def log_ticks(low: float, high: float, most: int = 7) -> list[tuple[float, str]]:
-    """Powers of ten from low to high.
+    """Powers of ten from low to high, with their labels.
 
     >>> [words for _, words in log_ticks(0.002, 30)]
     ['0.01', '0.1', '1', '10']

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trueness.plots.readings import Reliability
+from trueness.plots.reliability.data import Reliability
 
 WIDTH, HEIGHT = 61, 21
-"""Columns and lines of the square."""
+"""Of the square, in characters."""
 
 
 class Characters(NamedTuple):
-    """What the diagram is drawn with."""
+    """The characters of a diagram."""
 
     point: str
     small: str
@@ -27,13 +27,12 @@ ASCII = Characters("O", "o", ":", ".", "+", "-", "|")
 
 
 def reliability_text(r: Reliability, *, ascii_only: bool = False) -> str:
-    """Predicted (across) against observed (upwards): points, the band of a calibrated model, and the diagonal.
+    """The diagram as lines of text: points, the band of a calibrated model, and the diagonal.
 
     >>> import trueness as tn
-    >>> from trueness.plots.readings import Judgement, reliability
-    >>> y_true, y_prob = tn.simulate.calibrated(500, [1, 1, 1], rng=0)
-    >>> judged = Judgement.of(tn.tabulate(y_true, y_prob, bins=2), rng=0)
-    >>> reliability_text(reliability(judged), ascii_only=True).count("O")  # two bins, and the legend
+    >>> from trueness.plots.reliability import reliability_of
+    >>> result = tn.assess(*tn.simulate.calibrated(500, [1, 1, 1], rng=0), bins=2, rng=0)
+    >>> reliability_text(reliability_of(result), ascii_only=True).count("O")  # two bins, and the legend
     3
     """
     draw = ASCII if ascii_only else UNICODE
@@ -50,13 +49,13 @@ def reliability_text(r: Reliability, *, ascii_only: bool = False) -> str:
         canvas[line(low + (high - low) * at / (WIDTH - 1))][at] = draw.diagonal
     for x, bottom, top in zip(r.x, r.low, r.high, strict=True):
         _shade(canvas, place(x, WIDTH), range(line(top), line(bottom) + 1), draw.band)
-    for x, y, small in zip(r.x, r.y, r.small, strict=True):
+    for x, y, small in zip(r.x, r.y, r.bins.small, strict=True):
         canvas[line(y)][place(x, WIDTH)] = draw.small if small else draw.point
     return "\n".join(_framed(r, canvas, draw))
 
 
 def _shade(canvas: list[list[str]], at: int, lines: range, character: str) -> None:
-    """Three columns around a bin, where nothing else stands."""
+    """Fill three columns around a bin, where they are empty."""
     for row in lines:
         for beside in range(max(at - 1, 0), min(at + 2, WIDTH)):
             if canvas[row][beside] == " ":
@@ -75,7 +74,7 @@ def _framed(r: Reliability, canvas: list[list[str]], draw: Characters) -> list[s
     ticks = [low + share * (high - low) for share in (0, 0.25, 0.5, 0.75, 1)]
     lines.append(" " * 5 + "".join(f"{tick:<15.2f}" for tick in ticks).rstrip())
     lines.append(
-        f"      {r.x_label}, across; {draw.point} a bin, {draw.small} one of too few rows, "
-        f"{draw.band} where a calibrated model would be"
+        f"      {r.x_label}, across; {draw.point} bin, {draw.small} bin with too few rows, "
+        f"{draw.band} expected of a calibrated model"
     )
     return lines

@@ -1,0 +1,40 @@
+"""What was drawn, read back from matplotlib's artists, and the rows that are drawn in the tests of pictures."""
+
+import numpy as np
+
+import trueness as tn
+
+
+def over_confident_rows(n_rows=3000, alpha=(4, 2, 1, 1), exponent=1.6, seed=0):
+    y_true, y_prob = tn.simulate.calibrated(n_rows, alpha, rng=seed)
+    return y_true, tn.simulate.sharpen(y_prob, exponent)
+
+
+def scattered(ax):
+    """Offsets, areas and whether filled of all points with a marker."""
+    from matplotlib.collections import PathCollection
+
+    found = [c for c in ax.collections if isinstance(c, PathCollection)]
+    offsets = np.concatenate([c.get_offsets() for c in found])
+    sizes = np.concatenate([c.get_sizes() for c in found])
+    filled = np.concatenate(
+        [np.full(len(c.get_offsets()), not np.allclose(c.get_facecolor()[0], 1)) for c in found]
+    )
+    order = np.argsort(offsets[:, 0])
+    return offsets[order], sizes[order], filled[order]
+
+
+def band_of(ax):
+    """x -> (low, high) of the filled band."""
+    from matplotlib.collections import FillBetweenPolyCollection
+
+    (band,) = [c for c in ax.collections if isinstance(c, FillBetweenPolyCollection)]
+    ends = {}
+    for x, y in band.get_paths()[0].vertices:
+        low, high = ends.get(x, (y, y))
+        ends[x] = min(low, y), max(high, y)
+    return ends
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
