@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.recalibration import HIGHEST, LOWEST, tempered, variation_temperature
+from trueness.recalibration import HIGHEST, LOWEST, scale_by_temperature, variation_temperature
 
 needs_sklearn = pytest.mark.sklearn
 
@@ -63,7 +63,7 @@ def test_options_of_a_scorer() -> None:
         ),
     ]:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-expected, abs=1e-12)
-    with pytest.raises(ValueError, match="number must be one of 'vce', 'ece', 'rce'"):
+    with pytest.raises(ValueError, match="metric must be one of 'vce', 'ece', 'rce'"):
         CalibrationScorer("brier")
 
 
@@ -361,7 +361,7 @@ def test_the_gap_is_closed_and_the_order_kept() -> None:
     y_true, y_prob = tn.simulate.calibrated(4000, np.ones(5), rng=1)
     sharp = tn.simulate.sharpen(y_prob, 2.0)
     found = variation_temperature(y_true, sharp)
-    after = tempered(sharp, found.value)
+    after = scale_by_temperature(sharp, found.value)
     np.testing.assert_allclose(after, tn.simulate.sharpen(sharp, 1 / found.value), atol=1e-12)
     np.testing.assert_array_equal(np.argsort(after, axis=1), np.argsort(sharp, axis=1))
     before_net = tn.assess(y_true, sharp, bins=tn.EqualMass(10), rng=0).net
