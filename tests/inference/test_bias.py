@@ -13,7 +13,7 @@ from trueness.inference.null import FilledBins
 pytestmark = pytest.mark.simulation
 
 
-class TestTilt:
+class TestBias:
     @pytest.mark.parametrize("exponent", [0.5, 1.0, 1.8])
     def test_beta_and_bias(self, exponent: float) -> None:
         y_true, truth = tn.simulate.calibrated(400, [1.0] * 6, rng=21)
@@ -60,7 +60,7 @@ class TestTilt:
             assert estimate.interval.low <= estimate.debiased <= estimate.interval.high
 
     def test_every_label_right_or_wrong(self) -> None:
-        """β runs to its bounds; the answer stays a number and has the right sign."""
+        """β is at its bounds; the net gap is finite and has the right sign."""
         y_prob = np.tile([0.6, 0.3, 0.1], (200, 1))
         assert tn.assess([0] * 200, y_prob, rng=0).net.debiased < -0.5
         assert tn.assess([0, 1, 2, 0] * 50, y_prob, rng=0).net.debiased > 0

@@ -61,7 +61,7 @@ class TestExactNullOfTheARows:
             assert result.vce.bins.expected[4] == pytest.approx(e0, abs=1e-12)
 
     def test_ranked_error_and_uce(self) -> None:
-        """For two classes RCE is |r1 - .9|; UCE is |1 - r1 - H(.9)|, judged on either side of its mean."""
+        """For two classes RCE is |r1 - .9|; UCE is |1 - r1 - H(.9)|, on either side of its mean."""
         law = exact.null_law(10, [0.9, 0.1], lambda r: abs(r[0] - 0.9))
         result = tn.assess(right(7), A_ROWS, resamples=self.R, rng=13)
         p = exact.at_least(law, 0.2)
@@ -159,13 +159,13 @@ class TestEstimatesAddUp:
         ]
         np.testing.assert_allclose(np.array(gap)[bins.index], want, atol=1e-9)
 
-    def test_detectable_gap_is_found_with_the_power_promised(self) -> None:
-        """Normal: a net gap of (z(1-α/4) + z(.8))·sd is called with 80 % power by the doubled p-value."""
+    def test_detectable_gap_has_the_stated_power(self) -> None:
+        """Normal: a net gap of (z(1-α/4) + z(.8))·sd is detected with 80 % power by the doubled p-value."""
         y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=2)
         result = tn.assess(y_true, y_prob, resamples=9999, rng=0)
         evidence = Evidence.of(result.table, 9999, [5])
         gaps = (evidence.null.variation - evidence.expected) @ evidence.bins.weight
-        # Two-sided at 2.5 %, as Holm asks of the smaller of two; the shifted null exceeds it in 80 of 100 draws.
+        # Two-sided at 2.5 %, as Holm requires of the smaller of two; the shifted null exceeds it in 80 of 100 draws.
         limit = np.quantile(np.abs(gaps), 0.975)
         found = np.mean(np.abs(gaps + result.detectable_net_gap) >= limit)
         assert found == pytest.approx(0.8, abs=0.03)

@@ -11,7 +11,7 @@ from trueness.inference.normal import debiased_total, folded_mean, half_normal_q
 pytestmark = pytest.mark.simulation
 
 
-class TestFolded:
+class TestNormal:
     def test_mean(self) -> None:
         mu, sigma = np.array([0, 0.1, -0.5, 2.0, 3.0, 0.0]), np.array([1, 0.2, 0.3, 1.0, 0.0, 0.0])
         want = [exact.folded_mean(m, s) for m, s in zip(mu.tolist(), sigma.tolist(), strict=True)]
@@ -32,7 +32,7 @@ class TestFolded:
             [want, 0.0, float(debiased_total(w, 3 * g, sigma))], abs=1e-12
         )
 
-    def test_noise_alone_leaves_nothing(self) -> None:
+    def test_debiased_total_of_noise_is_0(self) -> None:
         w, sigma = np.array([0.5, 0.5]), np.array([0.1, 0.1])
         mean = 0.1 * math.sqrt(2 / math.pi)
         assert debiased_total(w, np.array([mean, -mean]), sigma) == 0.0

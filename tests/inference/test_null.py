@@ -86,7 +86,7 @@ class TestDraws:
         monkeypatch.setattr("trueness.inference.null.MANY_VALUES", 1)
         assert tn.assess_table(self.TABLE, rng=5) == whole
 
-    def test_an_empty_bin_more_changes_nothing_but_its_place(self) -> None:
+    def test_an_empty_bin_does_not_change_the_others(self) -> None:
         """Each filled bin has its own stream, counted among the filled ones."""
         y_true, y_prob = tn.simulate.calibrated(400, [5.0] * 3, rng=3)
         wide = tn.tabulate(y_true, y_prob, bins=tn.Edges([0, 0.5, 0.9, 1]))
@@ -100,7 +100,7 @@ class TestDraws:
         assert p_value(null, 0.31) == 1 / 5
         assert p_value(null, 0.0) == 1.0
 
-    def test_the_seed_decides(self) -> None:
+    def test_the_same_seed_gives_the_same_numbers(self) -> None:
         assert tn.assess_table(self.TABLE, rng=5) == tn.assess_table(self.TABLE, rng=5)
         assert tn.assess_table(self.TABLE, rng=5) != tn.assess_table(self.TABLE, rng=6)
         fresh = tn.assess_table(self.TABLE, rng=None)

@@ -67,7 +67,7 @@ def test_size_and_uniform_p_values(n_classes: int, n_rows: int, bins: Any) -> No
 
 
 def population(alpha: list[float], exponent: float, kind: str) -> tuple[float, float]:
-    """VCE and net of predictions ∝ π^a without label noise: π stands where the labels stood. 60000 rows."""
+    """VCE and net of predictions ∝ π^a without label noise, with π in place of the labels. 60000 rows."""
     truth = -np.sort(-np.random.default_rng(99).dirichlet(alpha, 60_000), axis=1)
     powers = (truth / truth[:, :1]) ** exponent
     p = powers / powers.sum(axis=1, keepdims=True)
@@ -123,8 +123,8 @@ def test_coverage_and_bias(alpha: list[float], exponent: float, n_rows: int, kin
     assert abs(np.mean(debiased) - true) <= abs(np.mean(plug_in) - true) / 2 + error
 
 
-def test_two_models_come_out_in_the_right_order() -> None:
-    """C=10 skew, EF, N=300: true .232 and .146; the plug-in reads .169 and .211, the wrong way round."""
+def test_two_models_are_in_the_right_order() -> None:
+    """C=10 skew, EF, N=300: true .232 and .146; the plug-in values are .169 and .211, in the wrong order."""
     seeds, alpha = np.random.default_rng(17), SKEW
     for exponent, true in ((1.5, 0.232), (0.7, 0.146)):
         assert population(alpha, exponent, "EF")[0] == pytest.approx(true, abs=0.002)
@@ -142,7 +142,7 @@ def test_two_models_come_out_in_the_right_order() -> None:
     assert np.mean(worse) == pytest.approx(0.232, abs=0.03)
     assert np.mean(better) == pytest.approx(0.146, abs=0.03)
     assert np.mean(np.array(worse) > np.array(better)) >= 0.9
-    assert wrong >= 30  # what the plug-in says in most runs
+    assert wrong >= 30  # as for the plug-in in most runs
 
 
 @pytest.mark.parametrize(
