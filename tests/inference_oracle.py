@@ -174,3 +174,8 @@ def uniform_distance(p: Row, cells: int) -> float:
     p-values (k+1)/(R+1) are stochastically larger than uniform; only an excess speaks against them.
     """
     return max(sum(1 for x in p if x <= j / cells + 1e-9) / len(p) - j / cells for j in range(1, cells))
+
+
+def five_errors(share: float, draws: int) -> float:
+    """Five standard errors of a share of simulated draws, and one draw."""
+    return 5 * math.sqrt(max(share * (1 - share), 0.0) / draws) + 1 / draws

@@ -827,7 +827,7 @@ class TestWordsForOddArguments:
 
     def test_a_point_bin_that_the_finer_bins_do_not_have(self) -> None:
         table = tn.tabulate(LABELS, GOOD, bins=10)
-        with pytest.raises(ValueError, match=r"do not hold the value 0\.0 apart"):
+        with pytest.raises(ValueError, match=r"a bin for the value 0\.0 alone"):
             table.coarsen(tn.Edges([0, 0, 1]))
         with pytest.raises(ValueError, match="apart"):
             tn.tabulate(LABELS, GOOD, bins=1).coarsen(tn.Edges([0, 0, 1]))

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trueness as tn
-from trueness import _threads
-from trueness._threads import in_threads
 
 pytestmark = pytest.mark.fast
 
@@ -440,68 +436,6 @@ def test_several_tables_from_one_pass() -> None:
     ]
     together = tabulate_rows(Rows.of(y_true, y_prob), [table.spec for table in alone], engine="fused")
     assert together == alone
-
-
-class TestHelpers:
-    def test_ctrl_c_while_help_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Before or after the share is handed over: nobody waits for it, and nobody takes it up later."""
-        offer, taken_up = _threads._helpers.offer, []
-
-        def interrupted(share: Any, n_helpers: int) -> None:
-            if taken_up:
-                offer(share, n_helpers)
-            raise KeyboardInterrupt
-
-        def work(spans: Any) -> None:
-            taken_up.append(list(spans))
-
-        monkeypatch.setattr(_threads._helpers, "offer", interrupted)
-        for before in ([], [None]):
-            taken_up[:] = before
-            with pytest.raises(KeyboardInterrupt):
-                in_threads(work, [(0, 1), (1, 2)], 2)
-            assert taken_up in (before, [*before, []])
-
-    def test_what_no_helper_took_up_is_done_by_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_threads._helpers, "offer", lambda *_: None)
-        assert in_threads(list, [(0, 1), (1, 2), (2, 3)], 3) == [[(0, 1), (1, 2), (2, 3)]]
-
-    def test_all_share_the_work(self) -> None:
-        meeting = threading.Barrier(3, timeout=30)
-
-        def work(spans: Any) -> int:
-            return sum(stop - start for start, stop in spans if meeting.wait() >= 0)
-
-        assert in_threads(work, [(0, 1), (1, 2), (2, 3)], 3) == [1, 1, 1]
-
-    def test_they_go_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_threads, "IDLE_SECONDS", 0.01)
-        monkeypatch.setattr(_threads, "_helpers", _threads._Helpers())
-        meeting = threading.Barrier(2, timeout=30)
-        in_threads(lambda spans: [meeting.wait() for _ in spans], [(0, 1), (1, 2)], 2)
-        assert _threads._helpers.n >= 1
-        for _ in range(500):
-            if _threads._helpers.n == 0:
-                break
-            time.sleep(0.01)
-        assert _threads._helpers.n == 0
-        again = in_threads(list, [(0, 1), (1, 2)], 2)
-        assert sorted(span for part in again for span in part) == [(0, 1), (1, 2)]
-
-    def test_a_child_that_was_forked_has_its_own(self) -> None:
-        """The parent's threads are not in it, and nobody waits for them."""
-        code = """
-            import os, sys, trueness as tn
-            y_true, y_prob = tn.simulate.calibrated(200_000, [1.0] * 3, rng=0)
-            table = tn.tabulate(y_true, y_prob, engine="fused", n_threads=2)
-            child = os.fork()
-            if not child:
-                os._exit(tn.tabulate(y_true, y_prob, engine="fused", n_threads=2) != table)
-            print(os.waitpid(child, 0)[1])
-        """
-        command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.stdout.strip() == "0", done.stderr
 
 
 def test_two_threads_may_call_it_at_once() -> None:

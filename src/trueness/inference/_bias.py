@@ -1,10 +1,10 @@
-"""A calibrated neighbour of the observed ranks, at which the bias of 𝒱(r̄) is read off.
+"""The bias of 𝒱(r̄), computed for predictions at the temperature that fits the observed ranks.
 
-𝒱 of frequencies from few rows is biased: entropy reads low, and the more so the more classes there are. At the null the
-bias is known, but a model that is not calibrated has another one; with 100 classes and 30 rows in a bin the difference
-is larger than the error to be measured. So the bias is read where the data are: at q_β ∝ q̄^β, the predictions at the
-temperature that makes the observed ranks most likely. This is the one direction in which most models err, and where the
-model errs in another way β stays near 1 and the bias is that of the null.
+𝒱 of frequencies from few rows is biased: entropy is too low, the more so the more classes there are. For a calibrated
+model the bias is known, but that of a miscalibrated model differs; with 100 classes and 30 rows in a bin the difference
+exceeds the error to be measured. So the bias is computed at q_β ∝ q̄^β, the predictions at the temperature that makes
+the observed ranks most likely. Most models err in this direction; if a model errs in another one, β stays near 1 and
+the bias is that of a calibrated model.
 """
 
 from __future__ import annotations
@@ -22,42 +22,44 @@ _MOST = 2.0**10
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """How far 𝒱(r̄) falls short of 𝒱 of what it estimates, and how uncertain that is."""
+    """The expected shortfall of 𝒱(r̄) below 𝒱 of the frequencies that r̄ estimates, and its standard error."""
 
     by_bin: FloatArray
     """𝒱(q_β) - E[𝒱(r̄*)] for r̄* from q_β, (F,)."""
     standard_error: float
-    """Of the mean of `by_bin` over all rows, from that of β."""
+    """Standard error of the mean of `by_bin` over all rows, which comes from that of β."""
     beta: float
 
 
-def tilted(bins: FilledBins, beta: float) -> FilledBins:
-    """These bins as if q_β ∝ q̄^β were predicted."""
+def at_power(bins: FilledBins, beta: float) -> FilledBins:
+    """These bins with the predictions q_β ∝ q̄^β."""
     powers = beta * _logs(bins)
     powers = np.exp(powers - powers.max(axis=1, keepdims=True))
     return replace(bins, predicted=powers / powers.sum(axis=1, keepdims=True))
 
 
 def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
-    """The bias at the most likely β, and half of its change between one standard error of β below and above."""
+    """The bias at the most likely β; its standard error is half its change over β ± one standard error."""
     if bins.variation.linear:
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
     beta, error = most_likely_beta(bins)
-    here, below, above = (_bias(tilted(bins, b), resamples, seed) for b in (beta, beta - error, beta + error))
+    here, below, above = (
+        _bias(at_power(bins, b), resamples, seed) for b in (beta, beta - error, beta + error)
+    )
     return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
 
 
 def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
     """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
 
-    The likelihood of an exponential family: at its maximum the mean of ln q̄ is as observed, and its variance is the
-    information. Below 0 the ranks are observed in reverse: a model and its negation get the same bias.
+    This is the likelihood of an exponential family: at its maximum the mean of ln q̄ equals the observed one, and its
+    variance is the information. β is below 0 if the ranks are observed in reverse order.
     """
     logs, n = _logs(bins), bins.count
     observed = float(n @ (bins.observed * logs).sum(axis=1))
 
     def excess(beta: float) -> float:
-        return float(n @ (tilted(bins, beta).predicted * logs).sum(axis=1)) - observed
+        return float(n @ (at_power(bins, beta).predicted * logs).sum(axis=1)) - observed
 
     low, high = 0.0, 1.0
     while excess(high) < 0 and high < _MOST:
@@ -70,10 +72,10 @@ def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) < 0 else (low, middle)
     beta = (low + high) / 2
-    p = tilted(bins, beta).predicted
+    p = at_power(bins, beta).predicted
     mean = (p * logs).sum(axis=1)
     information = float(n @ ((p * logs**2).sum(axis=1) - mean**2))
-    # Where all q̄ are uniform or one-hot every β is as good, and the bias is the same at all of them.
+    # If all q̄ are uniform or one-hot, β has no effect.
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
 
 
@@ -82,5 +84,5 @@ def _bias(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
 
 
 def _logs(bins: FilledBins) -> FloatArray:
-    """ln q̄, and no lower than where not even a thousandth of a row is expected in all."""
+    """ln q̄, bounded below where less than a thousandth of a row is expected."""
     return np.log(np.maximum(bins.predicted, 1e-3 / (bins.count[:, None] * bins.n_classes)))

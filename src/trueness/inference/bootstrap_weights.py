@@ -1,8 +1,8 @@
-"""Poisson weights for a bootstrap that streams: which row got which weight depends on nothing but its place.
+"""Poisson weights for a bootstrap of streamed rows: the weights of a row depend on its position only.
 
-A bootstrap draws rows with replacement; giving each row a Poisson(1) weight of its own is the same in the limit, and
-needs neither the number of rows nor the rows themselves. The weights of a row are keyed by its position (or by its
-cluster) in a counter-based generator, so that batches, files and workers give the replicates of all rows at once.
+A bootstrap draws rows with replacement; a Poisson(1) weight for each row is the same in the limit, and needs neither
+the number of rows nor the rows themselves. A counter-based generator is keyed by the position of a row (or by its
+cluster), so batches, files and workers give the same replicates as all rows at once.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from trueness.rows.groups import coded
 
 SLOTS = (24114, 24100, 12059, 4018, 1005, 201, 34, 5)
-"""Of 2¹⁶ equally likely numbers, how many give the weight 0, 1, 2, …: Poisson(1) with mean and variance exactly 1."""
+"""How many of 2¹⁶ equally likely numbers give the weight 0, 1, 2, …: Poisson(1) with mean and variance exactly 1."""
 
 _THRESHOLDS = np.cumsum(SLOTS)[:-1].astype(np.uint16)
 
 BLOCK_ROWS = 1024
-"""Positions that share a stream."""
+"""Consecutive rows that share a random stream."""
 
 
 class Weights(Protocol):
@@ -50,7 +50,7 @@ def _weights(key: int, which: int, n: int, resamples: int) -> NDArray[np.uint8]:
 
 
 class RowWeights:
-    """Weights by position, counted from `first_row` of a longer stream."""
+    """Weights by position, counted from row `first_row` of a longer stream."""
 
     def __init__(self, key: int, resamples: int, first_row: int = 0) -> None:
         self.key, self.resamples, self.first_row = key, resamples, first_row
@@ -68,12 +68,12 @@ class RowWeights:
         )
 
     def clusters(self, which: NDArray[np.intp]) -> None:  # noqa: ARG002
-        """Rows stand for themselves."""
+        """None: rows without clusters are independent."""
         return
 
 
 class ClusterWeights:
-    """Weights by cluster, the same for all its rows wherever they stand."""
+    """Weights by cluster, the same for all its rows at any position."""
 
     def __init__(self, key: int, resamples: int, clusters: NDArray[Any]) -> None:
         names, self.code = coded(clusters)
@@ -88,13 +88,13 @@ class ClusterWeights:
         return np.stack([self.of_cluster(code) for code in present.tolist()])[place]
 
     def clusters(self, which: NDArray[np.intp]) -> frozenset[int]:
-        """The identities of the clusters that some rows come in."""
+        """The identities of the clusters of some rows."""
         return frozenset(self.identities[code] for code in np.unique(self.code[which]).tolist())
 
 
 def identity(name: Any) -> int:
-    """A number for a cluster's name, the same in every process; 7.0 and 7 are one patient."""
+    """A number for the name of a cluster, the same in every process; 7.0 and 7 are the same cluster."""
     if isinstance(name, float) and name.is_integer():
         name = int(name)
-    letters = str(name).encode("utf-8", "surrogatepass")  # a name from broken text is a name too
+    letters = str(name).encode("utf-8", "surrogatepass")  # names may have lone surrogates
     return int.from_bytes(blake2b(letters, digest_size=8).digest(), "little")

@@ -1,4 +1,4 @@
-"""Sums of absolute values of normal variates: what an L1 error over bins is, given its true gaps."""
+"""Normal noise: quantiles, and sums of absolute values, as an L1 error over bins is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROOT_2_OVER_PI = math.sqrt(2 / math.pi)
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 _FAR = 40.0
-"""So many standard deviations are as good as infinitely many."""
+"""Standard deviations; larger distances make no difference."""
 
 _MOST_STEPS = 60
 _SMALL_STEP = 1e-10  # of t; above the rounding of the sums
@@ -28,10 +28,10 @@ def folded_mean(mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> FloatArray:
-    """t·T, T = Σ w|g| over the last axis, with t in [0, 1] such that gaps t·g, seen through noise, would add up to T.
+    """t·T, with T = Σ w|g| over the last axis and t in [0, 1] such that gaps t·g with noise would give T on average.
 
-    Solves Σ w·FN(t·g, σ) = T (indirect inference): 0 where noise alone explains T. The left side is convex in t and at
-    t = 1 no smaller than T, so that Newton's steps come down from there and never pass the root.
+    Solves Σ w·FN(t·g, σ) = T (indirect inference); 0 where noise alone explains T. The left side is convex in t and at
+    t = 1 no smaller than T, so that Newton's method from there approaches the root from above.
     """
     size = np.abs(gap)
     total = (weight * size).sum(axis=-1)
@@ -57,7 +57,7 @@ def half_normal_quantile(scale: FloatArray, level: float, seed: list[int]) -> fl
 
 
 def normal_quantile(level: float) -> float:
-    """z with P(|Z| ≤ z) = level."""
-    from statistics import NormalDist  # here, because it is slow to import
+    """z with P(|Z| ≤ z) = level for a standard normal Z."""
+    from statistics import NormalDist  # late, because it is slow to import
 
     return NormalDist().inv_cdf((1 + level) / 2)

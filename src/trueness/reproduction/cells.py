@@ -93,7 +93,7 @@ def tabulate_cells(
     def add_up(spans: Iterable[tuple[int, int]]) -> list[list[CalibrationTable]]:
         tables = [[CalibrationTable.empty(spec) for spec in of_cell] for of_cell in specs]
         for index, number in spans:
-            drawn = streams[index].labelled(number, pilots[index].predictions(number))
+            drawn = streams[index].with_labels(number, pilots[index].predictions(number))
             parts = tabulated(Rows.of(*drawn), specs[index], engine)
             tables[index] = [held + part for held, part in zip(tables[index], parts, strict=True)]
             tick(len(drawn.y_true))

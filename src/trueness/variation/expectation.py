@@ -1,7 +1,7 @@
-"""What the entropy of observed ranks is on average: exactly, since its bias is what many classes are about.
+"""The exact mean entropy of rank frequencies, whose bias is large if there are many classes.
 
-H(r̄) is a sum over ranks of η(X/n) with η(x) = -x ln x, and each X is binomial by itself; so the mean needs no draws,
-only the binomial probabilities of each rank.
+H(r̄) is a sum over ranks of η(X/n) with η(x) = -x ln x, and each X is binomial; so the mean needs no simulation, only
+the binomial probabilities of each rank.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._binomial import binomial_window
 
 MANY = 1e4
-"""From so many expected rows on, three terms of a series are exact to 1e-12 of the probability."""
+"""For more expected rows than this, three terms of a series are exact to 1e-12 of the probability."""
 
 _CHUNK = 2**18
 
 
 def expected_entropy(count: IntArray, probability: FloatArray) -> FloatArray:
-    """E[H(X/n)] for X ~ Multinomial(n, p), H in base C, for each line of `probability`, (M, C)."""
+    """E[H(X/n)] for X ~ Multinomial(n, p), with H in base C, for each row p of `probability`, (M, C)."""
     n_classes = probability.shape[-1]
     n = np.broadcast_to(np.asarray(count, dtype=np.float64)[:, None], probability.shape).ravel()
     p = probability.ravel()
@@ -51,7 +51,7 @@ def _by_probabilities(n: FloatArray, p: FloatArray) -> FloatArray:
     order = np.argsort(width)
     start = 0
     while start < len(order):
-        # Lines of about the same width share an array; what one has too much carries no probability.
+        # Windows of about the same width share an array; the surplus counts have almost no probability.
         stop = start + max(1, int(np.searchsorted(np.cumsum(width[order[start:]]), _CHUNK)))
         part = order[start:stop]
         result[part] = _line_sums(n[part, None], p[part, None], low[part, None], int(width[part].max()))
