@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from trueness.plots.paper import BLUE, GREEN, ORANGE, PINK, QUIET, panel_grid, panel_style
+from trueness.plots.paper import BLUE, ORANGE, QUIET, panel_grid, panel_style
 from trueness.plots.style import INK
 
 
@@ -135,7 +135,7 @@ def _draw_swapped(axis: Any, predicted: Sequence[float], observed: Sequence[floa
 def _draw_same_entropy(axis: Any, spots: BlindSpots) -> None:
     axis.fill([1 / 3, 0.5, 1], [1 / 3, 0.5, 0], color=QUIET, alpha=0.15, label="ranks in order")
     axis.plot(*spots.same_entropy, color=INK, linewidth=1.2, label="same entropy")
-    (predicted, observed), colours = spots.pair, (GREEN, PINK)
+    (predicted, observed), colours = spots.pair, (BLUE, ORANGE)
     for point, name, colour, marker in zip(
         (predicted, observed), ("predicted", "observed"), colours, "os", strict=True
     ):
