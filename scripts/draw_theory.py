@@ -1,4 +1,4 @@
-"""Draw the pictures of ``docs/theory.md`` from simulation: bounds, the limit law, blind spots.
+"""Draw the figures of ``docs/theory.md`` from simulation: bounds, the limit law, undetected errors.
 
 Run it with ``python scripts/draw_theory.py`` (needs the extra `plots`; with `fast` it takes about a minute).
 """
@@ -77,7 +77,7 @@ def bound_panel(n_classes: int) -> pictures.BoundPanel:
 
 
 def limit_panels() -> list[pictures.LimitPanel]:
-    """The law of √N·VCE with ten bins and with one, where it is half a bell."""
+    """The limit law of √N·VCE with ten bins and with one, where it is a half-normal distribution."""
     print("limit law")
     runs = [one["entropy"] for one in tables(3, LAW_ROWS, LAW_REPEATS)]
     moments = bin_moments(skewed(3, 1), ("entropy",), all_threads())["entropy", "width"]
@@ -101,7 +101,7 @@ def limit_panels() -> list[pictures.LimitPanel]:
 
 
 def blind_spots() -> pictures.BlindSpots:
-    """The examples of statistics.md §2, the curve between them, and random pairs below the bound."""
+    """Two examples of docs/theory.md, the curve of equal entropy through one, and random pairs below the bound."""
     entropy = variations["entropy"]
     predicted, observed = (0.6, 0.3, 0.1), (0.4653, 0.4648, 0.0699)
     assert abs(entropy(predicted) - entropy(observed)) < 2e-4
@@ -128,7 +128,7 @@ def blind_spots() -> pictures.BlindSpots:
 def _level_curve(
     first: np.ndarray, second: np.ndarray, value: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a closed level curve round the uniform vector, in the order of their angle."""
+    """Points of a closed level curve around the uniform vector, in the order of their angle."""
     crossing = np.diff(np.sign(value - level), axis=1)
     rows, columns = np.nonzero(np.abs(np.nan_to_num(crossing)) > 0)
     x, y = first[rows, columns], second[rows, columns]
@@ -137,7 +137,7 @@ def _level_curve(
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Draw all figures."""
     DESTINATION.mkdir(exist_ok=True)
     save(pictures.blind_spot_panels(blind_spots()), DESTINATION / "theory-blind-spots", ("png",))
     save(pictures.limit_panels(limit_panels()), DESTINATION / "theory-limit-law", ("png",))

@@ -1,7 +1,7 @@
-"""HTML and SVG as values: whatever is not markup already is escaped, so that no name can become code.
+"""HTML and SVG as values: text is escaped unless it is markup already, so that no name can become code.
 
-Names of groups, files, models and measures come from outside. `tag` escapes every child and every attribute that is
-not `Markup`; nothing else in the report makes a `Markup` of a string that it did not write itself.
+Names of groups, files, models and measures come from users. `tag` escapes every child and every attribute that is not
+`Markup`; apart from it, only constant strings of trueness become `Markup`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 import re
 from typing import Any
 
-# Neither allowed in HTML nor to be seen; a lone half of a surrogate pair cannot even be written. The second line turns
-# the direction of writing, by which a name could be made to look like another.
+# Invisible, and not allowed in HTML; a lone surrogate cannot even be encoded. The last ones change the direction of
+# writing, by which a name can be made to look like another.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
@@ -28,7 +28,7 @@ class Markup(str):
 
 
 def escaped(value: Any) -> Markup:
-    """Text as it is to be read, whatever is in it.
+    """Text with markup escaped and unprintable characters replaced; `Markup` is returned as it is.
 
     >>> escaped("<script>alert('x')</script> & more")
     '&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; more'
@@ -37,7 +37,7 @@ def escaped(value: Any) -> Markup:
 
 
 def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
-    """An element. `class_` is written `class`, `aria_label` `aria-label`; None leaves an attribute out.
+    """An element. `class_` is written `class`, `aria_label` `aria-label`; attributes that are None are left out.
 
     >>> tag("p", "2 < 3, ", tag("b", "always"), class_="note", id=None)
     '<p class="note">2 &lt; 3, <b>always</b></p>'
@@ -53,7 +53,7 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
 
 
 def joined(children: Any) -> Markup:
-    """Markup and text one after the other; lists are opened, None is left out."""
+    """Markup and text concatenated; lists are flattened, None is left out."""
     parts = []
     for child in children:
         if isinstance(child, (list, tuple)):
@@ -64,22 +64,22 @@ def joined(children: Any) -> Markup:
 
 
 def _short(value: Any) -> Any:
-    """Coordinates to a hundredth of a pixel."""
+    """Coordinates rounded to a hundredth of a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
 
 
 def name_of(text: Any) -> Markup:
-    """A name from outside, kept from turning the direction of what stands beside it."""
+    """A name from a user, isolated so that it cannot change the direction of the text around it."""
     return tag("bdi", text)
 
 
 def json_text(content: Any) -> Markup:
-    """JSON that may stand in a script element: no text in it can end that element.
+    """JSON for a script element: no text in it can end that element.
 
     >>> "<" in json_text({"name": "</script>"}), json.loads(json_text({"name": "</script>"}))
     (False, {'name': '</script>'})
     """
-    text = json.dumps(content, allow_nan=False)  # which writes all but ASCII as escapes
+    text = json.dumps(content, allow_nan=False)  # ASCII: other characters are escaped
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)

@@ -85,6 +85,15 @@ def rows_text(rows: float) -> str:
     return f"{count_text(rows)} {'row' if rows == 1 else 'rows'}"
 
 
+def capitalised(text: str) -> str:
+    """The text with its first letter in upper case and the others unchanged.
+
+    >>> capitalised("the top class of VCE")
+    'The top class of VCE'
+    """
+    return f"{text[0].upper()}{text[1:]}"
+
+
 def shortened(text: str, most: int) -> str:
     """The text in one line of at most so many characters.
 

@@ -1,5 +1,7 @@
 """What was drawn, read back from matplotlib's artists, and the rows that are drawn in the tests of pictures."""
 
+from functools import cache
+
 import numpy as np
 
 import trueness as tn
@@ -8,6 +10,17 @@ import trueness as tn
 def over_confident_rows(n_rows=3000, alpha=(4, 2, 1, 1), exponent=1.6, seed=0):
     y_true, y_prob = tn.simulate.calibrated(n_rows, alpha, rng=seed)
     return y_true, tn.simulate.sharpen(y_prob, exponent)
+
+
+@cache
+def over_confident_assessment():
+    """Over-confident rows in four groups, with a bin of few rows and an empty one."""
+    y_true, y_prob = over_confident_rows()
+    edges = tn.Edges([0, 0.2, 0.4, 0.6, 0.8, 0.98, 0.999999, 1])
+    result = tn.assess(y_true, y_prob, bins=edges, rng=0, groups=np.arange(3000) % 4)
+    assert 0 < result.table.row_count[-2] < 10
+    assert result.table.row_count[-1] == 0
+    return result
 
 
 def scattered(ax):

@@ -6,13 +6,18 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from artists import over_confident_rows
+from artists import over_confident_assessment, over_confident_rows
 
 import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
+
+
+@pytest.fixture(scope="module")
+def result():
+    return over_confident_assessment()
 
 
 def assert_same_data(ours, theirs):

@@ -1,7 +1,8 @@
-"""The rank diagram, judged by what was drawn."""
+"""The rank diagram, checked by what was drawn."""
 
 import numpy as np
 import pytest
+from artists import over_confident_assessment
 
 import trueness as tn
 from trueness.plots import RankDisplay
@@ -10,6 +11,11 @@ from trueness.plots.ranks import ranks_of
 from trueness.plots.ranks.data import worst_bin
 
 plots = pytest.mark.plots
+
+
+@pytest.fixture(scope="module")
+def result():
+    return over_confident_assessment()
 
 
 @plots

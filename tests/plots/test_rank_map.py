@@ -1,7 +1,8 @@
-"""The map of bins and ranks, judged by what was drawn."""
+"""The map of bins and ranks, checked by what was drawn."""
 
 import numpy as np
 import pytest
+from artists import over_confident_assessment
 
 import trueness as tn
 from trueness.plots import RankHeatMapDisplay
@@ -10,6 +11,11 @@ from trueness.plots.rank_map.data import LARGEST_GAP
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
+
+
+@pytest.fixture(scope="module")
+def result():
+    return over_confident_assessment()
 
 
 @plots

@@ -1,8 +1,8 @@
-"""The reliability diagram, judged by what was drawn: positions, sizes and words are read back from the artists."""
+"""The reliability diagram, checked by what was drawn: positions, sizes and words are read back from the artists."""
 
 import numpy as np
 import pytest
-from artists import band_of, legend_of, over_confident_rows, scattered
+from artists import band_of, legend_of, over_confident_assessment, over_confident_rows, scattered
 
 import trueness as tn
 from trueness.plots import ReliabilityDisplay
@@ -10,6 +10,11 @@ from trueness.plots.reliability import reliability_of, reliability_text
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
+
+
+@pytest.fixture(scope="module")
+def result():
+    return over_confident_assessment()
 
 
 @plots

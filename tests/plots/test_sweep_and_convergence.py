@@ -1,4 +1,4 @@
-"""VCE against the number of bins and of rows, judged by what was drawn."""
+"""VCE against the number of bins and of rows, checked by what was drawn."""
 
 from pathlib import Path
 

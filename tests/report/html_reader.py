@@ -1,10 +1,12 @@
 """HTML as a browser sees it, names that try to become code, and the rows of the reports under test."""
 
+from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
 
 import trueness as tn
+from trueness import report
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -20,7 +22,7 @@ HOSTILE = [
 
 
 class Reader(HTMLParser):
-    """Elements and text as a browser would see them; complains about tags that do not match."""
+    """Elements and text as a browser sees them; fails on tags that do not match."""
 
     EMPTY = ("meta", "br")
 
@@ -64,3 +66,15 @@ def rows(n_rows=1500, exponent=1.6, alpha=(4, 2, 1, 1), seed=0):
 
 def hostile_names():
     return np.array(HOSTILE, dtype=object)[np.arange(1500) % 9]
+
+
+@cache
+def hostile_assessment():
+    return tn.assess(*rows(), rng=7, groups=hostile_names())
+
+
+@cache
+def hostile_page():
+    return report.page(
+        hostile_assessment(), title=HOSTILE[0], made_by=HOSTILE[2] + "\ud800", file_name=HOSTILE[1]
+    )

@@ -3,10 +3,16 @@
 import re
 from dataclasses import replace
 
-from html_reader import read, rows
+import pytest
+from html_reader import hostile_assessment, read, rows
 
 import trueness as tn
 from trueness.report._numbers import number, sentence_of
+
+
+@pytest.fixture(scope="module")
+def result():
+    return hostile_assessment()
 
 
 class TestNotebook:
@@ -18,7 +24,7 @@ class TestNotebook:
         assert number(result.vce.debiased) in seen
         assert len(reader.named("svg")) == 1
 
-    def test_it_has_neither_scripts_nor_ids_and_keeps_its_rules_to_itself(self, result):
+    def test_it_has_no_scripts_no_ids_and_only_scoped_rules(self, result):
         reader = read(result._repr_html_())
         assert reader.named("script") == []
         assert [a for _, a in reader.elements if "id" in a] == []
@@ -27,7 +33,7 @@ class TestNotebook:
             for part in selector.split(","):
                 assert not part.strip() or part.strip().startswith(".trueness")
 
-    def test_an_evil_measure(self):
+    def test_a_hostile_measure_name(self):
         evil = tn.Variation("</style><script>x</script>", tn.variations["iqv"].function)
         assert read(tn.assess(*rows(300), variation=evil, rng=0)._repr_html_()).named("script") == []
 

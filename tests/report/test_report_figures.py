@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from html_reader import read, rows
+from html_reader import hostile_assessment, hostile_page, read, rows
 
 import trueness as tn
 from trueness import report
@@ -15,6 +15,16 @@ from trueness.plots.picture import BINS, Numbers
 from trueness.plots.reliability import reliability_chart, reliability_of
 from trueness.plots.svg import WIDTH, Frame, chart, linear_ticks, log_ticks, mark
 from trueness.report._figures import MOST_BINS, drawable
+
+
+@pytest.fixture(scope="module")
+def result():
+    return hostile_assessment()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return hostile_page()
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from html_reader import hostile_names, read, rows
+from html_reader import hostile_assessment, hostile_names, hostile_page, read, rows
 
 import trueness as tn
 from trueness import report
 from trueness._markup import escaped
 from trueness.report._numbers import colour, number, p_text
+
+
+@pytest.fixture(scope="module")
+def result():
+    return hostile_assessment()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return hostile_page()
 
 
 class TestWhatItSays:
@@ -22,7 +32,7 @@ class TestWhatItSays:
         assert sentence[1:] in seen[:400]
         assert result.verdict.advice in seen[:600]
 
-    def test_every_number_has_its_card_and_its_line(self, result, page):
+    def test_every_metric_has_its_card_and_its_line(self, result, page):
         reader = read(page)
         cards, everything = reader.text("li"), reader.text("table")
         for name in ("net", "vce", "ece", "rce"):
@@ -48,7 +58,7 @@ class TestWhatItSays:
             assert number(float(table.predicted_variation[m])) in cells
             assert number(float(table.observed_variation[m])) in cells
 
-    def test_warnings_stand_with_their_remedies(self):
+    def test_warnings_are_shown_with_their_remedies(self):
         answer = tn.assess([0, 1, 0] * 40, [[0.5, 0.5]] * 120, rng=0)
         assert answer.warnings
         seen = read(report.page(answer)).text("main")
@@ -62,7 +72,7 @@ class TestWhatItSays:
         places = [table.index(f"<bdi>{escaped(group.name)}</bdi>") for group in ordered]
         assert places == sorted(places)
 
-    def test_groups_that_are_too_small_say_so(self):
+    def test_groups_that_are_too_small_state_the_reason(self):
         answer = tn.assess(*rows(300), rng=0, groups=["big"] * 290 + ["tiny"] * 10)
         assert "not assessed: fewer than 100 rows" in report.page(answer)
         alone = tn.assess(*rows(300), rng=0, groups=np.arange(300) % 10)
@@ -70,7 +80,7 @@ class TestWhatItSays:
         assert seen.count("not assessed: fewer than 100 rows") == 10
         assert "Net gap of the groups" not in seen
 
-    def test_it_says_how_to_cite_and_what_made_it(self, result, page):
+    def test_citation_and_provenance(self, result, page):
         seen = read(page).text()
         assert "arXiv 2602.12975" in seen
         assert f"trueness {tn.__version__}" in seen
@@ -96,7 +106,7 @@ class TestVerdicts:
         assert answer.verdict.headline == words
         assert f"<h2>{words}</h2>" in report.page(answer)
 
-    def test_ranks_that_are_exchanged(self):
+    def test_swapped_ranks(self):
         answer = tn.assess([0] * 10 + [1] * 90, [[0.9, 0.1]] * 100, rng=0)
         assert "<h2>Miscalibrated in the ranks</h2>" in report.page(answer)
 
@@ -109,8 +119,8 @@ class TestVerdicts:
             tn.assess(y_true, y_prob, tolerance=0.01)
         )
 
-    def test_what_only_some_of_the_metrics_see(self, result):
-        """The p-values decide the words: set so that one metric after the other is the only one that sees."""
+    def test_verdicts_that_rest_on_one_metric_alone(self, result):
+        """The p-values decide: they are set so that one metric after the other is the only significant one."""
 
         def verdict(vce=0.9, net=0.9, rce=0.9, ece=0.9, z=0.9):
             return replace(
@@ -136,7 +146,7 @@ class TestVerdicts:
 
 
 class TestSize:
-    def test_the_same_answer_gives_the_same_bytes_and_few_of_them(self, result):
+    def test_equal_assessments_give_equal_bytes_and_a_small_file(self, result):
         first, again = report.page(result), report.page(tn.assess(*rows(), rng=7, groups=hostile_names()))
         assert first == again
         assert len(first.encode()) < 300_000
@@ -148,16 +158,16 @@ class TestSize:
         assert (tmp_path / "r.html").stat().st_size < 200_000
 
 
-class TestOddAnswers:
+class TestExtremeAssessments:
     def test_one_bin(self):
         assert "Over-confident" in report.page(tn.assess([0, 1] * 100, [[0.9, 0.1]] * 200, rng=0))
 
-    def test_what_cannot_vary(self):
+    def test_outcomes_without_variation(self):
         answer = tn.assess([0] * 100, [[1.0, 0.0]] * 100, rng=0)
         assert math.isnan(answer.log_score_z.value)
         assert read(report.page(answer)).text("main")
 
-    def test_what_was_ruled_out_came_true(self):
+    def test_an_observed_class_of_probability_0(self):
         answer = tn.assess([0, 1] * 50, [[1.0, 0.0]] * 100, rng=0)
         seen = report.page(answer)
         assert "−∞" in seen
@@ -170,7 +180,7 @@ class TestOddAnswers:
         )
         assert "They treat the rows as independent" in report.page(answer)
 
-    def test_a_place_that_cannot_be_written(self, result, tmp_path):
+    def test_a_path_that_cannot_be_written(self, result, tmp_path):
         with pytest.raises(OSError, match="No such file or directory"):
             result.write_html(tmp_path / "nowhere" / "r.html")
         with pytest.raises(IsADirectoryError):

@@ -4,10 +4,15 @@ import re
 
 import numpy as np
 import pytest
-from html_reader import read, rows
+from html_reader import hostile_assessment, read, rows
 
 import trueness as tn
 from trueness import report
+
+
+@pytest.fixture(scope="module")
+def result():
+    return hostile_assessment()
 
 
 class TestReadBack:
@@ -17,7 +22,7 @@ class TestReadBack:
         assert report.tables_in(path) == [result.table, result.confidence_table]
         assert report.tables_in(str(path))[0].same_counts(result.table)
 
-    def test_the_lines_it_prints_give_the_same_answer(self, tmp_path, monkeypatch):
+    def test_the_printed_code_gives_the_same_assessment(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         for name, options in {
             "plain": {},
@@ -34,7 +39,7 @@ class TestReadBack:
             exec("import trueness" + code, scope)
             assert scope["result"] == answer
 
-    def test_the_call_it_prints_gives_the_same_answer(self):
+    def test_the_printed_call_gives_the_same_assessment(self):
         y_true, y_prob = rows()
         for options in (
             {},
@@ -45,7 +50,7 @@ class TestReadBack:
             (call,) = re.findall(r"trueness\.assess\(y_true.*\)", read(report.page(answer)).text("pre"))
             assert eval(call, {"trueness": tn, "y_true": y_true, "y_prob": y_prob}) == answer
 
-    def test_what_the_call_leaves_to_the_reader_is_named(self):
+    def test_arguments_that_the_report_lacks_are_named(self):
         y_true, y_prob = rows(400)
         answer = tn.assess(
             y_true,
@@ -57,10 +62,10 @@ class TestReadBack:
         )
         seen = read(report.page(answer)).text()
         assert "sample_weight=sample_weight, clusters=clusters, groups=groups)" in seen
-        assert "not how its rows come in clusters" in seen
+        assert "but the clusters of its rows are not" in seen
         assert "100 clusters" in seen
 
-    def test_a_measure_of_ones_own_must_be_named(self, tmp_path):
+    def test_a_custom_measure_must_be_passed(self, tmp_path):
         own = tn.Variation("gini", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))
         answer = tn.assess(*rows(300), variation=own, rng=0)
         path = tmp_path / "own.html"
@@ -80,8 +85,8 @@ class TestReadBack:
     @pytest.mark.parametrize(
         ("spoil", "words"),
         [
-            (lambda text: text[:9], "holds no tables; it is not a report of trueness"),
-            (lambda text: text[: text.index("</script>")], "holds no tables"),
+            (lambda text: text[:9], "has no tables; pass a complete report written by trueness"),
+            (lambda text: text[: text.index("</script>")], "has no tables"),
             (lambda text: text.replace('"schema": 2', '"schema": 99'), "schema 99"),
             (lambda text: text.replace('"n_rows": 1500', '"n_rows": 1501'), "n_rows is 1501"),
             (lambda text: text.replace('{"format"', '{"format'), "is not a file of calibration tables"),
@@ -93,7 +98,7 @@ class TestReadBack:
             (lambda text: text.replace('"report": ', '"rapport": '), "metadata is corrupt"),
         ],
     )
-    def test_what_is_damaged_is_refused(self, result, tmp_path, spoil, words):
+    def test_damaged_reports_are_refused(self, result, tmp_path, spoil, words):
         path = tmp_path / "r.html"
         text = report.page(result)
         assert spoil(text) != text
@@ -101,22 +106,22 @@ class TestReadBack:
         with pytest.raises(ValueError, match=re.escape(words)):
             report.tables_in(path)
 
-    def test_bytes_that_are_no_text(self, tmp_path):
+    def test_binary_files_are_refused(self, tmp_path):
         path = tmp_path / "r.html"
         path.write_bytes(b"\xff\xfe\x00")
         with pytest.raises(ValueError, match="is not a file of calibration tables"):
             report.read(path)
 
-    def test_names_tell_reports(self):
+    def test_reports_are_recognised_by_their_ending(self):
         assert report.is_report("a/B.HTML")
         assert report.is_report("x.htm")
         assert not report.is_report("table.json")
 
-    def test_tables_of_many_groups_are_left_out_and_it_is_said(self, tmp_path):
+    def test_tables_of_many_groups_are_left_out_with_a_note(self, tmp_path):
         many = tn.assess(*rows(), rng=0, groups=np.arange(1500) % 300, min_group_size=1, resamples=39)
         path = tmp_path / "many.html"
         many.write_html(path)
         assert report.read(path).groups == {}
         assert report.tables_in(path)[0] == many.table
-        assert "would have made this file too large" in path.read_text(encoding="utf-8")
+        assert "they would make it too large" in path.read_text(encoding="utf-8")
         assert path.stat().st_size < 1_000_000

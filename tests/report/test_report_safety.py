@@ -5,14 +5,20 @@ import hashlib
 import json
 import re
 
-from html_reader import HOSTILE, read, rows
+import pytest
+from html_reader import HOSTILE, hostile_page, read, rows
 
 import trueness as tn
 from trueness import report
 from trueness._markup import json_text, tag
 
 
-class TestNothingFromOutside:
+@pytest.fixture(scope="module")
+def page():
+    return hostile_page()
+
+
+class TestHostileNames:
     def test_no_name_becomes_an_element(self, page):
         reader = read(page)
         plain = read(report.page(tn.assess(*rows(), rng=7, groups=[f"g{k % 9}" for k in range(1500)])))
@@ -22,21 +28,21 @@ class TestNothingFromOutside:
         assert len(kinds) == len(expected)
         assert len(reader.named("script")) == 2
 
-    def test_names_are_read_as_they_are_written(self, page):
+    def test_names_are_shown_unchanged(self, page):
         names = re.findall(r"<bdi>(.*?)</bdi>", page)
         seen = read(" ".join(names)).text()
         for name in HOSTILE[:5]:
             assert name in seen
         assert "\ufffd\ufffd\ufffd[31m" in seen
         assert not re.search("[\x00-\x08\x0b-\x1f\u202e\ud800-\udfff]", page)
-        page.encode()  # which half a surrogate pair would not let
+        page.encode()  # fails for a lone surrogate
 
-    def test_names_in_what_machines_read_are_whole(self, page, tmp_path):
+    def test_embedded_names_are_complete(self, page, tmp_path):
         path = tmp_path / "r.html"
         path.write_text(page, encoding="utf-8")
         assert set(report.read(path).groups) == set(HOSTILE)
 
-    def test_a_measure_of_ones_own_with_an_evil_name(self):
+    def test_a_custom_measure_with_a_hostile_name(self):
         evil = tn.Variation("<img src=x>", tn.variations["iqv"].function)
         seen = report.page(tn.assess(*rows(300), variation=evil, rng=0))
         assert read(seen).named("img") == []
@@ -51,7 +57,7 @@ class TestNothingFromOutside:
         assert "@import" not in page
         assert "url(" not in page
 
-    def test_the_policy_comes_before_what_it_governs_and_knows_it_by_its_hash(self, page):
+    def test_the_security_policy_comes_first_and_has_the_hashes_of_style_and_script(self, page):
         (policy,) = [a["content"] for a in read(page).named("meta") if "http-equiv" in a]
         assert policy.startswith("default-src 'none'; ")
         assert "unsafe" not in policy

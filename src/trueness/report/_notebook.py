@@ -1,4 +1,4 @@
-"""An assessment in a notebook: the verdict, the numbers and the main diagram, without scripts."""
+"""An assessment in a notebook: the verdict, the metrics and the reliability diagram, without scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fragment(result: Assessment) -> str:
-    """HTML to be shown among other things: all its rules are kept to itself, and there is no id that could clash."""
+    """HTML for a notebook cell: its CSS rules apply to it alone, and it has no ids that could clash."""
     verdict = result.verdict
     heads, lines = number_table(result)
     table = tag(

@@ -1,4 +1,4 @@
-"""The page: the verdict first, then the numbers, what limits them, the pictures, and everything else to look up."""
+"""The page: the verdict, the metrics, their limitations, the pictures, and the tables to look things up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._markup import Markup, name_of, tag
-from trueness._printing import count_text, rows_text
+from trueness._printing import capitalised, count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
@@ -31,7 +31,7 @@ from trueness.report._numbers import (
     p_text,
     sentence_of,
 )
-from trueness.report._provenance import again, call_of
+from trueness.report._provenance import assess_call, code_from_report
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -60,10 +60,14 @@ def page(
             _pictures(shown, note, pictures),
             _bins(shown),
             _all_numbers(result),
-            _making(result, made_by, file_name, with_groups),
+            _provenance(result, made_by, file_name, with_groups),
         ),
         tag(
-            "footer", tag("p", f"Written by trueness {__version__}. This file is complete: it loads nothing.")
+            "footer",
+            tag(
+                "p",
+                f"Written by trueness {__version__}. This file is self-contained: it loads nothing from the network.",
+            ),
         ),
     ]
     head = [
@@ -92,7 +96,7 @@ def read_part(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded or sent, and nothing run but the script of this file, known by its hash."""
+    """The content security policy: nothing is loaded or sent, and only the script of this file runs, by its hash."""
 
     def hashed(text: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
@@ -109,7 +113,7 @@ def _header(result: Assessment, heading: str) -> Markup:
         rows_text(result.n_rows),
         f"{table.n_classes} classes",
         bins_of(result),
-        f"{result.resamples} draws",
+        f"{result.resamples} resamples",
         f"seed {result.seed}",
     ]
     if result.n_clusters is not None:
@@ -130,11 +134,13 @@ def _verdict(result: Assessment) -> Markup:
 
 
 def _key() -> Markup:
-    """What the strips on the cards show."""
+    """How to read the cards."""
     return tag(
         "p",
-        "Large figures of VCE, net gap, ECE and RCE are debiased values, with their interval. On the line below each, "
-        "the dot is the value, the bar its interval, the upright stroke the noise floor, and the dashed one 0.",
+        "On a card with a line, the large figure is the debiased value, with its interval. On the line, the dot is the "
+        "value, the bar its interval, the solid stroke the noise floor, and the dashed stroke 0. The label below it is "
+        "the result of that metric's own test, not corrected for the number of metrics; the verdict combines all "
+        "tests.",
         class_="detail",
     )
 
@@ -143,13 +149,10 @@ def _limits(result: Assessment) -> Markup | None:
     if not result.warnings:
         return None
     items = [
-        tag("li", tag("strong", _sentence(it.message)), " ", _sentence(it.remedy)) for it in result.warnings
+        tag("li", tag("strong", f"{capitalised(it.message)}."), f" {capitalised(it.remedy)}.")
+        for it in result.warnings
     ]
-    return tag("section", tag("h2", "What limits this"), tag("ul", items, class_="limits"))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return tag("section", tag("h2", "Limitations"), tag("ul", items, class_="limits"))
 
 
 def _pictures(result: Assessment, note: str | None, pictures: Iterable[Picture[Any]]) -> list[Markup]:
@@ -180,7 +183,7 @@ def _bins(result: Assessment) -> Markup:
                 number(float(table.observed_variation[m])),
                 f"{number(float(noise.low[m]))} to {number(float(noise.high[m]))}",
                 number(gap, sign=True),
-                ("over" if gap > 0 else "under") if outside else "",
+                ("over-confident" if gap > 0 else "under-confident") if outside else "",
             ]
         )
     measure = table.spec.variation.display_name
@@ -192,7 +195,7 @@ def _bins(result: Assessment) -> Markup:
         "observed",
         "observed if calibrated",
         "centred gap",
-        "beyond noise",
+        "outside noise",
     ]
     empty = table.n_bins - len(lines)
     note = (
@@ -204,7 +207,7 @@ def _bins(result: Assessment) -> Markup:
 
 
 def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
-    """What stands above the picture of the groups, and the table of all of them below it."""
+    """The text above the picture of the groups, and the table of all groups below it."""
     assessed = [group for group in result.groups if group.assessment is not None]
     parts = []
     if assessed:
@@ -213,15 +216,16 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
         parts.append(
             tag(
                 "p",
-                f"{found} of {len(assessed)} groups are miscalibrated at the level {limit:.2g}, p-values corrected for "
-                "their number (Benjamini and Hochberg).",
+                f"{found} of {len(assessed)} groups are miscalibrated at significance level {limit:.2g}; the p-values "
+                "are corrected for the number of groups (Benjamini and Hochberg).",
             )
         )
     left_out = len(result.groups) - len(assessed)
     if left_out:
         parts.append(
             tag(
-                "p", f"{left_out} of {len(result.groups)} groups were not assessed: the last column says why."
+                "p",
+                f"{left_out} of {len(result.groups)} groups were not assessed; the last column gives the reason.",
             )
         )
     ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
@@ -267,16 +271,16 @@ def _group(group: Any) -> list[Any]:
         f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
         p_text(group.p_value),
         p_text(group.adjusted_p_value),
-        it.verdict.headline if group.flagged else "No evidence after the correction",
+        it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",
     ]
 
 
 def _all_numbers(result: Assessment) -> Markup:
     star = UCE_NOTE if result.uce is not None else ""
     words = (
-        "Plug-in is the value as defined, the noise floor its mean if the model were calibrated. p compares the two; "
-        "centred p does so bin by bin and reveals over-confidence with many classes too. Debiased is an estimate of "
-        "the value with unlimited data. The verdict rests on all tests together (Cauchy combination): "
+        "Plug-in: the value by its definition. Noise floor: its mean for a calibrated model at this sample size. p "
+        "compares the two; centred p compares them bin by bin, which also detects over-confidence with many classes. "
+        "Debiased: the value expected with unlimited data. The verdict combines all tests (Cauchy combination): "
         f"{p_is(result.p_value)}. {star}"
     )
     return tag(
@@ -287,29 +291,31 @@ def _all_numbers(result: Assessment) -> Markup:
     )
 
 
-def _making(result: Assessment, made_by: str | None, file_name: str, with_groups: bool) -> Markup:
-    told = "This report was made by" if made_by else "The call that gives these numbers for the same rows"
+def _provenance(result: Assessment, made_by: str | None, file_name: str, with_groups: bool) -> Markup:
+    intro = "This report was made by" if made_by else "This call gives the same numbers for the same rows"
     parts: list[Any] = [
         tag("h2", "How this was made"),
-        tag("p", f"{told}:"),
-        tag("pre", tag("code", made_by or call_of(result)), tabindex="0"),
+        tag("p", f"{intro}:"),
+        tag("pre", tag("code", made_by or assess_call(result)), tabindex="0"),
     ]
     if result.n_clusters is None:
         parts += [
-            tag("p", "The table is in this file, exact to the last bit. The same numbers from it alone:"),
-            tag("pre", tag("code", again(result, file_name, with_groups)), tabindex="0"),
+            tag(
+                "p",
+                "The table is in this file, exact to the last bit. This code reproduces the numbers from it:",
+            ),
+            tag("pre", tag("code", code_from_report(result, file_name, with_groups)), tabindex="0"),
         ]
     else:
         parts.append(
             tag(
                 "p",
-                "The table is in this file, but not how its rows come in clusters: from it alone noise reads smaller.",
+                "The table is in this file, but the clusters of its rows are not: an assessment of the table alone "
+                "underestimates the noise.",
             )
         )
     if result.groups and not with_groups:
-        parts.append(
-            tag("p", "The tables of the groups would have made this file too large and are not in it.")
-        )
+        parts.append(tag("p", "The tables of the groups are not in this file: they would make it too large."))
     parts += [
         tag("h2", "How to cite"),
         tag(

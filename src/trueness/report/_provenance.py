@@ -1,4 +1,4 @@
-"""The calls that give the numbers of a report again."""
+"""Provenance of a report: the calls that reproduce its numbers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 MOST_EDGES = 12
 
 
-def call_of(result: Assessment) -> str:
-    """The call of `assess` that gives this answer for the same rows."""
+def assess_call(result: Assessment) -> str:
+    """The call of `assess` that gives this assessment for the same rows."""
     spec, by_confidence = result.table.spec, result.confidence_table
     options = [f"variation={spec.variation.name!r}", f"bins={_bins(result.table, 0)}"]
-    if by_confidence is not None and not _are_usual(result.table, by_confidence):
+    if by_confidence is not None and not _are_default(result.table, by_confidence):
         options.append(f"confidence_bins={_bins(by_confidence, 1)}")
     options += [f"level={result.level:g}", f"resamples={result.resamples}", f"rng={result.seed}"]
     if result.tolerance is not None:
@@ -35,28 +35,29 @@ def call_of(result: Assessment) -> str:
 
 def _bins(table: CalibrationTable, number: int) -> str:
     bins = table.bins
-    if _are_even(table):
+    if _are_equal_width(table):
         return str(bins.n_bins)
     if bins.n_bins < MOST_EDGES:
         return f"trueness.Edges({list(bins.edges)})"
     return f"saved.tables[{number}].bins"
 
 
-def _are_even(table: CalibrationTable) -> bool:
-    even = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
-    return even.edges == table.bins.edges
+def _are_equal_width(table: CalibrationTable) -> bool:
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+    return equal.edges == table.bins.edges
 
 
-def _are_usual(table: CalibrationTable, by_confidence: CalibrationTable) -> bool:
-    """Whether the bins of confidence are those that `assess` would take beside the others."""
-    return by_confidence is table or (by_confidence.n_bins == table.n_bins and _are_even(by_confidence))
+def _are_default(table: CalibrationTable, by_confidence: CalibrationTable) -> bool:
+    """Whether the bins of confidence are those that `assess` chooses by default."""
+    return by_confidence is table or (
+        by_confidence.n_bins == table.n_bins and _are_equal_width(by_confidence)
+    )
 
 
-def again(result: Assessment, file_name: str, with_groups: bool) -> str:
-    """Lines of Python that give the numbers of a report from the report alone."""
+def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> str:
+    """Python code that reproduces the numbers of a report from the report alone."""
     name = result.table.spec.variation.name
-    known = _is_ours(result)
-    own = "" if known else f", variation={name}"
+    own = "" if _is_built_in(result) else f", variation={name}"
     lines = [
         "import trueness",
         "from trueness.report import read",
@@ -74,7 +75,7 @@ def again(result: Assessment, file_name: str, with_groups: bool) -> str:
     return "\n".join([*lines, ")"])
 
 
-def _is_ours(result: Assessment) -> bool:
+def _is_built_in(result: Assessment) -> bool:
     from trueness.variation import as_variation
 
     try:
