@@ -1,7 +1,7 @@
 """Sums of rows on their own device, in torch operations that never wait for the device.
 
 No step needs a value on the host: shapes are those of the input, and bad rows get weight zero and are counted on the
-device. The formulas are those of `trueness.tabulation.portable`.
+device. The formulas are those of `trueness.tabulation.row_statistics`.
 """
 
 from __future__ import annotations
