@@ -1,7 +1,7 @@
 """Arrays, lists, data frames and tensors as NumPy arrays, without copying where possible.
 
-Only missing values are refused here; `trueness.rows.row_checks` checks all others. No library is imported to read its own
-objects: data frames are read through narwhals and tensors through DLPack.
+Of the values only missing ones are refused here; `trueness.rows.row_checks` checks the others. No library is imported
+to read its own objects: data frames are read through narwhals, tensors through DLPack.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _refuse_masked_inside(value: Sequence[Any], argument: str) -> None:
 
 
 def _may_be_masked(value: Sequence[Any]) -> bool:
-    """Whether an instance of a subclass of ndarray is among the items, or in one of them; by types alone, which is fast."""
+    """Whether a subclass of ndarray is among the types of the items, or of the items inside them."""
     kinds = set(map(type, value))
     for item in value if kinds & {list, tuple} else ():
         if isinstance(item, (list, tuple)):
@@ -174,7 +174,7 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
             "unreadable",
             "{argument} is a data frame that cannot be read: {reason}",
             argument=argument,
-            reason=str(reason),
+            reason=reason,
         ) from error
     columns = tuple(_column(series, column_name(series.name, argument)) for series in frame.iter_columns())
     if not columns:
@@ -206,8 +206,8 @@ def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) 
     raise InvalidValueError(
         "different-indexes",
         "{argument} and {other} have different indexes ({label!r} and {other_label!r} in row {row})",
-        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong together "
-        "by position",
+        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
+        "together by position",
         argument=argument,
         other=other,
         row=row,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
+from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import (
     COLUMNS,
     Columns,
@@ -34,7 +35,12 @@ def arranged_predictions(
     """The columns of a data frame in the order of the classes; anything else as it is."""
     if y_prob.names is None:
         if classes == COLUMNS and y_prob.columns is None:
-            raise ValueError("classes='columns' needs a data frame whose columns are named; list the classes")
+            raise InvalidValueError(
+                "bad-argument",
+                "classes='columns' needs a data frame whose columns are named",
+                "list the classes",
+                argument="classes",
+            )
         names = classes if isinstance(classes, list) else None
         return ByClass(None, y_prob, None if names is None else {name: i for i, name in enumerate(names)})
     given = columns_of(y_prob.names)
@@ -48,11 +54,15 @@ def arranged_predictions(
 
 
 def _require_match(classes: list[Any], columns: Columns, given: Sequence[str]) -> None:
-    """Refuse to choose between the order of columns and the order of their numbers where names do not decide."""
+    """Refuse columns that are not in the order of their numbers, unless they match the classes by name."""
     if matched([text_of(name) for name in classes], columns, "classes") is None:
-        raise ValueError(
-            f"the columns of y_prob ({listed(given)}) are not in the order of their numbers, and classes may list "
-            "either order; put the columns in order, or pass y_prob.to_numpy()"
+        raise InvalidValueError(
+            "ambiguous-columns",
+            "the columns of y_prob ({columns}) are not in the order of their numbers, and classes may list either "
+            "order",
+            "put the columns in order, or pass y_prob.to_numpy()",
+            argument="classes",
+            columns=listed(given),
         )
 
 

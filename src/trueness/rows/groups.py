@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import text_of
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 
@@ -106,24 +107,33 @@ def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDAr
     contents = _contents(argument, values)
     refuse_other_index(argument, contents.index, "y_true and y_prob", index)
     if contents.data is None or contents.shape != (n_rows,):
-        raise ValueError(
-            f"{argument} has shape {contents.shape}; one name for each of {n_rows} rows is needed"
+        raise InvalidValueError(
+            "wrong-shape",
+            "{argument} has shape {shape}",
+            "one name for each of {n_rows} rows is needed",
+            argument=argument,
+            shape=contents.shape,
+            n_rows=n_rows,
         )
-    data = contents.data
+    _require_names(argument, contents.data)
+    return contents.data
+
+
+def _require_names(argument: str, data: NDArray[Any]) -> None:
+    """Refuse the first row without a name."""
+    code, cause = "missing-value", "{argument} has a missing value{place}"
     if data.dtype.kind == "O":
-        missing = [row for row, name in enumerate(data) if name is None or _is_nan(name)]
-        if missing:
-            raise ValueError(
-                f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
-            )
-        return data
-    if data.dtype.kind in "mM" and np.isnat(data).any():
-        row = int(np.argmax(np.isnat(data)))
-        raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
-    if data.dtype.kind == "f" and not np.isfinite(data).all():
-        row = int(np.argmin(np.isfinite(data)))
-        raise ValueError(f"{argument} is {data[row]} in row {row}; give such rows a name of their own")
-    return data
+        nameless = np.array([name is None or _is_nan(name) for name in data], bool)
+    elif data.dtype.kind in "mM":
+        nameless = np.isnat(data)
+    elif data.dtype.kind == "f":
+        nameless = ~np.isfinite(data)
+        code, cause = "not-finite", "{argument} is {value}{place}"
+    else:
+        return
+    if nameless.any():
+        row, remedy = int(np.argmax(nameless)), "give such rows a name of their own"
+        raise InvalidValueError(code, cause, remedy, argument=argument, row=row, value=data[row])
 
 
 def _contents(argument: str, values: Any) -> Contents:
@@ -139,7 +149,12 @@ def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:
     if columns is None:
         return coded(names_of("groups", groups, n_rows, index))
     if not columns:
-        raise ValueError("groups has no columns; pass one name for each row, or columns of them")
+        raise InvalidValueError(
+            "wrong-shape",
+            "groups has no columns",
+            "pass one name for each row, or columns of them",
+            argument="groups",
+        )
     parts = {
         str(name): coded(names_of(f"groups[{name!r}]", values, n_rows, index))
         for name, values in columns.items()

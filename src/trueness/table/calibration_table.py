@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum
@@ -226,7 +227,9 @@ class CalibrationTable:
             return NotImplemented
         difference = self.spec.difference(other.spec)
         if difference is not None:
-            raise ValueError(f"these tables cannot be added: {difference}")
+            raise InvalidValueError(
+                "different-tables", "these tables cannot be added: {difference}", difference=difference
+            )
         return CalibrationTable(self.spec, self.sums + other.sums)
 
     def __radd__(self, other: object) -> CalibrationTable:
@@ -272,7 +275,7 @@ class CalibrationTable:
         array([252, 248, 251, 249])
         """
         if self.n_rows == 0:
-            raise ValueError("a table without rows cannot be coarsened")
+            raise InvalidValueError("no-rows", "a table without rows cannot be coarsened")
         starts, edges = group_starts(self.bins, self.count, as_bins(bins))
         spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
         return CalibrationTable(spec, self.sums.grouped(starts))
@@ -351,7 +354,13 @@ class CalibrationTable:
 
 def _require_table(method: str, other: object) -> None:
     if not isinstance(other, CalibrationTable):
-        raise TypeError(f"{method} compares with another CalibrationTable, got {type(other).__name__}")
+        raise InvalidTypeError(
+            "wrong-type",
+            "{method} compares with another CalibrationTable, got {type}",
+            argument="other",
+            method=method,
+            type=type(other).__name__,
+        )
 
 
 def _plain(count: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EQUAL_MASS_SNAP, Edges
+from trueness.refusals import InvalidValueError
 from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
@@ -189,7 +190,12 @@ class Sums:
     def grouped(self, starts: IntArray) -> Sums:
         """Runs of bins that begin at `starts` merged into one each; totals over all rows stay."""
         if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
-            raise ValueError(f"runs of bins must begin at 0 and one after the other, got {starts.tolist()}")
+            raise InvalidValueError(
+                "bad-argument",
+                "runs of bins must begin at 0 and one after the other, got {value}",
+                argument="starts",
+                value=starts.tolist(),
+            )
 
         def merged(value: Any) -> Any:
             if isinstance(value, np.ndarray):

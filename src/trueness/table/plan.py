@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from trueness._arguments import require_choice
-from trueness.bins import Bins, Edges, as_bins, confidence_bins_for
+from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
 from trueness.ranking import TIES
+from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
@@ -54,11 +54,20 @@ class TablePlan:
         return [measure for measure, _ in self.wanted]
 
     def specs(self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None) -> list[TableSpec]:
-        """The spec of each table; `edges_of` gives the edges where bins depend on the rows."""
+        """The spec of each table. `edges_of` gives the edges of bins; without it, bins must not depend on the rows."""
 
-        def resolved(measure: Variation, bins: Any) -> Edges:
-            edges: Edges = bins.resolve(*measure.range_for(n_classes))
-            return edges
+        def resolve(measure: Variation, bins: Bins) -> Edges:
+            if isinstance(bins, EqualMass):
+                raise InvalidValueError(
+                    "unfitted-bins",
+                    "EqualMass bins depend on all rows, which are not known in advance: pass "
+                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or FineGrid() and coarsen the table at "
+                    "the end",
+                    argument="bins",
+                    n_bins=bins.n_bins,
+                    variation=measure.name,
+                )
+            return bins.resolve(*measure.range_for(n_classes))
 
-        find = edges_of or resolved
+        find = edges_of or resolve
         return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]

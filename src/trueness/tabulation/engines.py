@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 
 from trueness._arguments import require_choice, whole_number
+from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.variation import Variation, variations
 
@@ -34,7 +35,13 @@ def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
         return False
     obstacle = _obstacle(rows, measures)
     if engine == "fused" and obstacle is not None:
-        raise ValueError(f"engine='fused' {obstacle}; engine='portable' can")
+        raise InvalidValueError(
+            "unsupported-engine",
+            "engine='fused' {obstacle}",
+            "engine='portable' can",
+            argument="engine",
+            obstacle=obstacle,
+        )
     return obstacle is None
 
 

@@ -169,11 +169,9 @@ class Pass:
 
     def _run(self, rows: Rows, start: int, stop: int, tolerance: float) -> int:
         assert rows.labels is not None
-        if self.by_columns:
-            # Two rows or more, or a compiler could not tell columns from rows.
-            block = rows.columns(start, stop, room=max(stop - start, 2))
-        else:
-            block = rows.block(start, stop)
+        # At least two rows: the compiler cannot distinguish the two memory orders of a single one.
+        room = max(stop - start, 2)
+        block = rows.columns(start, stop, room) if self.by_columns else rows.block(start, stop)
         scores = rows.scores(start, stop) if rows.from_logits else block
         try:
             labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
