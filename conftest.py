@@ -6,6 +6,7 @@ The examples in them are run with everything else; `tests/conftest.py` sees to i
 from importlib.util import find_spec
 
 ABOUT = {
+    "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
     "docs/sklearn.md": ("sklearn",),
     "src/trueness/adapters/_device_sums.py": ("torch",),

@@ -18,13 +18,14 @@ from hypothesis import HealthCheck, settings
 
 NEEDS = {
     "dask": ("dask", "distributed", "pandas", "pyarrow"),
-    "cli": ("pyarrow", "tqdm"),
+    "cli": ("pyarrow", "shtab", "tqdm"),
     "browser": ("playwright", "axe_playwright_python"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "lightning": ("lightning",),
     "plots": ("matplotlib",),
+    "reproduction": ("scipy",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),

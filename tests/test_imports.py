@@ -8,7 +8,7 @@ import pytest
 
 OPTIONAL = {
     "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "numba", "pandas", "polars",
-    "pyarrow", "pyspark", "scipy", "sklearn", "torch", "torchmetrics",
+    "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics",
 }  # fmt: skip
 
 

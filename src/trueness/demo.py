@@ -67,7 +67,7 @@ def answer(*, ascii_only: bool = False) -> str:
     return _printed(compared(load_digits()), ascii_only=ascii_only)
 
 
-def tell(report: str | os.PathLike[str] = REPORT, *, ascii_only: bool = False) -> str:
+def run_demo(report: str | os.PathLike[str] = REPORT, *, ascii_only: bool = False) -> str:
     """The printed answer, and the report of the worst model written to a file, whose path is the last line."""
     comparison = compared(load_digits())
     worst = _worst(comparison)

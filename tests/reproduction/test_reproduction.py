@@ -210,6 +210,7 @@ class TestCells:
         assert cells.ready_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
 
 
+@pytest.mark.reproduction
 class TestResumption:
     def test_an_interrupted_run_goes_on_and_ends_the_same(self, tmp_path):
         chosen = {"scenarios": (THREE, TEN), "repeats": 120, "metrics": PAPER_METRICS}
@@ -292,6 +293,7 @@ def outcome(tmp_path_factory):
     return run.reproduce(chosen, Quiet())
 
 
+@pytest.mark.reproduction
 class TestResults:
     def test_every_cell_agrees_with_theory(self, outcome):
         assert len(outcome.verdicts) == 2 * 2 * 8
@@ -358,6 +360,7 @@ class TestResults:
         assert results.in_spreads(-1.0, 0.0) == -math.inf
 
 
+@pytest.mark.reproduction
 class TestTwins:
     def test_which_metric_sees_what(self, outcome):
         """Sharpened rows are seen by all but UCE; a flat tail not by ECE; swapped lower ranks by RCE alone."""

@@ -1,6 +1,8 @@
 """The expected values of the reproduction against closed forms, published constants, SciPy and simulation."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +10,6 @@ import pytest
 import trueness as tn
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS, limits_of, measures_of
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario, parse_alpha, skewed
-from trueness.reproduction.special import digamma, gamma_tail, mean_entropy, mean_largest
 from trueness.reproduction.theory import (
     bin_moments,
     gradient,
@@ -19,43 +20,26 @@ from trueness.reproduction.theory import (
     variation_limit,
 )
 
-pytestmark = pytest.mark.simulation
+pytestmark = [pytest.mark.simulation, pytest.mark.reproduction]
 
 FLOORS = (0.369643799967, 0.284734772889, 0.130637093862, 0.192316926804)
 """statistics.md §3, in the order of PAPER_SCENARIOS."""
 
 
-class TestSpecialFunctions:
-    @pytest.mark.sklearn
-    def test_digamma_against_scipy(self):
-        from scipy import special
-
-        for x in (1e-6, 0.01, 0.3, 1, 1.5, 2, 9.99, 10, 123.4, 1e6):
-            assert digamma(x) == pytest.approx(special.digamma(x), rel=1e-13, abs=1e-13)
-
-    @pytest.mark.sklearn
-    @pytest.mark.parametrize("shape", [1e-3, 0.05, 0.5, 1, 3, 10, 100, 1e4])
-    def test_gamma_tail_against_scipy(self, shape):
-        from scipy import special
-
-        x = np.concatenate([[0.0], shape * np.exp(np.linspace(-8, 2, 500)), [shape + 1]])
-        np.testing.assert_allclose(
-            gamma_tail(shape, x), special.gammaincc(shape, x), atol=2e-11 if shape > 1e3 else 1e-13
-        )
-
-    def test_gamma_tail_of_an_exponential(self):
-        x = np.linspace(0, 40, 200)
-        np.testing.assert_allclose(gamma_tail(1.0, x), np.exp(-x), rtol=1e-12)
-
+class TestDirichletMoments:
     @pytest.mark.parametrize("n", [2, 3, 10, 100])
     def test_largest_of_a_uniform_dirichlet(self, n):
         """The largest of n pieces of a stick broken at random: (1 + 1/2 + … + 1/n)/n."""
+        from trueness.reproduction.dirichlet import mean_largest
+
         assert mean_largest([1.0] * n) == pytest.approx(sum(1 / k for k in range(1, n + 1)) / n, rel=1e-13)
 
     @pytest.mark.parametrize(
         "alpha", [(0.01, 0.01), (0.001, 5), (0.3, 2, 7), (1e5, 1), (1e6,) * 3, (0.5,) * 50]
     )
     def test_means_against_simulation(self, alpha):
+        from trueness.reproduction.dirichlet import mean_entropy, mean_largest
+
         y_prob = tn.simulate.calibrated(40_000, alpha, rng=0).y_prob
         for value, mean in (
             (y_prob.max(axis=1), mean_largest(alpha)),
@@ -92,6 +76,17 @@ class TestPublished:
         # A gap is a mean over the rows of its bin, whose own spread is below 0.1.
         noise = 5 * 0.1 / np.sqrt(moments.weight * 2**19)
         assert np.all(np.abs(-moments.gap / moments.weight - gaps) < noise + 1e-4)
+
+    def test_floors_of_the_committed_results(self):
+        """docs/reproduction/results.json was computed with special functions of our own, before SciPy's were used."""
+        path = Path(__file__).parents[2] / "docs" / "reproduction" / "results.json"
+        floors = {
+            limit["alpha"]: limit["floor"]
+            for limit in json.loads(path.read_text(encoding="utf-8"))["limits"]
+            if limit["metric"] == "uce"
+        }
+        for scenario in PAPER_SCENARIOS:
+            assert uce_floor(scenario) == pytest.approx(floors[scenario.label], rel=1e-13)
 
     def test_others_have_none(self):
         assert published_limits(skewed(4, 1)) is None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
+
+from trueness.refusals import InvalidValueError
 
 PAPER_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 """The numbers of rows of the paper's section 3."""
@@ -91,7 +94,13 @@ def sizes_up_to(max_rows: float) -> tuple[int, ...]:
     """
     sizes = tuple(size for size in PAPER_SIZES if size <= max_rows)
     if not sizes:
-        raise ValueError(f"max_rows must be at least {PAPER_SIZES[0]}, the smallest size, got {max_rows:g}")
+        raise InvalidValueError(
+            "bad-argument",
+            "max_rows must be at least {least}, the smallest sample size, got {value:g}",
+            argument="max_rows",
+            value=max_rows,
+            least=PAPER_SIZES[0],
+        )
     return sizes
 
 
@@ -113,7 +122,7 @@ def grid(
 
 
 def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
-    """The scenario meant by ``--alpha`` and ``--classes``; one number means the same for every class.
+    """Parse Dirichlet parameters separated by commas; with `n_classes`, one number holds for every class.
 
     >>> parse_alpha("2,1,1").label, parse_alpha("0.5", n_classes=3).label
     ('2,1,1', '0.5,0.5,0.5')
@@ -121,19 +130,33 @@ def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
     try:
         alpha = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ValueError(
-            f"alpha must be numbers with commas between them, such as 2,1,1, got {text!r}"
+        raise _refuse_alpha(
+            text, "alpha must be numbers separated by commas, such as 2,1,1, got {value!r}"
         ) from None
     if len(alpha) == 1 and n_classes is not None:
         alpha *= n_classes
     if n_classes is not None and len(alpha) != n_classes:
-        raise ValueError(f"alpha has {len(alpha)} numbers, but there are {n_classes} classes")
+        raise _refuse_alpha(
+            text,
+            "alpha has {n_numbers} numbers, but there are {n_classes} classes",
+            n_numbers=len(alpha),
+            n_classes=n_classes,
+        )
     if len(alpha) > MOST_CLASSES:
-        raise ValueError(
-            f"theory is computed for up to {MOST_CLASSES} classes, got {len(alpha)}: pass fewer with --classes"
+        raise _refuse_alpha(
+            text,
+            "theory is computed for up to {most} classes, got {n_numbers}",
+            most=MOST_CLASSES,
+            n_numbers=len(alpha),
         )
     if len(alpha) < 2 or not all(0 < value <= MAX_ALPHA for value in alpha):
-        raise ValueError(
-            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {text!r}"
+        raise _refuse_alpha(
+            text,
+            "alpha must be one number above 0 and up to {largest:g} for each of two or more classes, got {value!r}",
+            largest=MAX_ALPHA,
         )
     return Scenario(alpha)
+
+
+def _refuse_alpha(text: str, cause: str, **facts: Any) -> InvalidValueError:
+    return InvalidValueError("bad-argument", cause, argument="alpha", value=text, **facts)

@@ -19,7 +19,6 @@ from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.reproduction.cells import BINNINGS, fitted_pilots, ordered_predictions, table_specs
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
-from trueness.reproduction.special import mean_entropy, mean_largest
 from trueness.rows import sum_tolerance
 from trueness.simulate import calibrated_streams
 from trueness.table import TableSpec
@@ -85,7 +84,9 @@ def uce_floor(scenario: Scenario) -> float:
 
 
 def mean_gap(scenario: Scenario) -> float:
-    """E[H] + E[max p] - 1 with its sign: the mean entropy less the mean error rate of calibrated rows."""
+    """E[H] + E[max p] - 1 with its sign: the mean entropy minus the mean error rate of calibrated rows."""
+    from trueness.reproduction.dirichlet import mean_entropy, mean_largest
+
     return mean_entropy(scenario.alpha) + mean_largest(scenario.alpha) - 1
 
 
