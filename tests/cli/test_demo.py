@@ -39,7 +39,7 @@ def test_the_answer_shows_the_numbers_of_the_library():
 
 
 def test_each_model_has_its_word():
-    assessments = demo.compared(demo.load_digits()).assessments
+    assessments = demo.compare_models(demo.load_digits()).assessments
     assert assessments["naive_Bayes"].verdict.kind == "over-confident"
     assert assessments["random_forest"].verdict.kind == "under-confident"
 

@@ -191,7 +191,7 @@ class TestCells:
         assert cells.drawing_seconds([Cell(THREE, 100_000, 0)], 2) > 0
 
     def test_a_small_run_takes_the_portable_engine(self):
-        assert cells.ready_engine("auto", [Cell(THREE, 10_000, 0)]) == "portable"
+        assert cells.choose_engine("auto", [Cell(THREE, 10_000, 0)]) == "portable"
 
     def test_a_broken_compiler_is_said_and_done_without(self, monkeypatch):
         def broken(*_, **__):
@@ -201,13 +201,13 @@ class TestCells:
         monkeypatch.setattr(cells, "tabulate_cells", broken)
         large = [Cell(THREE, 10_000_000, 0)]
         with pytest.warns(RuntimeWarning, match="no compiler today"):
-            assert cells.ready_engine("auto", large) == "portable"
+            assert cells.choose_engine("auto", large) == "portable"
         with pytest.raises(RuntimeError, match="no compiler today"):
-            cells.ready_engine("fused", large)
+            cells.choose_engine("fused", large)
 
     @pytest.mark.fast
     def test_a_large_run_takes_the_fused_engine(self):
-        assert cells.ready_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
+        assert cells.choose_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
 
 
 @pytest.mark.reproduction

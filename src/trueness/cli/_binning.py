@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def bins_of(arguments: argparse.Namespace) -> Bins | None:
-    """The bins that were asked for; None if no option names any."""
+    """The requested bins; None if no option names any."""
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
 
     grid = getattr(arguments, "grid", None)
@@ -37,7 +37,7 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
-    """The tables that were asked for."""
+    """The requested tables."""
     from trueness.bins import EqualMass, EqualWidth
     from trueness.files import Plan
 
@@ -73,7 +73,7 @@ def refuse_unknown_variation(arguments: argparse.Namespace) -> None:
 
 
 def in_requested_bins(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTables:
-    """The tables of a run in bins of equal mass if these were asked for, merged from the cells of the grid."""
+    """The tables of a run in bins of equal mass if requested, merged from the cells of the grid."""
     from trueness.bins import EqualMass
 
     if arguments.equal_mass is None:

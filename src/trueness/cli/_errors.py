@@ -22,14 +22,14 @@ _PACKAGE = __name__.partition(".")[0]
 def report_error(error: Exception, program: str, *, debug: bool, as_json: bool) -> int:
     """Print the cause and the remedy, on a line each or as one line of JSON, and return the exit code."""
     refusal = _refusal_of(error)
-    shown = refusal or _fault(error, program, debug=debug)
+    printed = refusal or _fault(error, program, debug=debug)
     with suppress(OSError):  # if nothing can be printed, the exit code remains
         if debug:
             import traceback
 
             traceback.print_exception(error)
         print(
-            _as_json(shown, refused=refusal is not None) if as_json else _as_text(shown, program),
+            _as_json(printed, refused=refusal is not None) if as_json else _as_text(printed, program),
             file=sys.stderr,
         )
     return UNEXPECTED if refusal is None else BAD_INPUT

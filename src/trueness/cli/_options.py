@@ -29,7 +29,7 @@ OLD_SPELLINGS = {
 
 
 class Arguments(Protocol):
-    """A parser or a group of one."""
+    """A parser, or a group of its arguments."""
 
     def add_argument(self, *names: str, **settings: Any) -> Any:
         """As in `argparse.ArgumentParser`."""
@@ -231,7 +231,7 @@ def add_checkpoint_options(parser: argparse.ArgumentParser) -> None:
 
 
 def with_current_spellings(given: Sequence[str], known: Container[str]) -> list[str]:
-    """The arguments with options of earlier versions replaced by those of today, if only these are known.
+    """The arguments with options of earlier versions replaced by their current names, if only these are known.
 
     >>> with_current_spellings(["x.csv", "--by=site", "--", "--by"], {"--groups"})
     ['x.csv', '--groups=site', '--', '--by']

@@ -15,7 +15,7 @@ _SCALE_OF_OPTION = {"from_logits": "logits", "logprobs": "logprobs", "percent": 
 
 
 def request_of(arguments: argparse.Namespace) -> Request:
-    """The columns that were asked for."""
+    """The requested columns."""
     from trueness.files import Request, parse_condition
 
     return Request(

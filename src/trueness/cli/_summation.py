@@ -100,7 +100,7 @@ def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[Input]) -
 
 
 def checkpoint_of(arguments: argparse.Namespace, source: Source, plan: Plan) -> Checkpoint | None:
-    """The checkpoint of the run; None if none was asked for."""
+    """The checkpoint of the run; None if there is none."""
     from trueness.files import Checkpoint, Identity
 
     if arguments.checkpoint is None:
@@ -121,17 +121,17 @@ def remove_checkpoint(arguments: argparse.Namespace) -> None:
 def reading_progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Callable[[Position, Batch], None]]:
     """A progress bar of the bytes read in all passes."""
     total = sum(input.size for input in inputs)
-    shown = passed = last = 0
+    reported = passed = last = 0
 
     with progress_bar(passes * total, "B") as advance:
 
         def report(position: Position, batch: Batch) -> None:
-            nonlocal shown, passed, last
+            nonlocal reported, passed, last
             before = sum(input.size for input in inputs[: position.file])
             done = before + int(inputs[position.file].size * batch.share)
             passed, last = passed + total * (done < last), done  # less than before: another pass has begun
-            advance(max(0, passed + done - shown))
-            shown = max(shown, passed + done)
+            advance(max(0, passed + done - reported))
+            reported = max(reported, passed + done)
 
         yield report
 

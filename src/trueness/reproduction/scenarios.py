@@ -1,4 +1,4 @@
-"""What is to be computed: scenarios, sizes, repeats and the cells they make."""
+"""Scenarios, sample sizes and repeats, and the cells they define."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PAPER_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 """The numbers of rows of the paper's section 3."""
 
 DEFAULT_REPEATS: Mapping[int, int] = {10_000: 100, 100_000: 30, 1_000_000: 10, 10_000_000: 1}
-"""Enough at the smaller sizes for a mean and a spread, and about as many rows at each size."""
+"""Enough for a mean and a standard deviation at the smaller sizes, with about as many rows at each size."""
 
 MOST_CLASSES = 200
-"""Theory needs a covariance of all ranks for each bin."""
+"""The theory needs a covariance matrix of all ranks for each bin."""
 
 MAX_ALPHA = 1e6
-"""Beyond it all rows are alike to three digits, and the quadratures of the theory take long."""
+"""Beyond it all rows agree to three digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Scenario:
 
     @property
     def n_classes(self) -> int:
-        """C, one for each entry of α."""
+        """C, the number of entries of α."""
         return len(self.alpha)
 
     @property
     def label(self) -> str:
-        """α as it is written on the command line and in results.csv."""
+        """α as written on the command line and in results.csv."""
         return ",".join(f"{value:.12g}" for value in self.alpha)
 
     @property
     def title(self) -> str:
-        """The scenario in words that fit over a panel."""
+        """A short title for a panel of a figure."""
         if len(set(self.alpha)) == 1:
             return f"C = {self.n_classes}, all α = {self.alpha[0]:g}"
         shown = self.alpha if self.n_classes <= 5 else (*self.alpha[:2], self.alpha[-1])
@@ -55,7 +55,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """A name for files: short whatever the number of classes, another one for another α."""
+        """A file name: short for any number of classes, and different for each α."""
         return f"c{self.n_classes}-{sha256(self.label.encode()).hexdigest()[:8]}"
 
 
@@ -69,7 +69,7 @@ def skewed(n_classes: int, first: float) -> Scenario:
 
 
 PAPER_SCENARIOS = tuple(skewed(n_classes, first) for n_classes in (3, 10) for first in (1, 10))
-"""Three and ten classes, equal weights and one class of ten times the weight (the paper, section 3)."""
+"""Three and ten classes, with all α = 1 and with the first α = 10 (the paper, section 3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,12 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """A file name."""
         return f"{self.scenario.name}-n{self.n_rows}-s{self.seed}"
 
 
 def sizes_up_to(max_rows: float) -> tuple[int, ...]:
-    """The paper's sizes without those that are too large.
+    """The sample sizes of the paper up to `max_rows`.
 
     >>> sizes_up_to(1e5)
     (10000, 100000)
@@ -118,7 +118,7 @@ def grid(
         for size in sizes
         for repeat in range(DEFAULT_REPEATS[size] if repeats is None else repeats)
     ]
-    return sorted(cells, key=lambda cell: cell.seed != seed)  # a stable sort: the order is else the same
+    return sorted(cells, key=lambda cell: cell.seed != seed)  # a stable sort: otherwise the order stays
 
 
 def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
