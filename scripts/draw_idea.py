@@ -1,7 +1,7 @@
-"""Draw ``docs/idea.svg``: how a row becomes a rank and a bin becomes a gap, with real numbers of the shipped example.
+"""Draw ``docs/idea.svg``: from a row to a rank and from a bin to a gap, with numbers of the shipped example.
 
-Blue is what was predicted and orange what came true, everywhere. Run it with ``python scripts/draw_idea.py``; it needs
-nothing but the package.
+Blue is predicted, orange is observed. Run it with ``python scripts/draw_idea.py``; it needs
+only the package.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ DESTINATION = Path(__file__).parents[1] / "docs" / "idea.svg"
 MODEL = "naive_Bayes"
 PREDICTED, OBSERVED, QUIET, INK = "#0072B2", "#C04F00", "#52606d", "#1f2933"
 WIDTH, HEIGHT, BASE, TALLEST = 960, 318, 206, 128
-"""The picture's size, the y of the bars' feet, and the height of a bar of probability 1."""
+"""Size of the picture, y of the base line of the bars, and height of a bar of probability 1."""
 
 
 def bar(x: float, width: float, height: float, colour: str) -> str:
@@ -34,7 +34,7 @@ def text(x: float, y: float, words: object, size: int = 13, colour: str = INK) -
 
 
 def row_panel(left: float, heights: Iterable[float], marks: Iterable[object], true: int) -> list[str]:
-    """A panel of one row's probabilities, with a mark under each; the mark of what came true is ringed."""
+    """A panel of one row's probabilities, with a mark under each; the mark of the true class is circled."""
     parts = []
     for place, (height, mark) in enumerate(zip(heights, marks, strict=True)):
         x = left + 24 * place
@@ -48,7 +48,7 @@ def row_panel(left: float, heights: Iterable[float], marks: Iterable[object], tr
 
 
 def bin_panel(left: float, predicted: Iterable[float], observed: Iterable[float]) -> list[str]:
-    """A panel of paired bars: what a bin's rows predicted on average, and what came true."""
+    """A panel of paired bars: mean prediction and observed frequency of each rank in a bin."""
     parts = []
     for rank, (q, r) in enumerate(zip(predicted, observed, strict=True)):
         x = left + 29 * rank
@@ -61,7 +61,7 @@ def bin_panel(left: float, predicted: Iterable[float], observed: Iterable[float]
 
 
 def main() -> None:
-    """Choose the fullest bin that is neither certain nor wild, and in it a telling row, and draw them."""
+    """Draw the fullest of the inner bins, and a row of it whose true class has rank 2."""
     digits = load_digits()
     y_true, y_prob = digits.y_true, digits.y_prob[MODEL].astype(np.float64)
     table = tabulate(y_true, y_prob)
@@ -72,30 +72,30 @@ def main() -> None:
     ordered = np.take_along_axis(y_prob, order, axis=1)
     ranks = np.argmax(order == y_true[:, None], axis=1)
     entropy = np.asarray(variations["entropy"](ordered))
-    telling = (ranks == 1) & (entropy > low) & (entropy <= high)
-    row = int(np.argmax(telling * ordered[:, 2]))
+    candidates = (ranks == 1) & (entropy > low) & (entropy <= high)
+    row = int(np.argmax(candidates * ordered[:, 2]))
 
     rank, count = ranks[row] + 1, table.count[inner]
     predicted, observed = table.predicted_variation[inner], table.observed_variation[inner]
     parts = [
         text(140, 34, "1. A prediction", 15),
         *row_panel(22, y_prob[row], range(10), int(y_true[row])),
-        text(140, BASE + 44, f"class {y_true[row]} came true", 13, OBSERVED),
+        text(140, BASE + 44, f"the true class is {y_true[row]}", 13, OBSERVED),
         text(444, 34, "2. Sorted: the true class has a rank", 15),
         *row_panel(326, ordered[row], range(1, 11), int(ranks[row])),
-        text(444, BASE + 44, f"rank {rank} came true", 13, OBSERVED),
-        text(444, BASE + 64, f"entropy {entropy[row]:.2f} puts the row into bin {low:.1f} to {high:.1f}"),
+        text(444, BASE + 44, f"the true class has rank {rank}", 13, OBSERVED),
+        text(444, BASE + 64, f"entropy {entropy[row]:.2f}: the row belongs to bin {low:.1f} to {high:.1f}"),
         text(788, 34, f"3. All {count} rows of bin {low:.1f} to {high:.1f}", 15),
         *bin_panel(642, table.mean_ordered[inner], table.rank_frequency[inner]),
         text(808, 80, f"entropy of the mean prediction {predicted:.3f}", 13, PREDICTED),
-        text(808, 100, f"entropy of the ranks that came true {observed:.3f}", 13, OBSERVED),
+        text(808, 100, f"entropy of the observed ranks {observed:.3f}", 13, OBSERVED),
         text(808, 120, f"gap {observed - predicted:+.3f}: over-confident"),
         text(788, BASE + 44, "rank", 13, QUIET),
         text(WIDTH / 2, 304, "VCE is the mean of |gap| over the bins, weighted by their rows", 15),
     ]
     label = (
         "A prediction is sorted, the true class has a rank, the entropy chooses the bin, and in each bin the entropy "
-        "of the mean ordered prediction is compared with the entropy of the ranks that came true."
+        "of the mean ordered prediction is compared with the entropy of the observed ranks of the true class."
     )
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" font-family="sans-serif"'
     body = "\n".join([f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>', *parts])

@@ -28,7 +28,7 @@ forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
 
 
 class Picture(NamedTuple):
-    """A heading, what one sees, and the code whose last line is a Display."""
+    """A heading, a description, and code whose last line is a Display."""
 
     name: str
     title: str
@@ -40,16 +40,16 @@ GALLERY = (
     Picture(
         "reliability",
         "Reliability diagram",
-        "Each point is a bin: the entropy that the model predicts against that of the ranks that came true. The grey "
-        "band is where a calibrated model's bins would be on as many rows, so that the eye sees what is noise; hollow "
-        "points hold too few rows to say much. This forest is far less sure of itself than it could be.",
+        "Each point is a bin: the entropy that the model predicts against the entropy of the observed ranks of the "
+        "true class. The grey band shows where the bins of a calibrated model would lie at this sample size. Hollow "
+        "points have few rows. This forest is strongly under-confident.",
         "forest.plot()",
     ),
     Picture(
         "three-metrics",
         "The same data by VCE, ECE and UCE",
-        "Calibrated predictions, drawn into axes of one's own. VCE and ECE follow the diagonal; UCE does not, even for "
-        "a perfectly calibrated model, which follows the blue curve.",
+        "Calibrated predictions, drawn into existing axes. VCE and ECE follow the diagonal; UCE does not, even for a "
+        "perfectly calibrated model, which follows the blue curve.",
         """\
 truth = tn.assess(*tn.simulate.calibrated(20_000, [1, 1, 1], rng=0), rng=0)
 figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
@@ -60,29 +60,29 @@ display""",
     Picture(
         "gaps",
         "Signed gaps",
-        "Above 0 a bin is over-confident, below 0 under-confident, whatever the measure. Each gap is centred: what was "
-        "observed less what a calibrated model would show on as many rows.",
+        "Above 0 a bin is over-confident, below 0 under-confident, for every variation measure. Each gap is centred: "
+        "the observed variation minus its expectation for a calibrated model at this sample size.",
         "GapDisplay.from_assessment(forest)",
     ),
     Picture(
         "ranks",
-        "Which rank came true",
-        "The mean ordered prediction of one bin beside how often the first, second, … choice was the true class. VCE "
-        "compares the variation of the two distributions; here one sees the distributions.",
+        "Rank of the true class",
+        "The mean ordered prediction of one bin, and the observed frequency of each rank of the true class. VCE "
+        "compares the variation of the two distributions; this figure shows the distributions.",
         "forest.plot_ranks(bin=5)",
     ),
     Picture(
         "heat-map",
-        "Where the distribution is wrong",
-        "Bins × ranks. Orange ranks came true more often than predicted, blue ones less often, in standard deviations "
-        "of their noise: for a calibrated model these would be like standard normal numbers.",
+        "Differences by bin and rank",
+        "Bins × ranks. Orange ranks are more frequent than predicted, blue ones less frequent, in standard deviations "
+        "of their noise: for a calibrated model these are approximately standard normal.",
         "RankHeatMapDisplay.from_assessment(forest)",
     ),
     Picture(
         "many-classes",
         "A thousand classes",
-        "Axes become logarithmic, and ranks are taken together in groups that widen downwards. This model is too sure "
-        "of its first ranks, and the tail pays for it.",
+        "Axes become logarithmic, and ranks are grouped, in wider groups for lower ranks. This model is over-confident "
+        "in its first ranks and underestimates the tail.",
         """\
 y_true, y_prob = tn.simulate.calibrated(20_000, np.full(1000, 0.05), rng=0)
 many = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.3), bins=tn.EqualMass(10))
@@ -93,7 +93,7 @@ RankHeatMapDisplay.from_table(many, ax=right)""",
     Picture(
         "groups",
         "Groups",
-        "One line for each group with its interval; p-values are corrected for the number of groups.",
+        "One line for each group, with its interval; p-values are adjusted for the number of groups.",
         """\
 halves = np.where(digits.y_true < 5, "digits 0 to 4", "digits 5 to 9")
 bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], groups=halves, rng=0)
@@ -102,14 +102,14 @@ ForestDisplay.from_assessment(bayes)""",
     Picture(
         "models",
         "Models side by side",
-        "Differences between models on the same rows: what the rows have in common cancels.",
+        "Differences between models on the same rows, with paired intervals.",
         "tn.compare(digits.y_true, digits.y_prob, rng=0).plot()",
     ),
     Picture(
         "sweep",
-        "How much the bins matter",
+        "Number of bins",
         "VCE against the number of bins, from one table on a fine grid. The plug-in value grows with the bins because "
-        "its noise floor does; the debiased value stays.",
+        "its noise floor does; the debiased value does not.",
         """\
 y_true, y_prob = tn.simulate.calibrated(3000, [10, 1, 1], rng=0)
 fine = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2), bins=tn.FineGrid())
@@ -117,9 +117,9 @@ tn.sweep_bins(fine, [5, 10, 20, 40, 80], rng=0).plot()""",
     ),
     Picture(
         "convergence",
-        "More rows",
-        "VCE against the number of rows, from saved tables. A calibrated model's plug-in value would fall along the "
-        "dotted line for ever; that of this one, sharpened a little, leaves it.",
+        "Number of rows",
+        "VCE against the number of rows, from saved tables. The plug-in value of a calibrated model decreases "
+        "along the dotted line; that of this slightly sharpened model departs from it.",
         """\
 tables = []
 for n_rows in (300, 1000, 3000, 10_000, 30_000, 100_000):
@@ -130,13 +130,13 @@ ConvergenceDisplay.from_tables(tables, rng=0)""",
 )
 
 ABOUT = (
-    "Every picture on this page was made by the code above it (`make gallery` draws them anew). Pictures need the "
-    "extra `plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal need nothing. All "
-    "begin with:"
+    "Every figure on this page was made by the code above it (`make gallery` draws them again). Figures need the extra "
+    "`plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal do not. All examples begin "
+    "with:"
 )
 ABOUT_REPORT = (
-    "One HTML file that needs nothing else: the verdict, the numbers with their meaning, these pictures with details "
-    "under the mouse, and the table itself, which `trueness.report.tables_in` reads back."
+    "A self-contained HTML file: the verdict, the metrics with their meaning, these figures with details on hover, and "
+    "the tables, which `trueness.report.tables_in` reads."
 )
 
 REPORT = """\
@@ -150,7 +150,7 @@ print(reliability_text(reliability(forest)))"""
 
 
 def page(terminal: str) -> str:
-    """The text of the gallery; `terminal` is what the last example printed."""
+    """The text of the gallery; `terminal` is the output of the last example."""
     parts = [
         "# Gallery",
         ABOUT,
@@ -171,7 +171,7 @@ def page(terminal: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def drawn(it: Picture, scope: dict[str, Any]) -> Any:
+def draw(it: Picture, scope: dict[str, Any]) -> Any:
     """The figure that the code of a picture draws."""
     *lines, last = it.code.splitlines()
     exec("\n".join(lines), scope)
@@ -179,21 +179,21 @@ def drawn(it: Picture, scope: dict[str, Any]) -> Any:
 
 
 def scope() -> dict[str, Any]:
-    """What all pictures begin with."""
+    """The names that all examples use."""
     names: dict[str, Any] = {}
     exec(BEFORE, names)
     return names
 
 
-def printed(names: dict[str, Any]) -> str:
-    """What the example of the terminal prints."""
+def terminal_output(names: dict[str, Any]) -> str:
+    """The output of the example for the terminal."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(TEXT, names)
     return out.getvalue()
 
 
 def photograph(names: dict[str, Any], path: Path) -> None:
-    """The first screen of the report in Chromium."""
+    """Save a screenshot of the top of the report in Chromium."""
     from playwright.sync_api import sync_playwright
 
     browser = os.environ.get("TRUENESS_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -207,7 +207,7 @@ def photograph(names: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    """Draw everything and write the page."""
+    """Draw all figures and write the page."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -216,12 +216,12 @@ def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     names = scope()
     for it in GALLERY:
-        figure = drawn(it, names)
+        figure = draw(it, names)
         figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
         plt.close(figure)
         print(f"docs/gallery/{it.name}.png")
     photograph(names, PICTURES / "report.png")
-    (DOCS / "gallery.md").write_text(page(printed(names)), encoding="utf-8")
+    (DOCS / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
     print("docs/gallery.md")
 
 

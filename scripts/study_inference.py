@@ -1,11 +1,11 @@
-"""The long proof of the inference: size, coverage, bias and power over many settings, written into docs/inference.md.
+"""Simulation study of the inference: size, coverage, bias and power, written into docs/inference.md.
 
     python scripts/study_inference.py                       # all parts, one process, about half an hour of CPU
     python scripts/study_inference.py size coverage -j 2    # some parts, two processes
-    python scripts/study_inference.py --render              # only write the tables again from what was measured
+    python scripts/study_inference.py --render              # only write the tables again from saved results
 
-Each part leaves its figures in build/study/<part>.json. Every setting has a seed of its own, made of its name, so that
-parts and settings can be run alone and in any order.
+Each part saves its results in build/study/<part>.json. The seed of a setting is derived from its name, so that parts
+and settings can run separately and in any order.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ TABLES = {
 """For each table of the page, the part that it shows and the function that renders it."""
 
 
-def measured(setting: dict[str, Any]) -> dict[str, Any]:
-    """A setting and what was seen."""
+def with_results(setting: dict[str, Any]) -> dict[str, Any]:
+    """A setting with its results."""
     return {**setting, **PARTS[setting["part"]][1](setting)}
 
 
 def render() -> None:
-    """Write the tables of what was measured into the page, between their markers."""
+    """Write the tables of the saved results into the page, between their markers."""
     page = PAGE.read_text()
     for name, (part, table) in TABLES.items():
         kept = RESULTS / f"{part}.json"
         if not kept.exists():
-            print(f"{name}: nothing measured yet, the page keeps what it has")
+            print(f"{name}: no saved results, the table of the page is unchanged")
             continue
         begin, end = f"<!-- study: {name} -->\n", f"<!-- end of {name} -->"
         before, _, rest = page.partition(begin)
@@ -77,11 +77,11 @@ def render() -> None:
 
 
 def run(part: str, repeats: int | None, jobs: int) -> None:
-    """Measure all settings of a part and keep what was seen."""
+    """Measure all settings of a part and save the results."""
     settings, _, usual = PARTS[part]
     todo, began, rows = settings(repeats or usual), time.monotonic(), []
     pool = ProcessPoolExecutor(jobs) if jobs > 1 else None
-    for number, row in enumerate(pool.map(measured, todo) if pool else map(measured, todo), start=1):
+    for number, row in enumerate(pool.map(with_results, todo) if pool else map(with_results, todo), start=1):
         rows.append(row)
         print(f"{part} {number}/{len(todo)} {time.monotonic() - began:.0f} s", flush=True)
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -89,14 +89,16 @@ def run(part: str, repeats: int | None, jobs: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run what was asked for."""
+    """Run the requested parts and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="which parts; all by default")
-    parser.add_argument("--repeats", type=int, help="of each setting, instead of those of the page")
-    parser.add_argument("-j", "--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--render", action="store_true", help="only write the page again")
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="parts to run (default: all)")
+    parser.add_argument(
+        "--repeats", type=int, help="number of repeats of each setting (default: as on the page)"
+    )
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="number of processes")
+    parser.add_argument("--render", action="store_true", help="only write the page, from saved results")
     options = parser.parse_args(arguments)
     if not options.render:
         for part in options.parts or PARTS:

@@ -17,7 +17,7 @@ from inference_study.settings import (
 
 
 def cluster_settings(repeats: int) -> list[dict[str, Any]]:
-    """Calibrated rows in clusters."""
+    """Settings with calibrated rows in clusters."""
     return [
         {"part": "clusters", "alpha": alpha, "clusters": k, "rows": rows, "kind": kind, "repeats": repeats}
         for alpha in ("C=3 flat", "C=10 flat")
@@ -26,10 +26,10 @@ def cluster_settings(repeats: int) -> list[dict[str, Any]]:
     ]
 
 
-def clustered(
+def clustered_rows(
     setting: dict[str, Any], seeds: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Calibrated rows in clusters that are copies, or share p and in half of the rows the label, or share nothing."""
+    """Calibrated rows in clusters of copies, of equal p with half of the labels redrawn, or of independent rows."""
     k, rows = setting["clusters"], setting["rows"]
     names = np.repeat(np.arange(k), rows)
     y_true, y_prob = tn.simulate.calibrated(k, ALPHAS[setting["alpha"]], rng=seeds)
@@ -47,7 +47,7 @@ def clustered(
 def across_bins(
     k: int, rows: int, alpha: str, seeds: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows with predictions of their own whose labels stand at the same quantile of the ranks in half of a cluster."""
+    """Rows with independent predictions; half of the labels of a cluster are at the same quantile of the ranks."""
     names = np.repeat(np.arange(k), rows)
     y_prob = seeds.dirichlet(ALPHAS[alpha], len(names))
     level = np.where(seeds.random(len(names)) < 0.5, seeds.random(k)[names], seeds.random(len(names)))
@@ -58,12 +58,12 @@ def across_bins(
 
 
 def measure_clusters(setting: dict[str, Any]) -> dict[str, Any]:
-    """Size at 5 % without and with clusters=."""
+    """Rejection rate at 5 % without and with `clusters`."""
     seeds = np.random.default_rng(seed_of(setting))
     seen: list[list[list[float]]] = []
     covered = []
     for _ in range(setting["repeats"]):
-        y_true, y_prob, names = clustered(setting, seeds)
+        y_true, y_prob, names = clustered_rows(setting, seeds)
         plain = tn.assess(y_true, y_prob, bins=tn.EqualMass(5), resamples=199, rng=seeds)
         aware = tn.assess(y_true, y_prob, bins=tn.EqualMass(5), resamples=199, rng=seeds, clusters=names)
         seen.append([p_values(plain), p_values(aware)])
@@ -75,7 +75,7 @@ def measure_clusters(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def cluster_table(rows: list[dict[str, Any]]) -> str:
-    """Size without and with clusters=."""
+    """Rejection rate without and with `clusters`."""
     head = [
         "classes",
         "clusters × rows",

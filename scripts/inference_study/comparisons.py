@@ -20,7 +20,7 @@ DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1")
 
 
 def compare_settings(repeats: int) -> list[dict[str, Any]]:
-    """Pairs of models."""
+    """Settings with pairs of models."""
     pairs = ((1.0, 1.0), (1.3, 1.3), (1.0, 1.3), (0.8, 1.3), (0.9, 1.1))
     return [
         {"part": "compare", "alpha": alpha, "a": a, "b": b, "rows": n, "repeats": repeats}
@@ -31,10 +31,10 @@ def compare_settings(repeats: int) -> list[dict[str, Any]]:
 
 
 def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
-    """Coverage of the differences' intervals; where the truth is no difference, this tells the size too.
+    """Coverage of the intervals of differences, and the rejection rate, which is the size if the models are equal.
 
-    The two models differ in what they were given: each sees the truth through noise of its own that keeps it
-    calibrated (a half of the rows have two classes merged into their mean), and is then sharpened.
+    The two models use different information: each has two classes merged into their mean in a random half of the rows,
+    which keeps it calibrated, and is then sharpened.
     """
     seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
     first, second = (merged_population(alpha, setting[key]) for key in ("a", "b"))
@@ -43,8 +43,8 @@ def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
     for _ in range(setting["repeats"]):
         y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
         models = {
-            "first": tn.simulate.sharpen(merged(truth, seeds), setting["a"]),
-            "second": tn.simulate.sharpen(merged(truth, seeds), setting["b"]),
+            "first": tn.simulate.sharpen(with_merged_classes(truth, seeds), setting["a"]),
+            "second": tn.simulate.sharpen(with_merged_classes(truth, seeds), setting["b"]),
         }
         pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=199, rng=seeds).pairs[0]
         differ.append(pair.p_value <= 0.05)
@@ -67,7 +67,7 @@ TAIL_LIMITS = (0.01, 0.003, 0.001)
 
 
 def tail_settings(repeats: int) -> list[dict[str, Any]]:
-    """Equally good models."""
+    """Settings with equally good models."""
     return [
         {"part": "tail", "alpha": alpha, "rows": n, "a": a, "repeats": repeats}
         for alpha, n, a in (("C=3 flat", 300, 1.0), ("C=3 flat", 300, 1.3), ("C=10 skew", 300, 1.0))
@@ -75,13 +75,14 @@ def tail_settings(repeats: int) -> list[dict[str, Any]]:
 
 
 def measure_tail(setting: dict[str, Any]) -> dict[str, Any]:
-    """With 99 resamples every p-value below .01 comes from the normal tail."""
+    """Rejection rates at small limits: with 99 resamples all p-values below .01 come from the normal tail."""
     seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
     seen = []
     for _ in range(setting["repeats"]):
         y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
         models = {
-            name: tn.simulate.sharpen(merged(truth, seeds), setting["a"]) for name in ("first", "second")
+            name: tn.simulate.sharpen(with_merged_classes(truth, seeds), setting["a"])
+            for name in ("first", "second")
         }
         pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=99, rng=seeds).pairs[0]
         seen.append([*(getattr(pair, number).p_value for number in DIFFERENCES[:4]), pair.p_value])
@@ -89,21 +90,21 @@ def measure_tail(setting: dict[str, Any]) -> dict[str, Any]:
     return {"called": [(p <= limit + 1e-9).mean(axis=0).tolist() for limit in TAIL_LIMITS]}
 
 
-def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A calibrated model that knows less: in a half of the rows the two last classes are not told apart."""
+def with_merged_classes(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A calibrated model with less information: in half of the rows the last two classes have equal probability."""
     p = truth.copy()
-    blind = rng.random(len(p)) < 0.5
-    p[blind, -2:] = p[blind, -2:].mean(axis=1, keepdims=True)
+    is_merged = rng.random(len(p)) < 0.5
+    p[is_merged, -2:] = p[is_merged, -2:].mean(axis=1, keepdims=True)
     return p
 
 
 @lru_cache
 def merged_population(alpha: tuple[float, ...], exponent: float) -> dict[str, float]:
-    """All numbers, EF, of a model that does not always tell the last two classes apart."""
+    """All metrics with unlimited data, EF, of a model with merged classes."""
     rng = np.random.default_rng(seed_of("merged", alpha))
     n_rows = 400_000
     truth = rng.dirichlet(alpha, n_rows)
-    known = merged(truth, rng)
+    known = with_merged_classes(truth, rng)
     p = tn.simulate.sharpen(known, exponent)
     order = np.argsort(-p, axis=1, kind="stable")
     q, t = (np.take_along_axis(x, order, axis=1) for x in (p, known))
@@ -126,7 +127,7 @@ def merged_population(alpha: tuple[float, ...], exponent: float) -> dict[str, fl
 
 
 def compare_table(rows: list[dict[str, Any]]) -> str:
-    """Coverage of differences, and how often they are called."""
+    """Coverage of differences, and their rejection rates."""
     head = ["rows", "N", "a of the two models"]
     for name in ("VCE", "net", "ECE", "RCE"):
         head += [f"true difference of {name}", "covers", "called at 5 %"]
@@ -151,7 +152,7 @@ def compare_table(rows: list[dict[str, Any]]) -> str:
 
 
 def tail_table(rows: list[dict[str, Any]]) -> str:
-    """How often small p-values are given to models that are equally good."""
+    """Rejection rates of equally good models at small limits."""
     head = ["rows", "N", "p at most", *("VCE", "net", "ECE", "RCE"), "all together"]
     return markdown(
         head,

@@ -27,9 +27,10 @@ Z95 = 1.959963984540054
 def population(
     alpha: tuple[float, ...], exponent: float, kind: str, n_rows: int | None = None
 ) -> tuple[float, float]:
-    """VCE and net gap (entropy) of predictions ∝ π^a for truths π ~ Dirichlet(α), from the ordered π instead of labels.
+    """VCE and net gap (entropy) with unlimited data, of predictions ∝ π^a for true probabilities π ~ Dirichlet(α).
 
-    Sharpening keeps the order, so that the ordered π stand at the ranks of the ordered p.
+    Labels are replaced by the ordered π, so that there is no label noise: sharpening keeps the order, so that the
+    ordered π have the ranks of the ordered p.
     """
     n_classes = len(alpha)
     n_rows = n_rows or (400_000 if n_classes <= 10 else 120_000)
@@ -61,7 +62,10 @@ def population(
 
 
 def null_centred(result: tn.Assessment, seed: int) -> dict[str, float]:
-    """g = O - E₀, σ the larger sd; half-normal around Σw|g|, normal around Σwg, and t·T with Σw·FN(t·g, σ) = T."""
+    """Estimate and intervals with the bias of V under the null, not under the tilted predictions.
+
+    g = O - E₀, σ the larger sd; half-normal around Σw|g|, normal around Σwg, and t·T with Σw·FN(t·g, σ) = T.
+    """
     filled = result.table.row_count > 0
     w = result.table.count[filled] / result.table.count.sum()
     g, sd = result.vce.centred_gap[filled], result.vce.bins.sd[filled]
@@ -97,7 +101,7 @@ def folded(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
 
 
 def coverage_settings(repeats: int) -> list[dict[str, Any]]:
-    """Sharpened and blunted rows."""
+    """Settings with sharpened and flattened rows."""
     return [
         {
             "part": "coverage",
@@ -115,13 +119,13 @@ def coverage_settings(repeats: int) -> list[dict[str, Any]]:
 
 
 def measure_coverage(setting: dict[str, Any]) -> dict[str, Any]:
-    """Coverage and bias of the library's numbers beside those centred on the null, and the plug-in's."""
+    """Coverage and bias of the library's estimates, of null-centred ones and of the plug-in value."""
     alpha = ALPHAS[setting["alpha"]]
     true, true_net = population(alpha, setting["a"], setting["bins"])
     seeds = np.random.default_rng(seed_of(setting))
     seen: dict[str, list[float]] = {}
 
-    def note(**numbers: float) -> None:
+    def add(**numbers: float) -> None:
         for name, number in numbers.items():
             seen.setdefault(name, []).append(float(number))
 
@@ -131,7 +135,7 @@ def measure_coverage(setting: dict[str, Any]) -> dict[str, Any]:
         result = tn.assess_table(table, resamples=199, rng=seeds)
         other = null_centred(result, int(seeds.integers(2**62)))
         vce, net = result.vce, result.net
-        note(
+        add(
             value=vce.value,
             debiased=vce.debiased,
             covered=vce.interval.low <= true <= vce.interval.high,
@@ -152,7 +156,7 @@ def measure_coverage(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def coverage_summary(rows: list[dict[str, Any]]) -> str:
-    """Over all settings of a kind: the least and the mean coverage, and the mean absolute bias, of both methods."""
+    """By scenario and sample size: the range of the coverage and the mean absolute bias, of both methods."""
     lines = []
     for name in ALPHAS:
         for n in SIZES:
@@ -186,7 +190,7 @@ def coverage_summary(rows: list[dict[str, Any]]) -> str:
 
 
 def coverage_table(rows: list[dict[str, Any]]) -> str:
-    """Each setting of one line."""
+    """One line for each setting."""
     head = ["rows", "bins", "N", "a", "true VCE", "plug-in", "debiased", "covers", "width"]
     head += ["true net", "debiased", "covers", "width"]
     return markdown(

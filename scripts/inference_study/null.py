@@ -22,7 +22,7 @@ NULL_DRAWS = 20_000
 
 
 def null_settings(_: int) -> list[dict[str, Any]]:
-    """Calibrated rows, once each."""
+    """Settings with calibrated rows, one run each."""
     return [
         {"part": "null", "alpha": name, "rows": n, "bins": kind}
         for name in ("C=3 flat", "C=10 flat", "C=100 flat")
@@ -32,7 +32,7 @@ def null_settings(_: int) -> list[dict[str, Any]]:
 
 
 def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
-    """Quantiles of the null from the table, over those of labels drawn anew from each row's own prediction."""
+    """Quantiles of the null from the table, divided by those of labels drawn from the prediction of each row."""
     y_true, y_prob = tn.simulate.calibrated(setting["rows"], ALPHAS[setting["alpha"]], rng=seed_of(setting))
     ratios = {}
     for measure in ("entropy", "confidence"):
@@ -40,7 +40,7 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
         bins = FilledBins.of(table)
         drawn = draw(bins, multinomial_frequencies(bins, NULL_DRAWS, [1]), NULL_DRAWS)
         from_table = statistics(bins, table, drawn.variation, drawn.tv)
-        from_rows = statistics(bins, table, *redrawn(y_prob, table, measure))
+        from_rows = statistics(bins, table, *resample_rows(y_prob, table, measure))
         for name in ("VCE", "net", "RCE") if measure == "entropy" else ("VCE",):
             q_table, q_rows = (np.quantile(x[name], LEVELS) for x in (from_table, from_rows))
             ratios["ECE" if measure == "confidence" else name] = (q_table / q_rows).tolist()
@@ -48,14 +48,14 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def statistics(bins: FilledBins, table: Any, variation: np.ndarray, tv: np.ndarray) -> dict[str, np.ndarray]:
-    """VCE, the size of the centred net gap, and RCE of each draw."""
+    """VCE, the absolute centred net gap, and RCE of each resample."""
     apart = variation - table.predicted_variation[bins.index]
     centred = (variation - variation.mean(axis=0)) @ bins.weight
     return {"VCE": np.abs(apart) @ bins.weight, "net": np.abs(centred), "RCE": tv @ bins.weight}
 
 
-def redrawn(y_prob: np.ndarray, table: Any, measure: str) -> tuple[np.ndarray, np.ndarray]:
-    """V(r̄) and TV(r̄, q̄) of each filled bin for labels drawn from the rows, (draws, F)."""
+def resample_rows(y_prob: np.ndarray, table: Any, measure: str) -> tuple[np.ndarray, np.ndarray]:
+    """V(r̄) and TV(r̄, q̄) of each filled bin for labels drawn from the rows, (resamples, F)."""
     n_rows, n_classes = y_prob.shape
     ordered = -np.sort(-y_prob, axis=1)
     place = np.digitize(tn.variations[measure](ordered), table.edges[1:-1] + 1e-9, right=True)
@@ -80,7 +80,7 @@ def redrawn(y_prob: np.ndarray, table: Any, measure: str) -> tuple[np.ndarray, n
 
 
 def null_table(rows: list[dict[str, Any]]) -> str:
-    """The quantile that is furthest off, for each number."""
+    """For each metric, the ratio of quantiles that is farthest from 1."""
     numbers = ("VCE", "net", "RCE", "ECE")
 
     def furthest(row: dict[str, Any], number: str) -> str:

@@ -22,7 +22,7 @@ OTHERS = ("noisy labels", "tail flatter", "both directions", "ranks 2 and 3 swap
 
 
 def other_rows(case: str, alpha: tuple[float, ...], n_rows: int, rng: np.random.Generator) -> Any:
-    """What labels are drawn from, and what is predicted."""
+    """The probabilities that labels are drawn from, and the predictions."""
     truth = rng.dirichlet(alpha, n_rows)
     if case == "noisy labels":  # one label in five is drawn at random
         return 0.8 * truth + 0.2 / len(alpha), truth
@@ -37,7 +37,7 @@ def other_rows(case: str, alpha: tuple[float, ...], n_rows: int, rng: np.random.
 
 
 def other_settings(repeats: int) -> list[dict[str, Any]]:
-    """Settings off the line of temperatures."""
+    """Settings whose miscalibration is not a temperature."""
     return [
         {"part": "others", "case": case, "alpha": alpha, "rows": n, "repeats": repeats}
         for case in OTHERS
@@ -48,7 +48,7 @@ def other_settings(repeats: int) -> list[dict[str, Any]]:
 
 @lru_cache
 def other_population(case: str, alpha: tuple[float, ...]) -> tuple[float, float]:
-    """VCE and net gap in bins of equal mass, with the probabilities of the labels in place of labels."""
+    """VCE and net gap with unlimited data, in bins of equal mass."""
     n_rows = 200_000 if len(alpha) <= 10 else 60_000
     truth, p = other_rows(case, alpha, n_rows, np.random.default_rng(seed_of(case, alpha)))
     order = np.argsort(-p, axis=1, kind="stable")
@@ -63,7 +63,7 @@ def other_population(case: str, alpha: tuple[float, ...]) -> tuple[float, float]
 
 
 def measure_others(setting: dict[str, Any]) -> dict[str, Any]:
-    """Coverage and bias where β cannot be right."""
+    """Coverage and bias if no temperature β fits."""
     alpha = ALPHAS[setting["alpha"]]
     true, true_net = other_population(setting["case"], alpha)
     seeds, seen = np.random.default_rng(seed_of(setting)), []
@@ -90,7 +90,7 @@ def measure_others(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def others_table(rows: list[dict[str, Any]]) -> str:
-    """Coverage where the model errs in another way than by temperature."""
+    """Coverage if the miscalibration is not a temperature."""
     head = ["wrong by", "rows", "N", "true VCE", "plug-in", "debiased", "covers", "*null-centred*"]
     head += ["true net", "debiased", "covers", "*null-centred*"]
     return markdown(

@@ -48,21 +48,19 @@ LABEL_SHIFT = [1.0, 1.0, 1.3]
 
 
 def power_settings(repeats: int) -> list[dict[str, Any]]:
-    """Six ways to be wrong."""
+    """Settings with six kinds of miscalibration."""
     return [
         {"part": "power", "case": case, "alpha": alpha, "repeats": repeats}
         for case, alpha in POWER_CASES.items()
     ]
 
 
-def spoiled(case: str, alpha: str, seeds: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A thousand rows that are wrong in the way named."""
+def miscalibrated_rows(case: str, alpha: str, seeds: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A thousand rows that are miscalibrated as the name of the case says."""
     y_true, truth = tn.simulate.calibrated(1000, ALPHAS[alpha], rng=seeds)
     if "a=" in case:
         return y_true, tn.simulate.sharpen(truth, float(case.split("a=")[1]))
-    if (
-        "tail" in case
-    ):  # of the outcomes, not of the predictions: the lower ranks come true more often than stated
+    if "tail" in case:  # of the labels, not of the predictions: lower ranks are more frequent than predicted
         return tn.simulate.draw_labels(tn.simulate.flatten_tail(truth, amount=TAIL_AMOUNT), seeds), truth
     if "tenth" in case:
         return y_true, with_first_ranks_swapped(truth, 0.1, seeds)
@@ -72,7 +70,7 @@ def spoiled(case: str, alpha: str, seeds: np.random.Generator) -> tuple[np.ndarr
 
 
 def with_first_ranks_swapped(truth: np.ndarray, share: float, seeds: np.random.Generator) -> np.ndarray:
-    """Predictions whose two largest probabilities are exchanged in a random share of the rows."""
+    """Predictions whose two largest probabilities are swapped in a random share of the rows."""
     p, rows = truth.copy(), np.flatnonzero(seeds.random(len(truth)) < share)
     order = np.argsort(-p[rows], axis=1)
     first, second = order[:, 0], order[:, 1]
@@ -81,11 +79,11 @@ def with_first_ranks_swapped(truth: np.ndarray, share: float, seeds: np.random.G
 
 
 def measure_power(setting: dict[str, Any]) -> dict[str, Any]:
-    """How often each test sees it at 5 %."""
+    """The rejection rate of each test at 5 %."""
     seeds = np.random.default_rng(seed_of(setting))
     seen = []
     for _ in range(setting["repeats"]):
-        y_true, y_prob = spoiled(setting["case"], setting["alpha"], seeds)
+        y_true, y_prob = miscalibrated_rows(setting["case"], setting["alpha"], seeds)
         mass, width = (
             tn.assess(y_true, y_prob, bins=b, resamples=199, rng=seeds) for b in (BINS["EF"], BINS["EW"])
         )
@@ -95,7 +93,7 @@ def measure_power(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def power_table(rows: list[dict[str, Any]]) -> str:
-    """Tests down, cases across."""
+    """One line for each test, one column for each case."""
     head = ["", *(row["case"] for row in rows)]
     return markdown(
         head, [[test, *(share(row["rejected"][k]) for row in rows)] for k, test in enumerate(POWER_TESTS)]
@@ -103,16 +101,16 @@ def power_table(rows: list[dict[str, Any]]) -> str:
 
 
 def order_settings(repeats: int) -> list[dict[str, Any]]:
-    """A single one."""
+    """A single setting."""
     return [{"part": "order", "repeats": repeats}]
 
 
 ORDER_EXPONENTS = (1.5, 0.7)
-"""Whose true VCE is .232 and .146."""
+"""The true VCE is .232 and .146."""
 
 
 def measure_order(setting: dict[str, Any]) -> dict[str, Any]:
-    """Two models, C=10 skew, EF, N=300: which looks worse, by the plug-in and by the debiased value?"""
+    """Two models, C=10 skew, EF, N=300: how often the worse one has the larger plug-in and debiased value."""
     alpha, seeds = ALPHAS["C=10 skew"], np.random.default_rng(seed_of(setting))
     plug_in, debiased = [], []
     for _ in range(setting["repeats"]):
@@ -136,7 +134,7 @@ def measure_order(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def order_table(rows: list[dict[str, Any]]) -> str:
-    """Two models and which looks worse."""
+    """The two models, and how often they are in the right order."""
     (row,) = rows
     lines = [["true value", *(f"{x:.3f}" for x in row["true"]), ""]]
     lines += [

@@ -29,17 +29,17 @@ BINS: dict[str, Any] = {"EW": tn.EqualWidth(10), "EF": tn.EqualMass(10)}
 
 
 def seed_of(*name: object) -> int:
-    """A seed that belongs to a setting."""
+    """A seed derived from the name of a setting."""
     return int.from_bytes(blake2b(repr(name).encode(), digest_size=7).digest(), "big")
 
 
 def entropy(p: np.ndarray) -> np.ndarray:
-    """In base C, on the last axis."""
+    """Entropy in base C, along the last axis."""
     return np.asarray(-(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1) / math.log(p.shape[-1]))
 
 
 def p_values(result: tn.Assessment) -> list[float]:
-    """All p-values of an answer, in the order of TESTS."""
+    """All p-values of an assessment, in the order of `size.TESTS`."""
     assert result.ece is not None
     return [
         result.vce.p_value,
@@ -54,10 +54,10 @@ def p_values(result: tn.Assessment) -> list[float]:
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A table."""
+    """A table in Markdown."""
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
 
 
 def share(x: float) -> str:
-    """Without the leading zero, two digits and a half where it is near the middle of a hundred."""
+    """A share with three digits, without the leading zero."""
     return f"{x:.3f}".removeprefix("0") if x < 1 else "1"

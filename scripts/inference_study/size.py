@@ -21,7 +21,7 @@ TESTS = ("vce", "vce centred", "net centred", "ECE", "RCE", "RCE W1", "log-score
 
 
 def size_settings(repeats: int) -> list[dict[str, Any]]:
-    """Calibrated rows."""
+    """Settings with calibrated rows."""
     return [
         {"part": "size", "alpha": name, "rows": n, "bins": kind, "repeats": repeats}
         for name in ("C=3 flat", "C=10 flat", "C=100 flat")
@@ -31,7 +31,7 @@ def size_settings(repeats: int) -> list[dict[str, Any]]:
 
 
 def measure_size(setting: dict[str, Any]) -> dict[str, Any]:
-    """How often calibrated predictions are called miscalibrated at 5 %, and how far p-values are from uniform."""
+    """The rejection rate of calibrated predictions at 5 %, and the deviation of p-values from uniform."""
     seeds = np.random.default_rng(seed_of(setting))
     seen = []
     for _ in range(setting["repeats"]):
@@ -45,7 +45,7 @@ def measure_size(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def size_table(rows: list[dict[str, Any]]) -> str:
-    """Shares called miscalibrated, and the largest excess of small p-values."""
+    """Rejection rates, and the largest excess of small p-values."""
     head = ["classes", "rows", "bins", *TESTS, "largest excess"]
     return markdown(
         head,

@@ -50,9 +50,9 @@ def test_the_columns_of_further_models_are_matched_by_name(tmp_path: Path) -> No
         lines = [",".join([str(int(row[0])), *map(str, row[1:])]) for row in rows]
         (tmp_path / file).write_text("\n".join([head, *lines]))
     out = tmp_path / "c.json"
-    told = run("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json", out, "--resamples", 99).stderr
-    assert "a: classes 0=p_low 1=p_mid 2=p_high" in told
-    assert "b: classes 0=p_low 1=p_mid 2=p_high" in told
+    message = run("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json", out, "--resamples", 99).stderr
+    assert "a: classes 0=p_low 1=p_mid 2=p_high" in message
+    assert "b: classes 0=p_low 1=p_mid 2=p_high" in message
     answer = json.loads(out.read_text())["assessments"]
     assert answer["a"]["vce"] == answer["b"]["vce"]
     assert answer["a"]["vce"]["value"] == tn.vce(y_true, y_prob)
@@ -69,7 +69,7 @@ def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> No
     np.savez(wide, y_true=y_true, y_prob=np.full((2000, 4), 0.25))
     y_prob[1234] = 0.9
     np.savez(bad, y_true=y_true, y_prob=y_prob)
-    for arguments, told in (
+    for arguments, message in (
         ([preds], "two models or more"),
         ([preds, other], "row 1 has class"),
         ([preds, short], "short has fewer rows than preds"),
@@ -81,7 +81,7 @@ def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> No
         ([preds, bad, "--sample-weight", "y_true", "--equal-mass", "5"], "without weights"),
     ):
         assert main(["compare", *arguments]) == 2, arguments
-        assert told in capsys.readouterr().err, arguments
+        assert message in capsys.readouterr().err, arguments
 
 
 def test_groups_and_weights_come_from_the_first_file(files: Path, tmp_path: Path, capsys: Any) -> None:

@@ -80,7 +80,7 @@ def test_two_lines_exit_2_and_nothing_written(
 
 
 def test_errors_of_the_system_in_two_lines(npz: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    for error, told in (
+    for error, message in (
         (PermissionError(13, "Permission denied", "x.npz"), "x.npz: Permission denied"),
         (MemoryError(), "out of memory"),
         (InvalidValueError("bad-input", "cause", "remedy"), "cause\n  remedy"),
@@ -91,7 +91,7 @@ def test_errors_of_the_system_in_two_lines(npz: str, tmp_path: Path, monkeypatch
 
         monkeypatch.setattr("trueness.files.sum_source", fail)
         assert main(["tabulate", npz, "-o", str(tmp_path / "t")]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 REFUSAL_KEYS = {
@@ -192,9 +192,9 @@ def test_debug_shows_the_traceback(files: Path) -> None:
 
 def test_debug_in_this_process(tmp_path: Path, capsys: Any) -> None:
     assert main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("Traceback")
-    assert told.splitlines()[-2].startswith("trueness tabulate: there is no file")
+    message = capsys.readouterr().err
+    assert message.startswith("Traceback")
+    assert message.splitlines()[-2].startswith("trueness tabulate: there is no file")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cli
 
 
 @pytest.mark.parametrize(
-    ("file", "options", "code", "told"),
+    ("file", "options", "code", "message"),
     [
         ("preds.parquet", ["--fail-above", "0.1", "--fail-below-p", "0.0001"], 0, ""),
         ("over.npz", ["--fail-above", "0.1"], 1, "debiased VCE"),
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.cli
         ("over.npz", ["--fail-below-p", "2"], 2, "must be from 1e-05 to below 1"),
     ],
 )
-def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int, told: str) -> None:
-    assert told in run("assess", file, *options, folder=files, code=code).stderr
+def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int, message: str) -> None:
+    assert message in run("assess", file, *options, folder=files, code=code).stderr
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int
 )
 def test_exit_codes(npz: str, options: str, code: int, capsys: Any) -> None:
     assert main(["assess", npz, *options.split()]) == code
-    told = capsys.readouterr().err
-    assert ("gate failed" in told) == (code == 1)
+    message = capsys.readouterr().err
+    assert ("gate failed" in message) == (code == 1)
 
 
 def test_a_gate_at_a_small_limit_can_fail(npz: str, capsys: Any) -> None:
@@ -71,19 +71,19 @@ def test_a_gate_at_a_small_limit_can_fail(npz: str, capsys: Any) -> None:
     assert "gate failed: group '1'" in capsys.readouterr().err
 
 
-def test_a_model_that_is_forty_points_off_fails(tmp_path: Path, capsys: Any) -> None:
-    """p = .3 where the rate is .7: VCE is blind to exchanged ranks, the gate is not."""
+def test_a_model_that_is_forty_percentage_points_off_fails(tmp_path: Path, capsys: Any) -> None:
+    """p = .3 where the rate is .7: VCE does not detect swapped ranks, other metrics do."""
     path = tmp_path / "off.npz"
     np.savez(path, y_true=(np.arange(20_000) % 10 < 7).astype(int), y_prob=np.tile([0.7, 0.3], (20_000, 1)))
     assert main(["assess", str(path), "--fail-below-p", ".001", "--fail-above", ".05"]) == 1
     assert "all rows: p = " in capsys.readouterr().err
     assert main(["assess", str(path), "--fail-above", "vce=.05,ece=.05,rce=.05"]) == 1
-    told = capsys.readouterr().err
-    assert "debiased ECE 0.4 is above 0.05" in told
-    assert "debiased RCE 0.4 is above 0.05" in told
+    message = capsys.readouterr().err
+    assert "debiased ECE 0.4 is above 0.05" in message
+    assert "debiased RCE 0.4 is above 0.05" in message
 
 
-def test_a_gate_that_cannot_be_decided_fails(tmp_path: Path, capsys: Any) -> None:
+def test_an_undecided_gate_fails(tmp_path: Path, capsys: Any) -> None:
     """Sixty groups at 1e-5 need more draws than there can be; no draw reached the wrong one."""
     y_true, y_prob = tn.simulate.calibrated(6000, [1.0, 1.0], rng=0)
     y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
@@ -93,7 +93,7 @@ def test_a_gate_that_cannot_be_decided_fails(tmp_path: Path, capsys: Any) -> Non
     assert "gate failed: " in capsys.readouterr().err
 
 
-def test_nothing_is_written_where_a_limit_is_about_a_missing_metric(npz: str, tmp_path: Path) -> None:
+def test_nothing_is_written_if_a_limit_is_on_a_missing_metric(npz: str, tmp_path: Path) -> None:
     arrays = np.load(npz)
     saved, out = tmp_path / "t.json", tmp_path / "r.json"
     tn.tabulate(arrays["y_true"], arrays["y_prob"]).save(saved)
@@ -101,11 +101,11 @@ def test_nothing_is_written_where_a_limit_is_about_a_missing_metric(npz: str, tm
     assert not out.exists()
 
 
-def test_what_failed_is_named(npz: str, capsys: Any) -> None:
+def test_the_failed_metric_is_named(npz: str, capsys: Any) -> None:
     main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--surely"])
-    told = capsys.readouterr().err
-    assert "lower end of net gap" in told
-    assert "lower end of ECE" in told
+    message = capsys.readouterr().err
+    assert "lower end of net gap" in message
+    assert "lower end of ECE" in message
 
 
 def test_tables_without_ece(npz: str, tmp_path: Path, capsys: Any) -> None:

@@ -72,7 +72,7 @@ def test_formats_of_the_help_are_those_of_the_readers() -> None:
     assert _options.FORMATS == FORMATS
 
 
-def test_the_command_says_its_version(capsys):
+def test_the_version(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"trueness {tn.__version__}\n"
@@ -84,8 +84,8 @@ def test_the_package_can_be_run():
     assert run.stdout == f"trueness {tn.__version__}\n"
 
 
-def test_names_of_the_package_come_when_they_are_asked_for() -> None:
-    """What is promised, what a type checker sees and what is found are the same."""
+def test_public_names_are_imported_on_access() -> None:
+    """`__all__`, the names for type checkers and the attributes agree."""
     source = Path(tn.__file__).read_text(encoding="utf-8")
     seen = source.split("if TYPE_CHECKING:")[1].split("__all__")[0]
     for name in tn.__all__:
@@ -97,7 +97,7 @@ def test_names_of_the_package_come_when_they_are_asked_for() -> None:
 
 @pytest.mark.cli
 def test_the_page_about_files_can_be_followed(tmp_path: Path) -> None:
-    """Every command of docs/files.md, in order, in one folder; lines shown under it are among what it prints."""
+    """Every command of docs/files.md, in order, in one folder; lines under a command are part of its output."""
     page = Path(__file__).parents[2].joinpath("docs", "files.md").read_text(encoding="utf-8")
     lines = [
         line for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) for line in block.splitlines()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.cli
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables, and in x.csv beside them the rows they are of."""
+    """Tables, with their rows in x.csv in the same folder."""
     path = tmp_path_factory.mktemp("tables") / "x.json"
     run("simulate", "--n-rows", 500, "--alpha", "2,1,1", "-o", path.with_suffix(".csv"))
     run("tabulate", path.with_suffix(".csv"), "-o", path)
@@ -82,7 +82,7 @@ class TestStandardOutput:
         assert "--format is for standard output" in capsys.readouterr().err
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "t"
     path.write_text("before")
 
@@ -108,13 +108,15 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests may be allowed everything
+    monkeypatch.setattr(
+        os, "access", lambda *_: False
+    )  # the user who runs the tests may have all permissions
     with pytest.raises(ValueError, match="cannot be written to"):
         check_outputs([str(tmp_path / "t")])
 
 
 def test_a_read_only_file_is_not_replaced(npz: str, tmp_path: Path, capsys: Any) -> None:
-    """Also by an administrator, whom permissions do not stop."""
+    """Not even by root, who ignores permissions."""
     path = tmp_path / "t.json"
     path.write_text("before")
     path.chmod(0o444)
@@ -126,10 +128,10 @@ def test_a_read_only_file_is_not_replaced(npz: str, tmp_path: Path, capsys: Any)
     assert sorted(os.listdir(tmp_path)) == ["t.json", "x.npz"]
 
 
-def test_outputs_are_on_the_disk_before_they_have_their_name(
+def test_outputs_are_synchronized_before_they_are_renamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file, then the name, then the folder: after a power failure there is the old file or all of the new."""
+    """The file, then the name, then the folder: after a power failure, the old or the complete new file exists."""
     path, done = tmp_path / "t", list[str]()
     fsync, replace = os.fsync, os.replace
 
@@ -149,7 +151,7 @@ def test_outputs_are_on_the_disk_before_they_have_their_name(
 
 
 class TestNoInputIsOverwritten:
-    """By identity of the file: the same name, another spelling, a link, a link of the file system."""
+    """Files are compared by identity: the same name, another spelling, a symbolic link, a hard link."""
 
     @pytest.fixture(params=["name", "spelling", "link", "hard link"])
     def alias(self, request: pytest.FixtureRequest, tmp_path: Path) -> Any:

@@ -39,14 +39,14 @@ def test_on_a_terminal_only(files: Path, tmp_path: Path, given: str) -> None:
     command += ["-o", str(tmp_path / ("t.npz" if "simulate" in given else "t.json"))]
     assert b"%|" not in subprocess.run(command, capture_output=True, check=True).stderr
     above, below = pty.openpty()
-    fcntl.ioctl(below, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # a new one has no width
+    fcntl.ioctl(below, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))  # a new terminal has no width
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=below)
     os.close(below)
     seen = b""
     while process.poll() is None or select.select([above], [], [], 0)[0]:
         try:
             seen += os.read(above, 4096) if select.select([above], [], [], 0.1)[0] else b""
-        except OSError:  # what a terminal says at its end
+        except OSError:  # the end of a terminal's output
             break
     os.close(above)
     assert process.wait() == 0

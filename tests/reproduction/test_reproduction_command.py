@@ -29,7 +29,7 @@ class TestCommand:
         out, err = capsys.readouterr()
         assert "24 of 24 cells agree with theory." in out
         assert "a ratio of" in out
-        assert err == ""  # no bar where nobody looks
+        assert err == ""  # no progress bar without a terminal
         assert {path.name for path in tmp_path.iterdir()} == {
             "cells",
             "results.csv",
@@ -37,7 +37,7 @@ class TestCommand:
             "verdict.md",
         }
         assert reproduced("--out", tmp_path, *SMALL) == 0
-        assert capsys.readouterr().err == ""  # nothing was left to do
+        assert capsys.readouterr().err == ""  # all cells were saved
 
     def test_a_scenario_of_the_user_beyond_the_paper(self, tmp_path, capsys):
         chosen = ["--n-classes", 5, "--alpha", "2,1,1,1,1", "--beyond", "--twins", "--rng-seed", 4]
@@ -54,8 +54,8 @@ class TestCommand:
         assert (tmp_path / "twins.csv").exists()
         assert "16 of 16" in capsys.readouterr().out
 
-    def test_a_scenario_of_one_s_own_whose_curvature_counts(self, tmp_path):
-        """With 20 nearly uniform classes, KL counts at 10⁴ rows, which is no fault."""
+    def test_a_scenario_whose_curvature_matters(self, tmp_path):
+        """With 20 nearly uniform classes, the curvature matters at 10⁴ rows, as theory allows."""
         assert reproduced("--out", tmp_path, *SMALL, "--n-classes", 20, "--alpha", 50) == 0
 
     def test_a_cell_far_from_theory_ends_with_1(self, tmp_path, capsys, monkeypatch):
@@ -71,7 +71,7 @@ class TestCommand:
         assert "FAILS: vce in bins of equal width, C = 3, all α = 1, N = 10000" in capsys.readouterr().err
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             (["--max-rows", "10"], "max_rows must be at least 10000"),
             (["--alpha", "1,x"], "alpha must be numbers"),
@@ -81,15 +81,15 @@ class TestCommand:
             (["--n-threads", "0"], "--n-threads must be a whole number from 1 up"),
         ],
     )
-    def test_bad_input_ends_with_2(self, arguments, said, tmp_path, capsys):
+    def test_bad_input_ends_with_2(self, arguments, message, tmp_path, capsys):
         assert reproduced("--out", tmp_path, "--no-figures", *arguments) == 2
         cause, remedy = capsys.readouterr().err.splitlines()
-        assert said in cause
+        assert message in cause
         assert remedy.startswith("  ")
         assert reproduced("--out", tmp_path, "--no-figures", "--debug", *arguments) == 2
         assert capsys.readouterr().err.startswith("Traceback")
 
-    def test_a_file_is_no_folder(self, tmp_path, capsys):
+    def test_a_file_instead_of_a_folder(self, tmp_path, capsys):
         (tmp_path / "taken").write_text("")
         assert reproduced("--out", tmp_path / "taken", *SMALL) == 2
         assert "taken" in capsys.readouterr().err
@@ -106,7 +106,7 @@ class TestCommand:
         assert "pip install 'trueness[reproduction]'" in capsys.readouterr().err
         assert not (tmp_path / "out").exists()
 
-    def test_an_interruption_says_how_to_go_on(self, tmp_path, capsys, monkeypatch):
+    def test_an_interruption_prints_how_to_resume(self, tmp_path, capsys, monkeypatch):
         def interrupted(*_):
             raise KeyboardInterrupt
 
@@ -146,7 +146,7 @@ class TestProgress:
         assert "rows/s]" in shown
 
     @pytest.mark.parametrize(("n_rows", "terminal"), [(0, True), (10, False)])
-    def test_nothing_to_do_or_nobody_to_see_it(self, capsys, monkeypatch, n_rows, terminal):
+    def test_no_bar_without_work_or_without_a_terminal(self, capsys, monkeypatch, n_rows, terminal):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
         monkeypatch.setattr(_progress, "APPEARS_AFTER", 0.0)
         with _progress.rows_bar("rows", n_rows) as tick:
@@ -206,7 +206,7 @@ class TestFigures:
             assert texts[0] == "perfect calibration"
             assert "CE = 0." in texts[1]
 
-    def test_panels_show_what_they_are_given(self):
+    def test_panels_show_their_data(self):
         from trueness.plots import paper
 
         sizes = [10**4, 10**5]
@@ -219,7 +219,7 @@ class TestFigures:
         assert all(axis.get_xscale() == axis.get_yscale() == "log" for axis in visible)
         theory = visible[0].lines[0]
         np.testing.assert_allclose(theory.get_ydata()[1:-1], curve.expected)
-        # Beyond the points the line goes on with the same power of N.
+        # Beyond the points the line continues with the same power of N.
         slope = np.diff(np.log(theory.get_ydata())) / np.diff(np.log(theory.get_xdata()))
         np.testing.assert_allclose(slope, slope[1])
 
