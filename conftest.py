@@ -1,11 +1,12 @@
-"""Modules and pages that are about an optional library are read only where it is installed.
+"""Modules and pages about an optional library are collected only if it is installed.
 
-The examples in them are run with everything else; `tests/conftest.py` sees to it that in CI no library is missing.
+Their examples run with all others; in CI, `tests/conftest.py` refuses to run if a library is missing.
 """
 
 from importlib.util import find_spec
 
 ABOUT = {
+    "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
     "docs/sklearn.md": ("sklearn",),
     "src/trueness/adapters/_device_sums.py": ("torch",),

@@ -1,6 +1,6 @@
 """Make ``src/trueness/data/digits.npz``: out-of-fold predictions of three classifiers on scikit-learn's digits.
 
-Each of the 1797 images is predicted by a model that has not seen it (stratified 5-fold cross-validation). The
+Each of the 1797 images is predicted by a model fitted without it (stratified 5-fold cross-validation). The
 seeds are fixed. Run it with ``python scripts/make_digits_example.py`` in an environment that has scikit-learn.
 """
 
@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 DESTINATION = Path(__file__).parents[1] / "src" / "trueness" / "data" / "digits.npz"
 SEED = 20260212
-# A sum of float32 values that stand for a distribution; further off, the library itself would refuse the row.
+# For sums of float32 probabilities; the library refuses rows that are further from 1.
 ROW_SUM_TOLERANCE = 1e-5
 
 
@@ -42,7 +42,7 @@ def out_of_fold(model: ClassifierMixin, images: np.ndarray, labels: np.ndarray) 
 
 
 def main() -> None:
-    """Train, predict, write, and say how large the file became."""
+    """Train, predict, write, and print the size of the file."""
     images, labels = load_digits(return_X_y=True)
     y_prob = {name: out_of_fold(model, images, labels) for name, model in classifiers().items()}
     DESTINATION.parent.mkdir(exist_ok=True)

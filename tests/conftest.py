@@ -1,8 +1,8 @@
 """Which tests need which libraries, and what happens when a library is missing.
 
 A test that needs an optional library carries a marker of ``NEEDS`` and imports the library inside itself, so
-that its file can be read without it. When the library is missing the test is left out, and the last lines of the
-run say how many were and what to do; in CI a missing library is an error instead, except in the leg without extras
+that its file can be imported without it. If the library is missing, the test is left out, and the last lines of the
+run print the number of such tests and the remedy; in CI a missing library is an error, except in the leg without extras
 (``TRUENESS_BARE=1``).
 """
 
@@ -18,13 +18,14 @@ from hypothesis import HealthCheck, settings
 
 NEEDS = {
     "dask": ("dask", "distributed", "pandas", "pyarrow"),
-    "cli": ("pyarrow", "tqdm"),
+    "cli": ("pyarrow", "shtab", "tqdm"),
     "browser": ("playwright", "axe_playwright_python"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "lightning": ("lightning",),
     "plots": ("matplotlib",),
+    "reproduction": ("scipy",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
@@ -41,23 +42,23 @@ REMEDY = {
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 
 LEFT_OUT = "trueness_left_out"
-"""Under this name a worker of xdist, which alone collects there, reports to the process that prints."""
+"""The key under which an xdist worker, which collects the tests, reports to the process that prints the summary."""
 COUNTS = pytest.StashKey[tuple[int, dict[str, int]]]()
-"""How many tests were left out, and how many for each marker; a test may have several."""
+"""Number of tests that were left out, in all and by marker; a test may have several markers."""
 
 BARE = os.environ.get("TRUENESS_BARE") == "1"
 IN_CI = os.environ.get("CI") in {"true", "1"}
 
-# A shared machine can be slow at any moment, which says nothing about the code: no deadline, no speed check.
+# A shared machine can be slow at any moment: no deadline, no check of the speed of generation.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, print_blob=True)
-# The leg without extras repeats what the whole suite tries at length.
+# The leg without extras repeats tests of the whole suite, with fewer examples.
 settings.register_profile("bare", parent=settings.get_profile("ci"), max_examples=15)
 settings.load_profile("bare" if BARE else "ci" if IN_CI else "local")
 
 
 def browser_path() -> str | None:
-    """A Chromium on this machine: playwright drives one, but the registries do not bring it."""
+    """The path of an installed Chromium, which playwright drives but does not install."""
     return os.environ.get("TRUENESS_BROWSER") or next(filter(None, map(which, BROWSERS)), None)
 
 
@@ -74,7 +75,7 @@ MISSING = missing_modules()
 
 
 def pytest_configure() -> None:
-    # What is started in the background ignores an interrupt, and so would the processes that tests interrupt.
+    # Background processes ignore SIGINT, and their children, which tests interrupt, would inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if MISSING and IN_CI and not BARE:
@@ -96,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Every worker has collected the same tests; the last word is as good as the first."""
+    """Take the counts of any worker: all of them collect the same tests."""
     counts = getattr(node, "workeroutput", {}).get(LEFT_OUT)
     if counts:
         node.config.stash[COUNTS] = counts
@@ -106,7 +107,7 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> Iterator[None]:
-    yield  # whatever others have to say comes first, so that this is not scrolled away
+    yield  # other plugins print first, so that these lines come last
     total, by_marker = config.stash.get(COUNTS, (0, {}))
     if not total:
         return
@@ -131,10 +132,10 @@ def chromium() -> str:
 
 @pytest.fixture(autouse=True)
 def _one_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What "auto" takes depends on what ran before, and sums through a logarithm on the engine, in the last digits.
+    """Make "auto" choose the portable engine, except in tests of the fused one.
 
-    Tests that ask for equality to the bit must not depend on their order, so "auto" means portable in them; those of
-    the fused engine name it.
+    Its choice depends on earlier calls, and the last digits of sums through a logarithm depend on the engine: tests of
+    bit-identical results would depend on their order.
     """
     if request.node.get_closest_marker("fast") is None:
         monkeypatch.setattr("trueness.tabulation.engines._pays", lambda _: False)

@@ -30,7 +30,7 @@ AGE = _rng.integers(20, 90, N_ROWS)
 
 
 def wide(y_true: Any = Y_TRUE, y_prob: Any = Y_PROB) -> dict[str, Any]:
-    """Columns that hide the natural order: p_10 comes before p_2 in the file."""
+    """Columns in another order than their numbers: p_10 comes before p_2 in the file."""
     columns = {
         "hospital": HOSPITAL,
         "p_10": y_prob[:, 2],
@@ -48,7 +48,7 @@ def table(columns: dict[str, Any] | None = None) -> Any:
 
 
 def _lists(fixed: bool, slice_of_more: bool = False) -> Any:
-    """A table with one list column; if asked for, as a slice in the middle of longer arrays."""
+    """A table with one list column, optionally as a slice in the middle of longer arrays."""
     import pyarrow as pa
 
     rows = np.concatenate([Y_PROB[::-1], Y_PROB, Y_PROB]) if slice_of_more else Y_PROB
@@ -106,7 +106,7 @@ def _json_bytes(as_list: bool) -> bytes:
 
 
 def written(path: Path, columns: dict[str, Any]) -> Path:
-    """A file of these columns, in the format of its ending."""
+    """Write columns to a file in the format of its ending."""
     if path.suffix == ".npz":
         np.savez(path, **{name: np.asarray(column) for name, column in columns.items()})
     elif path.suffix == ".parquet":

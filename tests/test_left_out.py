@@ -1,4 +1,4 @@
-"""Tests that need a missing library are left out, and the run says so at its end: on one process and on several."""
+"""Tests that need a missing library are deselected and counted in the summary, with one process and with several."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """An example with real predictions: three classifiers on scikit-learn's digits, assessed and printed.
 
-The predictions are out-of-fold: every row was predicted by a model that had not seen it. They were made by
+The predictions are out-of-fold: every row was predicted by a model fitted without it. They were made by
 ``scripts/make_digits_example.py`` and are shipped with the package.
 """
 
@@ -19,15 +19,15 @@ from trueness.table import CalibrationTable
 
 SEED = 0
 REPORT = "trueness-demo.html"
-"""Where the report goes if nothing else is said: in the folder where the command was given."""
+"""Default path of the report: in the current folder."""
 
 BAR_WIDTH = 30
 
 HOW_TO_READ = """\
 VCE is the mean distance between the entropy that a model predicts and the entropy of the observed ranks of the true
 class. The plug-in value is inflated by noise at this sample size; the debiased value estimates it with unlimited data.
-The net gap has a sign: above 0 means over-confident. VCE cannot see which rank was observed, RCE can: the verdict rests
-on both, and on the other metrics."""
+The net gap has a sign: above 0 means over-confident. RCE detects swapped ranks, which VCE does not: the verdict
+combines both with the other metrics."""
 
 
 class Digits(NamedTuple):
@@ -49,13 +49,13 @@ def load_digits() -> Digits:
     return Digits(y_true=arrays.pop("y_true"), y_prob=arrays)
 
 
-def compared(digits: Digits) -> Comparison:
-    """All models on the same rows, each with its assessment."""
+def compare_models(digits: Digits) -> Comparison:
+    """Compare all models on the same rows."""
     return compare(digits.y_true, digits.y_prob, rng=SEED)
 
 
 def answer(*, ascii_only: bool = False) -> str:
-    """All that the demo prints: one line and one sentence per model, the differences, the bins of the worst.
+    """The text of the demo: one line and one verdict per model, the differences, and the bins of the worst model.
 
     >>> print(answer())
     Handwritten digits, 10 classes: ...
@@ -63,29 +63,30 @@ def answer(*, ascii_only: bool = False) -> str:
     model                     VCE       VCE   net gap       ECE       RCE       p  accuracy   Brier  log-loss
     naive_Bayes            0.2...
     """
-    return _printed(compared(load_digits()), ascii_only=ascii_only)
+    return _text(compare_models(load_digits()), ascii_only=ascii_only)
 
 
-def tell(report: str | os.PathLike[str] = REPORT, *, ascii_only: bool = False) -> str:
-    """The printed answer, and the report of the worst model written to a file, whose path is the last line."""
-    comparison = compared(load_digits())
+def run_demo(report: str | os.PathLike[str] = REPORT, *, ascii_only: bool = False) -> str:
+    """Write the report of the worst model, and return the text of the demo with the path of the report."""
+    comparison = compare_models(load_digits())
     worst = _worst(comparison)
     comparison.assessments[worst].write_html(
         report, title=f"{worst} on handwritten digits", made_by="trueness demo"
     )
-    told = f"The report of {worst}, to be opened in a browser: {os.path.abspath(os.fsdecode(report))}"
-    return f"{_printed(comparison, ascii_only=ascii_only)}\n\n{told}"
+    path = os.path.abspath(os.fsdecode(report))
+    text = _text(comparison, ascii_only=ascii_only)
+    return f"{text}\n\nReport of {worst}, to open in a browser: {path}"
 
 
 def _worst(comparison: Comparison) -> str:
     return max(comparison.assessments, key=lambda name: comparison.assessments[name].vce.debiased)
 
 
-def _printed(comparison: Comparison, *, ascii_only: bool) -> str:
+def _text(comparison: Comparison, *, ascii_only: bool) -> str:
     worst = _worst(comparison)
     return "\n\n".join(
         [
-            "Handwritten digits, 10 classes: every row predicted by a model that had not seen it",
+            "Handwritten digits, 10 classes: every row predicted by a model fitted without it",
             comparison.model_table,
             "\n".join(f"{name}: {it.verdict}" for name, it in comparison.assessments.items()),
             comparison.verdict,
@@ -98,12 +99,12 @@ def _printed(comparison: Comparison, *, ascii_only: bool) -> str:
 
 
 def bin_title(model: str) -> str:
-    """What the lines of `bin_lines` show."""
-    return f"The bins of {model} (V: the entropy of a row, 0 for a certain one, 1 for a uniform one)"
+    """The title of `bin_lines`."""
+    return f"The bins of {model} (V: the entropy of a row, from 0 for one certain class to 1 for uniform probabilities)"
 
 
 def bin_lines(table: CalibrationTable) -> str:
-    """A heading and one line per bin: its range, its rows, both variations, and the gap as a number and a bar."""
+    """A heading and one line per bin: range, rows, predicted and observed variation, and the gap with a bar."""
     heading = f"{'V':<12} {'rows':>5} {'predicted':>9} {'observed':>8} {'gap':>6}"
     return "\n".join([heading, *(_bin_line(table, index) for index in range(table.n_bins))])
 
@@ -121,7 +122,7 @@ def _bin_line(table: CalibrationTable, index: int) -> str:
 
 
 def bar(gap: float) -> str:
-    """A bar of a gap, `BAR_WIDTH` characters for a gap of 1: ``+`` for over-confident, ``-`` for under-confident.
+    """The gap as a bar, `BAR_WIDTH` characters for a gap of 1: ``+`` for over-confident, ``-`` for under-confident.
 
     >>> bar(0.2), bar(-0.1), bar(0.0)
     ('++++++', '---', '')

@@ -154,7 +154,7 @@ class TestSize:
     def test_the_report_of_the_example(self, tmp_path):
         from trueness import demo
 
-        demo.tell(tmp_path / "r.html")
+        demo.run_demo(tmp_path / "r.html")
         assert (tmp_path / "r.html").stat().st_size < 200_000
 
 

@@ -1,4 +1,4 @@
-"""The paper's experiments at small sizes: the same code, judged by the library's own functions and by theory."""
+"""The paper's experiments at small sizes: compared with the library's functions and with theory."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ THREE, TEN = skewed(3, 10), skewed(10, 1)
 
 
 class Quiet:
-    """A progress that shows nothing and may interrupt."""
+    """A progress callback that prints nothing and may interrupt the run."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.rows, self.stop_after, self.started = 0, stop_after, []
@@ -102,7 +102,7 @@ class TestScenarios:
 
 class TestCells:
     @pytest.mark.parametrize("scenario", [THREE, TEN])
-    def test_numbers_are_those_of_the_library_for_the_rows_of_the_seed(self, scenario):
+    def test_metrics_equal_those_of_the_library(self, scenario):
         """A line of results.csv can be checked with two calls: calibrated(n_rows, alpha, seed), then the metric."""
         cell = Cell(scenario, 10_000, 7)
         (done,) = cells.tabulate_cells([cell], n_threads=2).cells
@@ -116,7 +116,7 @@ class TestCells:
             for metric in PAPER_METRICS:
                 assert metric.read(done.tables[metric.measure, binning]) == direct[metric.name]
 
-    def test_threads_and_company_change_no_bit(self):
+    def test_threads_and_batches_change_no_bit(self):
         many = [Cell(THREE, 70_000, 0), Cell(TEN, 10_000, 1), Cell(THREE, 150_000, 2)]
         alone = [cells.tabulate_cells([cell]).cells[0] for cell in many]
         for n_threads in (1, 2, 3):
@@ -157,7 +157,7 @@ class TestCells:
 
     @pytest.mark.fast
     @pytest.mark.parametrize("scenario", [THREE, TEN])
-    def test_both_engines_count_the_same(self, scenario):
+    def test_both_engines_give_the_same_counts(self, scenario):
         cell = Cell(scenario, 100_000, 6)
         portable, fused = (
             cells.tabulate_cells([cell], engine=name, n_threads=2).cells[0] for name in ("portable", "fused")
@@ -176,7 +176,7 @@ class TestCells:
             tracemalloc.stop()
             return most
 
-        peak(70_000)  # what is loaded once
+        peak(70_000)  # imports and caches
         assert peak(800_000) < 1.2 * peak(200_000)
 
     def test_batches_hold_small_cells_together(self):
@@ -187,13 +187,13 @@ class TestCells:
             [10_000],
         ]
 
-    def test_drawing_alone_takes_time(self):
+    def test_drawing_takes_time(self):
         assert cells.drawing_seconds([Cell(THREE, 100_000, 0)], 2) > 0
 
     def test_a_small_run_takes_the_portable_engine(self):
-        assert cells.ready_engine("auto", [Cell(THREE, 10_000, 0)]) == "portable"
+        assert cells.choose_engine("auto", [Cell(THREE, 10_000, 0)]) == "portable"
 
-    def test_a_broken_compiler_is_said_and_done_without(self, monkeypatch):
+    def test_without_a_compiler_auto_warns_and_uses_the_portable_engine(self, monkeypatch):
         def broken(*_, **__):
             raise RuntimeError("no compiler today")
 
@@ -201,31 +201,32 @@ class TestCells:
         monkeypatch.setattr(cells, "tabulate_cells", broken)
         large = [Cell(THREE, 10_000_000, 0)]
         with pytest.warns(RuntimeWarning, match="no compiler today"):
-            assert cells.ready_engine("auto", large) == "portable"
+            assert cells.choose_engine("auto", large) == "portable"
         with pytest.raises(RuntimeError, match="no compiler today"):
-            cells.ready_engine("fused", large)
+            cells.choose_engine("fused", large)
 
     @pytest.mark.fast
     def test_a_large_run_takes_the_fused_engine(self):
-        assert cells.ready_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
+        assert cells.choose_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
 
 
+@pytest.mark.reproduction
 class TestResumption:
-    def test_an_interrupted_run_goes_on_and_ends_the_same(self, tmp_path):
+    def test_an_interrupted_run_resumes_with_the_same_results(self, tmp_path):
         chosen = {"scenarios": (THREE, TEN), "repeats": 120, "metrics": PAPER_METRICS}
         with pytest.raises(KeyboardInterrupt):
             run.reproduce(settings(tmp_path / "a", **chosen), Quiet(stop_after=1_500_000))
         second = Quiet()
         resumed = run.reproduce(settings(tmp_path / "a", **chosen), second)
         whole = run.reproduce(settings(tmp_path / "b", **chosen), Quiet())
-        assert 0 < second.rows < 2_400_000  # some cells were there, some were not
+        assert 0 < second.rows < 2_400_000  # some cells were saved, some were missing
         assert resumed.readings == whole.readings
         assert (tmp_path / "a" / "results.csv").read_bytes() == (tmp_path / "b" / "results.csv").read_bytes()
         third = Quiet()
         run.reproduce(settings(tmp_path / "a", **chosen), third)
         assert third.rows == 0
 
-    def test_a_damaged_cell_is_made_anew(self, tmp_path):
+    def test_a_damaged_cell_is_computed_again(self, tmp_path):
         first = run.reproduce(settings(tmp_path), Quiet())
         files = sorted((tmp_path / "cells").glob("*/c3-*.json"))
         assert len(files) == 2
@@ -235,7 +236,7 @@ class TestResumption:
         assert again.rows == 10_000
 
     @pytest.mark.parametrize("damaged", ["", "{", "[1, 2]"])
-    def test_damaged_limits_and_timings_are_made_anew(self, tmp_path, damaged):
+    def test_damaged_limits_and_timings_are_computed_again(self, tmp_path, damaged):
         first = run.reproduce(settings(tmp_path), Quiet())
         files = [
             *(tmp_path / "cells").glob("*/limits-*.json"),
@@ -246,7 +247,7 @@ class TestResumption:
             file.write_text(damaged)
         again = run.reproduce(settings(tmp_path), Quiet())
         assert (again.readings, again.verdicts) == (first.readings, first.verdicts)
-        assert again.timing is None  # what is not known is not said
+        assert again.timing is None  # not timed as a whole
 
     def test_tables_of_other_rows_are_not_taken(self, tmp_path):
         store = Store(tmp_path, "portable")
@@ -292,12 +293,13 @@ def outcome(tmp_path_factory):
     return run.reproduce(chosen, Quiet())
 
 
+@pytest.mark.reproduction
 class TestResults:
     def test_every_cell_agrees_with_theory(self, outcome):
         assert len(outcome.verdicts) == 2 * 2 * 8
         assert outcome.failed == []
 
-    def test_the_spread_is_what_theory_says(self, outcome):
+    def test_the_spread_agrees_with_theory(self, outcome):
         """The sd over R runs has a relative error of about 1/√(2(R - 1)), 0.11 here; more, as runs are skewed."""
         ratios = [verdict.sd / verdict.spread for verdict in outcome.verdicts]
         assert np.all(np.abs(np.array(ratios) - 1) < 5 * 0.13)
@@ -334,7 +336,7 @@ class TestResults:
         assert sum(len(reading["value"]) for reading in content["readings"]) == 2 * 2 * 8 * 40
         assert 0.0999 < content["equal_frequency_shares"][0] <= content["equal_frequency_shares"][1] < 0.1001
 
-    def test_a_wrong_theory_is_found_out(self, outcome):
+    def test_a_wrong_theory_fails(self, outcome):
         """a off by 40 % is 9 sd of the mean of 40 runs."""
         wrong = Limit(0.0, 1.4 * 1.5772, 0.4262)
         readings = [
@@ -353,14 +355,15 @@ class TestResults:
         assert math.isnan(verdict.sd)
         assert results.slopes([verdict]) == []
 
-    def test_where_nothing_can_vary(self):
+    def test_a_spread_of_zero(self):
         assert results.in_spreads(0.0, 0.0) == 0
         assert results.in_spreads(-1.0, 0.0) == -math.inf
 
 
+@pytest.mark.reproduction
 class TestTwins:
-    def test_which_metric_sees_what(self, outcome):
-        """Sharpened rows are seen by all but UCE; a flat tail not by ECE; swapped lower ranks by RCE alone."""
+    def test_which_metric_detects_what(self, outcome):
+        """All but UCE detect sharpened rows; ECE does not detect a flat tail; only RCE detects swapped lower ranks."""
         cell = Cell(THREE, 100_000, 0)
         values = outcome.twins[cell]
         calibrated = {
@@ -408,7 +411,7 @@ class TestTwins:
             "ranks swapped",
         }
 
-    def test_they_are_kept_too(self, outcome):
+    def test_twins_are_saved_too(self, outcome):
         again = Quiet()
         assert run.reproduce(outcome.settings, again).twins == outcome.twins
         assert again.rows == 0

@@ -1,6 +1,8 @@
 """The expected values of the reproduction against closed forms, published constants, SciPy and simulation."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +10,6 @@ import pytest
 import trueness as tn
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS, limits_of, measures_of
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario, parse_alpha, skewed
-from trueness.reproduction.special import digamma, gamma_tail, mean_entropy, mean_largest
 from trueness.reproduction.theory import (
     bin_moments,
     gradient,
@@ -19,43 +20,26 @@ from trueness.reproduction.theory import (
     variation_limit,
 )
 
-pytestmark = pytest.mark.simulation
+pytestmark = [pytest.mark.simulation, pytest.mark.reproduction]
 
 FLOORS = (0.369643799967, 0.284734772889, 0.130637093862, 0.192316926804)
-"""statistics.md §3, in the order of PAPER_SCENARIOS."""
+"""E[H] + E[max p] - 1 to twelve digits, in the order of PAPER_SCENARIOS."""
 
 
-class TestSpecialFunctions:
-    @pytest.mark.sklearn
-    def test_digamma_against_scipy(self):
-        from scipy import special
-
-        for x in (1e-6, 0.01, 0.3, 1, 1.5, 2, 9.99, 10, 123.4, 1e6):
-            assert digamma(x) == pytest.approx(special.digamma(x), rel=1e-13, abs=1e-13)
-
-    @pytest.mark.sklearn
-    @pytest.mark.parametrize("shape", [1e-3, 0.05, 0.5, 1, 3, 10, 100, 1e4])
-    def test_gamma_tail_against_scipy(self, shape):
-        from scipy import special
-
-        x = np.concatenate([[0.0], shape * np.exp(np.linspace(-8, 2, 500)), [shape + 1]])
-        np.testing.assert_allclose(
-            gamma_tail(shape, x), special.gammaincc(shape, x), atol=2e-11 if shape > 1e3 else 1e-13
-        )
-
-    def test_gamma_tail_of_an_exponential(self):
-        x = np.linspace(0, 40, 200)
-        np.testing.assert_allclose(gamma_tail(1.0, x), np.exp(-x), rtol=1e-12)
-
+class TestDirichletMoments:
     @pytest.mark.parametrize("n", [2, 3, 10, 100])
     def test_largest_of_a_uniform_dirichlet(self, n):
         """The largest of n pieces of a stick broken at random: (1 + 1/2 + … + 1/n)/n."""
+        from trueness.reproduction.dirichlet import mean_largest
+
         assert mean_largest([1.0] * n) == pytest.approx(sum(1 / k for k in range(1, n + 1)) / n, rel=1e-13)
 
     @pytest.mark.parametrize(
         "alpha", [(0.01, 0.01), (0.001, 5), (0.3, 2, 7), (1e5, 1), (1e6,) * 3, (0.5,) * 50]
     )
     def test_means_against_simulation(self, alpha):
+        from trueness.reproduction.dirichlet import mean_entropy, mean_largest
+
         y_prob = tn.simulate.calibrated(40_000, alpha, rng=0).y_prob
         for value, mean in (
             (y_prob.max(axis=1), mean_largest(alpha)),
@@ -84,7 +68,7 @@ class TestPublished:
             assert computed.b == pytest.approx(limit.b, abs=tolerance / 2)
 
     def test_bins_of_the_paper_s_figure_2(self):
-        """Gaps err - uncert and masses of C = 3, all α = 1, equal width: four digits in statistics.md §3."""
+        """Gaps err - uncert and masses of C = 3, all α = 1, equal width, to four digits."""
         gaps = [-0.0572, -0.1218, -0.1871, -0.2465, -0.2977, -0.3349, -0.3380, -0.3733, -0.4079, -0.4059]
         masses = [0.0013, 0.0060, 0.0141, 0.0267, 0.0463, 0.0796, 0.1499, 0.1963, 0.2267, 0.2531]
         moments = bin_moments(PAPER_SCENARIOS[0], ["entropy"], n_threads=2, n_rows=2**19)["entropy", "width"]
@@ -93,12 +77,23 @@ class TestPublished:
         noise = 5 * 0.1 / np.sqrt(moments.weight * 2**19)
         assert np.all(np.abs(-moments.gap / moments.weight - gaps) < noise + 1e-4)
 
+    def test_floors_of_the_committed_results(self):
+        """docs/reproduction/results.json was computed with special functions of our own, before SciPy's were used."""
+        path = Path(__file__).parents[2] / "docs" / "reproduction" / "results.json"
+        floors = {
+            limit["alpha"]: limit["floor"]
+            for limit in json.loads(path.read_text(encoding="utf-8"))["limits"]
+            if limit["metric"] == "uce"
+        }
+        for scenario in PAPER_SCENARIOS:
+            assert uce_floor(scenario) == pytest.approx(floors[scenario.label], rel=1e-13)
+
     def test_others_have_none(self):
         assert published_limits(skewed(4, 1)) is None
 
 
 class TestComputed:
-    def test_the_number_of_threads_does_not_matter(self):
+    def test_threads_change_no_bit(self):
         one, three = (bin_moments(skewed(3, 10), ["iqv"], n, n_rows=200_000)["iqv", "mass"] for n in (1, 3))
         for field in ("weight", "ordered", "covariance", "gap"):
             np.testing.assert_array_equal(getattr(one, field), getattr(three, field))
@@ -114,14 +109,14 @@ class TestComputed:
     )
     def test_gradients(self, name, formula):
         x = -np.sort(-np.random.default_rng(0).dirichlet([1.0, 1, 1, 0.2], 50), axis=1)
-        # A slope counts in σ² as often as its rank comes true, so that is how its error is weighed.
+        # A slope counts in σ² with the probability of its rank, and so does its error.
         weight = np.sqrt(x)
         np.testing.assert_allclose(
             weight * gradient(tn.variations[name], x), weight * formula(x), rtol=1e-8, atol=1e-5
         )
 
     def test_a_scenario_of_the_user(self):
-        """Every metric's mean and spread over 200 data sets, in bins of equal width, beside the computed ones."""
+        """Every metric's mean and spread over 200 data sets, in equal-width bins, compared with the computed ones."""
         scenario, n_rows, repeats = parse_alpha("2,1,1,1,1"), 5000, 200
         metrics = (*PAPER_METRICS, *FURTHER_METRICS)
         limits = limits_of(scenario, metrics, n_threads=2)
@@ -139,9 +134,9 @@ class TestComputed:
             assert abs(seen.std() / limit.spread(n_rows) - 1) < 5 * 0.06, metric.name
 
     def test_many_classes_of_nearly_equal_rows(self):
-        """Where the curvature of entropy counts for more than its slope the mean is off a/√N, by no more than allowed.
+        """If the curvature of entropy outweighs its slope, the mean differs from a/√N, by no more than the allowance.
 
-        Without the allowance a run of the command would call it wrong.
+        Without the allowance the command would report a failure.
         """
         scenario, n_rows, repeats = Scenario((50.0,) * 20), 10_000, 20
         moments = bin_moments(scenario, ["entropy"], 2, n_rows=2**17)["entropy", "mass"]
@@ -162,9 +157,9 @@ class TestComputed:
         assert (ranked.a, ranked.b) == pytest.approx((top.a, top.b), rel=1e-6)
 
     def test_a_floor_with_bins_of_both_signs(self):
-        """Sparse rows: where two classes share a row its entropy is below its chance of error, elsewhere above.
+        """Sparse rows: the entropy of rows shared by two classes is below their error rate, that of others above.
 
-        The closed form, in which they cancel, is a tenth of what UCE tends to.
+        They cancel in the closed form, which is a tenth of the limit of UCE.
         """
         scenario = Scenario((0.03,) * 12)
         moments = bin_moments(scenario, ["entropy"], 2, n_rows=2**18)["entropy", "width"]
@@ -174,7 +169,7 @@ class TestComputed:
         assert limit.floor > 5 * uce_floor(scenario)
         n_rows = 200_000
         seen = tn.uce(*tn.simulate.calibrated(n_rows, scenario.alpha, rng=3))
-        # The bins of the minority were themselves simulated, on about as many rows.
+        # The moments of the bins were simulated too, from about as many rows.
         assert abs(seen - limit.floor) < 5 * limit.spread(n_rows) * math.sqrt(2)
 
     def test_empty_bins_add_nothing(self):

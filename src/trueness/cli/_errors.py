@@ -1,84 +1,128 @@
-"""What the command says of an error, and the exit code: bad input, or a fault of the program itself."""
+"""Errors as the command prints them, and their exit codes: refused input, or a fault of the program."""
 
 from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from trueness._printing import visible
+from trueness.cli.vocabulary import COMMAND
+from trueness.refusals import InvalidValueError, Refusal
 
 BAD_INPUT = 2
 UNEXPECTED = 70
-"""EX_SOFTWARE of sysexits.h: an internal error. Not Python's 1, which is the code of a gate that failed."""
+"""EX_SOFTWARE of sysexits.h: an internal error. Not Python's 1, which is the code of a failed gate."""
 
-_SYSTEM = (OSError, MemoryError)
 _PACKAGE = __name__.partition(".")[0]
 
 
-def failed(error: Exception, program: str, *, debug: bool) -> int:
-    """Say what went wrong and what to do, in a line each, and return the exit code."""
-    import traceback
-
-    expected = isinstance(error, _SYSTEM) or is_refusal(error)
-    cause, remedy = _in_two(error, program) if expected else _unexpected(error, program, debug=debug)
-    with suppress(OSError):  # where nothing can be printed, the exit code still says it
+def report_error(error: Exception, program: str, *, debug: bool, as_json: bool) -> int:
+    """Print the cause and the remedy, on a line each or as one line of JSON, and return the exit code."""
+    refusal = _refusal_of(error)
+    printed = refusal or _fault(error, program, debug=debug)
+    with suppress(OSError):  # if nothing can be printed, the exit code remains
         if debug:
+            import traceback
+
             traceback.print_exception(error)
-        print(f"{program}: {line(cause)}\n  {line(remedy)}", file=sys.stderr)
-    return BAD_INPUT if expected else UNEXPECTED
+        print(
+            _as_json(printed, refused=refusal is not None) if as_json else _as_text(printed, program),
+            file=sys.stderr,
+        )
+    return UNEXPECTED if refusal is None else BAD_INPUT
 
 
-def is_refusal(error: Exception) -> bool:
-    """Whether this package raised the error itself, to refuse what it was given.
-
-    A ValueError or a missing library that other code ran into, or an operation of this package's own code, is a fault:
-    the input should have been refused before.
-    """
-    import dis
-
-    if hasattr(error, "remedy"):  # an InputError, perhaps from another process, whose places are not ours
-        return True
-    if not isinstance(error, (ValueError, ImportError)):
-        return False
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    if last is None or last.tb_frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
-        return False
-    # A statement `raise`, and not a call or an operation that failed.
-    return dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+def _as_text(refusal: Refusal, program: str) -> str:
+    cause, remedy = refusal.rendered(COMMAND)
+    return f"{program}: {one_line(cause)}\n  {one_line(remedy or f'see {program} --help')}"
 
 
-def _in_two(error: Exception, program: str) -> tuple[str, str]:
-    """Cause and remedy of an error that the user can do something about."""
-    cause, remedy = getattr(error, "cause", None), getattr(error, "remedy", None)
-    if cause is not None and remedy is not None:
-        return cause, remedy
-    if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror}", "check the name, the permissions and the space on the disk"
+def _as_json(refusal: Refusal, *, refused: bool) -> str:
+    import json
+
+    content = refusal.to_dict(COMMAND)
+    return json.dumps(content if refused else {**content, "kind": "fault"})
+
+
+def _refusal_of(error: Exception) -> Refusal | None:
+    """The error as a refusal; None if it is a fault of the program."""
+    if isinstance(error, Refusal):
+        return error
+    # Until the merge with the branch that removes `files.InputError`, which has these two attributes:
+    if isinstance(error, ValueError) and hasattr(error, "cause") and hasattr(error, "remedy"):
+        return InvalidValueError("bad-input", "{text}", "{then}", text=error.cause, then=error.remedy)
+    if isinstance(error, OSError):
+        return _system_refusal(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory", "take fewer bins or groups; --debug shows where it was needed"
-    cause, _, remedy = str(error).partition("; ")
-    return cause or type(error).__name__, remedy or f"{program} --help lists the options"
+        return InvalidValueError(
+            "out-of-memory", "out of memory", "use fewer bins or groups; --debug shows where it was needed"
+        )
+    return None
 
 
-def _unexpected(error: Exception, program: str, *, debug: bool) -> tuple[str, str]:
-    """What happened where, and what to put into a report."""
-    import traceback
-
-    places = traceback.extract_tb(error.__traceback__)
-    ours = [place for place in places if f"{os.sep}{_PACKAGE}{os.sep}" in place.filename] or places
-    where = f" ({os.path.basename(ours[-1].filename)}, line {ours[-1].lineno})" if ours else ""
-    told = f"{type(error).__name__}: {error}".removesuffix(": ")
-    shown = "the lines above" if debug else f"what the same command prints with --debug ({program} … --debug)"
-    return (
-        f"unexpected error{where}: {told}",
-        f"this is a fault of trueness or of its installation, not of your data: please report it, with {shown}",
+def _system_refusal(error: OSError) -> Refusal:
+    return InvalidValueError(
+        "system-error",
+        "{file}{reason}",
+        "check the name, the permissions and the free disk space",
+        argument=error.filename,
+        file=f"{error.filename}: " if error.filename else "",
+        reason=error.strerror or str(error) or type(error).__name__,
     )
 
 
-def line(text: str) -> str:
-    """The text on one line, with control characters made visible: a file must not write to the terminal."""
+def _fault(error: Exception, program: str, *, debug: bool) -> Refusal:
+    """An internal error with its location, and what to put into a report."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if f"{os.sep}{_PACKAGE}{os.sep}" in frame.filename] or frames
+    return Refusal(
+        "unexpected-error",
+        "unexpected error{where}: {what}",
+        "this is a fault of trueness or of its installation, not of your data: please report it, with {details}",
+        where=f" ({os.path.basename(own[-1].filename)}, line {own[-1].lineno})" if own else "",
+        what=f"{type(error).__name__}: {error}".removesuffix(": "),
+        details="the lines above"
+        if debug
+        else f"the output of the same command with --debug ({program} … --debug)",
+    )
+
+
+def refuse_argument(argument: str, value: Any, cause: str, remedy: str, **facts: Any) -> InvalidValueError:
+    """A refusal of an option's value."""
+    return InvalidValueError("bad-argument", cause, remedy, argument=argument, value=value, **facts)
+
+
+def whole_number(argument: str, value: int, least: int) -> int:
+    """The value of an option; refused if it is too small."""
+    if value < least:
+        raise refuse_argument(
+            argument,
+            value,
+            "{argument} must be a whole number from {least} up, got {value}",
+            "pass {least} or more",
+            least=least,
+        )
+    return value
+
+
+@contextmanager
+def naming_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
+    """Refusals of the library inside are raised again with the name of the option whose value is refused."""
+    try:
+        yield
+    # Until the merge with the branches that raise refusals only; then `except Refusal`.
+    except ValueError as error:
+        reason = error.rendered(COMMAND)[0] if isinstance(error, Refusal) else str(error)
+        raise refuse_argument(
+            argument, value, "{argument} {value}: {reason}", remedy, reason=reason
+        ) from error
+
+
+def one_line(text: str) -> str:
+    """The text on one line with visible control characters: a file must not write to the terminal."""
     return visible(" ".join(text.split()))

@@ -1,4 +1,4 @@
-"""Where results go: to files, or with - to standard output, which then holds that result and nothing else."""
+"""Outputs: result files, standard output, and notes on standard error."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from trueness._printing import STANDARD_OUTPUT
-from trueness.cli._inputs import note
-
-TO_STANDARD_OUTPUT = "- for standard output"
-"""What the help says of every option that names an output file."""
+from trueness._printing import STANDARD_OUTPUT, visible
 
 
 @contextmanager
-def written(path: str, ending: str = "") -> Iterator[str]:
-    """The path to write to; for standard output a temporary file with this ending, printed when it is complete."""
+def output_path(path: str, ending: str = "") -> Iterator[str]:
+    """The path to write to; for standard output a temporary file with this ending, copied when it is complete."""
     if path != STANDARD_OUTPUT:
         yield path
         return
@@ -31,17 +28,24 @@ def written(path: str, ending: str = "") -> Iterator[str]:
         sys.stdout.buffer.flush()
 
 
-def write_text_to(path: str, text: str) -> None:
-    """Write a text to a file, whole or not at all, or to standard output."""
+def write_json(path: str, content: dict[str, Any]) -> None:
+    """Write JSON atomically to a file, or to standard output."""
+    import json
+
     from trueness._atomic_write import write_text
 
-    with written(path) as target:
-        write_text(target, text)
+    with output_path(path) as target:
+        write_text(target, json.dumps(content, allow_nan=False, indent=1) + "\n")
 
 
 def print_summary(path: str, text: str) -> None:
-    """What was written, in a line; on standard error if standard output holds the result."""
+    """Print one line about a written file; on standard error if standard output holds the result."""
     if path == STANDARD_OUTPUT:
-        note(f"standard output: {text}")
+        print_note(f"standard output: {text}")
     else:
         print(f"{path}: {text}")
+
+
+def print_note(text: str) -> None:
+    """Print information on standard error, so that results can be piped."""
+    print(visible(text), file=sys.stderr)

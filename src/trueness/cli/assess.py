@@ -10,13 +10,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli import _gate, _inputs
-from trueness.cli._outputs import write_text_to, written
+from trueness.cli import _gate, _options, _sources
+from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
+from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
     from trueness.files import GroupedTables, Input
-    from trueness.table import CalibrationTable
 
 EXAMPLES = """\
 examples:
@@ -29,46 +29,53 @@ examples:
   trueness assess report.html
 """
 
+GRID_FROM = 100
+"""Saved tables with more bins than this are a grid, and are merged into bins."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Files, columns, bins, inference, gate, and where results go."""
-    _inputs.add_files(
+    """Add files, columns, bins, inference, gate and outputs."""
+    _options.add_files(
         parser,
-        "predictions (files, globs, folders; - for standard input), or saved tables (.json, or a report)",
+        "predictions (files, globs or folders; - for standard input), or saved tables (.json, or a report)",
     )
-    _inputs.add_groups(parser, "also assess the rows of each value of this column")
+    _options.add_options(
+        parser,
+        "--groups",
+        help="also assess each group of rows with the same value of this column; for combinations of columns write "
+        "region,sex or repeat the option",
+    )
     group = parser.add_argument_group(
-        "where results go", "One of them may be - for standard output; the text is then not printed."
+        "output", "One file may be - for standard output, which then replaces the printed text."
     )
-    group.add_argument("--json", metavar="FILE", help="the answer for machines")
+    _options.add_json(group)
+    group.add_argument("--report", metavar="HTML", help="write an HTML report with figures and the tables")
     group.add_argument(
-        "--report", metavar="HTML", help="the answer as one web page, with pictures and the tables in it"
+        "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
-    group.add_argument("--table-out", metavar="JSON", help="the tables, to be merged or assessed again")
-    _inputs.add_rows(parser)
-    _inputs.add_tables(parser)
-    _gate.add_inference(parser)
-    _gate.add_tolerance(parser)
-    _gate.add_gate(parser)
-    _inputs.add_checkpoint(parser)
+    _options.add_column_options(parser)
+    _options.add_table_options(parser)
+    _options.add_inference_options(parser, "--tolerance")
+    _gate.add_gate_options(parser)
+    _options.add_checkpoint_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, sum, assess, print, and judge."""
-    from trueness.cli._running import remove_checkpoint
-    from trueness.cli._saved import are_tables, saved_paths
+    """Read, sum, assess, write, and apply the gate."""
+    from trueness.cli._saved_tables import are_tables, saved_paths
+    from trueness.cli._summation import remove_checkpoint
     from trueness.files import check_outputs
 
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
-    inputs = [] if saved else _inputs.inputs_of(arguments)
+    inputs = [] if saved else _sources.inputs_of(arguments)
     check_outputs(
         [*_outputs(arguments), arguments.checkpoint],
-        [*paths, *_inputs.paths_read(arguments, inputs)],
+        [*paths, *_sources.paths_read(arguments, inputs)],
     )
-    _gate.resamples_of(arguments)  # refused before files are read
+    refuse_inference_options(arguments)
     tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
-    result = assessed(tables, arguments)
+    result = _assess(tables, arguments)
     failures = _gate.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
@@ -76,43 +83,50 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> GroupedTables:
-    from trueness.cli._running import finished, run_over
+    from trueness.cli._binning import in_requested_bins
+    from trueness.cli._summation import sum_inputs
 
-    return finished(run_over(arguments, inputs).tables, arguments)
+    return in_requested_bins(sum_inputs(arguments, inputs).tables, arguments)
 
 
 def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTables:
-    """Tables of files, in the bins that were asked for; those of a grid in bins in any case."""
+    """Saved tables in the requested bins; tables on a grid are always merged into bins."""
     from trueness.bins import EqualWidth
-    from trueness.cli._running import tell_masses
-    from trueness.cli._saved import are_reports, refuse_options_of_rows, refuse_other_groups
+    from trueness.cli._binning import bins_of, first_table, note_bin_masses
+    from trueness.cli._saved_tables import are_reports, refuse_other_groups, refuse_row_options
     from trueness.files import merge_files
 
-    refuse_options_of_rows(arguments)
+    refuse_row_options(arguments)
     tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
-    refuse_other_groups(arguments.by, tables)
-    bins, cells = _inputs.bins_of(arguments), tables.whole[0].n_bins
-    if bins is None and cells > 100:
-        bins = EqualWidth(_inputs.DEFAULT_BINS)
-        _inputs.note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
+    refuse_other_groups(arguments.groups, tables)
+    bins, n_cells = bins_of(arguments), first_table(tables).n_bins
+    if bins is None and n_cells > GRID_FROM:
+        bins = EqualWidth(_options.DEFAULT_BINS)
+        print_note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
     if bins is not None or arguments.confidence_bins is not None:
-        tables = tables.coarsened(bins or tables.whole[0].bins, arguments.confidence_bins)
+        tables = tables.coarsened(bins or first_table(tables).bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:
-        tell_masses(tables, f"from the {cells} bins of the tables")
+        note_bin_masses(tables, f"from the {n_cells} bins of the tables")
     return tables
 
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
-    """The tables inside a report: those of all rows; of its groups some may be missing, and they do not add up."""
-    from trueness.files import GroupedTables, InputError
+    """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
+    from trueness.files import GroupedTables
+    from trueness.refusals import InvalidValueError
     from trueness.report import read
 
     if len(paths) > 1:
-        raise InputError("a report is read by itself", "name one, or tables saved with --table-out")
+        raise InvalidValueError(
+            "mixed-inputs",
+            "a report cannot be merged with other files",
+            "name one report, or tables saved with --table-out",
+            argument=paths[0],
+        )
     saved = read(paths[0])
     if saved.groups:
-        _inputs.note(
-            f"the report's {len(saved.groups)} groups are left out; all its rows are assessed together"
+        print_note(
+            f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
     return GroupedTables(None, {None: saved.tables})
 
@@ -124,29 +138,25 @@ def _command_line() -> str:
     return shlex.join(["trueness", *sys.argv[1:]])
 
 
-def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
-    """The assessment of tables, with their groups."""
+def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
+    """Assess the tables of all rows and those of each group."""
     from trueness.assessment import assess_table
+    from trueness.table.tables import Tables
 
-    whole = tables.whole
-    groups = {
-        str(name): (of[0], _by_confidence(of)) for name, of in tables.groups.items() if tables.by is not None
-    }
+    whole = Tables.of(list(tables.whole))
+    groups = {str(name): Tables.of(list(group)) for name, group in tables.groups.items()}
     return assess_table(
-        whole[0],
-        confidence_table=_by_confidence(whole),
+        whole.by_variation,
+        confidence_table=whole.by_confidence,
         level=arguments.level,
-        tolerance=_gate.tolerance_of(arguments),
-        resamples=_gate.resamples_of(arguments),
-        p_resolution=_gate.resolution_of(arguments),
-        rng=arguments.seed,
-        groups=groups or None,
+        tolerance=tolerance_of(arguments),
+        resamples=resamples_of(arguments),
+        p_resolution=p_resolution_of(arguments),
+        rng=arguments.rng_seed,
+        groups=None
+        if tables.by is None
+        else {name: (group.by_variation, group.by_confidence) for name, group in groups.items()},
     )
-
-
-def _by_confidence(tables: list[CalibrationTable]) -> CalibrationTable | None:
-    """The table that ECE is read off."""
-    return next((table for table in tables if table.spec.is_by_confidence), None)
 
 
 def _outputs(arguments: argparse.Namespace) -> list[str | None]:
@@ -154,18 +164,16 @@ def _outputs(arguments: argparse.Namespace) -> list[str | None]:
 
 
 def _write(result: Assessment, tables: GroupedTables, arguments: argparse.Namespace) -> None:
-    """Write what was asked for, and print the text unless standard output holds something else."""
-    import json
-
+    """Write the requested files, and print the text unless standard output holds one of them."""
     from trueness.files import save_tables
 
     if arguments.table_out is not None:
-        with written(arguments.table_out) as target:
+        with output_path(arguments.table_out) as target:
             save_tables(tables, target)
     if arguments.report is not None:
-        with written(arguments.report) as target:
+        with output_path(arguments.report) as target:
             result.write_html(target, made_by=_command_line())
     if arguments.json is not None:
-        write_text_to(arguments.json, json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n")
+        write_json(arguments.json, result.to_dict())
     if STANDARD_OUTPUT not in _outputs(arguments):
         print(result)

@@ -1,7 +1,7 @@
 """Compare the calibration of several models on the same rows.
 
-Each argument is one model: a file, or a quoted glob or folder. The rows of all must be the same, in the same order;
-labels are compared row by row.
+Each argument is one model: a file, or a quoted glob or folder. All models must have the same rows in the same order;
+their labels are compared row by row.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli import _gate, _inputs
-from trueness.cli._outputs import write_text_to
+from trueness.cli import _options, _sources
+from trueness.cli._errors import refuse_argument
+from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
+from trueness.cli._outputs import print_note, write_json
+from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.files import Source
+    from trueness.assessment import Comparison
+    from trueness.files import Inputs, Source
 
 EXAMPLES = """\
 examples:
@@ -25,108 +29,144 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Models, columns, bins, inference."""
-    _inputs.add_files(parser, "one argument for each model, two or more")
-    parser.add_argument("--names", metavar="A,B,…", help="of the models (default: their files' names)")
-    _inputs.add_groups(parser, "also compare the rows of each value of this column of the first file")
+    """Add models, columns, bins and inference."""
+    _options.add_files(parser, "one argument for each model, two or more")
     parser.add_argument(
-        "--json", metavar="FILE", help="the answer for machines; - for standard output instead of text"
+        "--names", metavar="A,B,…", help="names of the models (default: from their file names)"
     )
-    _inputs.add_rows(parser)
-    group = parser.add_argument_group("how rows are summed")
-    group.add_argument("--variation", default="entropy", metavar="NAME", help="measure (default: entropy)")
-    _inputs.add_bins(group)
-    group.add_argument("--ties", choices=("first", "split"), default="first", help="equal probabilities")
-    _gate.add_inference(parser)
-    _gate.add_tolerance(parser)
+    _options.add_options(
+        parser,
+        "--groups",
+        help="also compare each group of rows with the same value of this column of the first file; for combinations "
+        "of columns write region,sex or repeat the option",
+    )
+    _options.add_json(parser)
+    _options.add_column_options(parser)
+    group = parser.add_argument_group("tables")
+    _options.add_options(group, "--variation")
+    _options.add_bin_options(group)
+    _options.add_options(group, "--ties")
+    _options.add_inference_options(parser, "--tolerance")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the models side by side, compare, print."""
-    import json
-
-    from trueness.files import InputError, check_outputs
+    """Read the models side by side, compare them and write the result."""
+    from trueness.files import check_outputs
 
     if arguments.on_bad_rows != "refuse":
-        raise InputError("rows left out of one model would no longer be those of the other", "fix them first")
-    _gate.resamples_of(arguments)  # refused before files are read
-    sources = _sources(arguments)
-    read = [input for source in sources.values() for input in source.inputs]
-    check_outputs([arguments.json], _inputs.paths_read(arguments, read))
-    result = _compared(sources, arguments)
+        raise refuse_argument(
+            "--on-bad-rows",
+            arguments.on_bad_rows,
+            "{argument} {value}: rows skipped in one model would be missing in the comparison",
+            "fix them first",
+        )
+    refuse_inference_options(arguments)
+    sources = _sources_by_model(arguments)
+    inputs = [input for source in sources.values() for input in source.inputs]
+    check_outputs([arguments.json], _sources.paths_read(arguments, inputs))
+    result = _compare(sources, arguments)
     if arguments.json is not None:
-        write_text_to(arguments.json, json.dumps(result.to_dict(), allow_nan=False, indent=1) + "\n")
+        write_json(arguments.json, result.to_dict())
     if arguments.json != STANDARD_OUTPUT:
         print(result)
     return 0
 
 
-def _sources(arguments: argparse.Namespace) -> dict[str, Source]:
+def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     """The rows of each model by its name; weights and groups are those of the first."""
     from dataclasses import replace
 
-    from trueness.files import InputError, Source, find_inputs
+    from trueness.files import Source, find_inputs
 
-    names = _names(arguments)
-    request, options = _inputs.request_of(arguments), _inputs.row_options_of(arguments)
-    found = {
+    names = _model_names(arguments)
+    request, options = _sources.request_of(arguments), _sources.row_options_of(arguments)
+    inputs_by_model = {
         name: find_inputs([pattern], arguments.format)
         for name, pattern in zip(names, arguments.files, strict=True)
     }
-    once = [input for inputs in found.values() for input in inputs.files if input.read_once]
-    if len({input.path for input in once}) < len(once):
-        raise InputError(
-            f"{once[0].name} is named for two models and can be read only once", "save it as a file"
-        )
+    _refuse_shared_pipe(inputs_by_model)
     sources: dict[str, Source] = {}
-    for name, inputs in found.items():
-        _inputs.note_others(inputs)
+    for name, inputs in inputs_by_model.items():
+        _sources.note_unread_files(inputs)
         own = request if not sources else replace(request, weight=None, by=None)
         # Columns are matched by name to those of the first model that has names.
         columns = next((source.choice.columns for source in sources.values() if source.choice.columns), None)
         sources[name] = Source(
-            inputs.files, own, options, label_file=arguments.label_file, first=columns, remarks=_inputs.note
+            inputs.files, own, options, label_file=arguments.label_file, first=columns, remarks=print_note
         )
         for line in sources[name].choice.found:
-            _inputs.note(f"{name}: {line}")
-    classes = {name: source.n_classes for name, source in sources.items()}
-    if len(set(classes.values())) > 1:
-        told = ", ".join(f"{name} {number}" for name, number in classes.items())
-        raise InputError(
-            f"the models have different numbers of classes: {told}", "compare models of the same task"
-        )
+            print_note(f"{name}: {line}")
+    _refuse_other_classes(sources)
     return sources
 
 
-def _names(arguments: argparse.Namespace) -> list[str]:
-    from trueness.files import InputError
+def _refuse_shared_pipe(inputs_by_model: dict[str, Inputs]) -> None:
+    once = [input for inputs in inputs_by_model.values() for input in inputs.files if input.read_once]
+    if len({input.path for input in once}) < len(once):
+        raise InvalidValueError(
+            "read-once",
+            "{argument} is named for two models and can be read only once",
+            "save it as a file",
+            argument=once[0].name,
+        )
 
+
+def _refuse_other_classes(sources: dict[str, Source]) -> None:
+    classes = {name: source.n_classes for name, source in sources.items()}
+    if len(set(classes.values())) > 1:
+        raise InvalidValueError(
+            "classes-differ",
+            "the models have different numbers of classes: {classes}",
+            "compare models of the same task",
+            classes=", ".join(f"{name} {number}" for name, number in classes.items()),
+        )
+
+
+def _model_names(arguments: argparse.Namespace) -> list[str]:
     files = arguments.files
-    tables = [file for file in files if file.lower().endswith(".json")]
-    if tables:
-        raise InputError(
-            f"{tables[0]} is a file of tables, and a comparison needs the rows",
-            "name the files of predictions",
-        )
-    if len(files) < 2:
-        raise InputError(
-            "a comparison takes two models or more", "name a file for each, or use trueness assess"
-        )
+    _refuse_files(files)
     if arguments.names is not None:
         names = [name.strip() for name in arguments.names.split(",")]
         if len(names) != len(files) or len(set(names)) != len(names):
-            raise InputError(f"--names must be {len(files)} different names", "such as --names old,new")
-        return list(names)
+            raise refuse_argument(
+                "--names",
+                arguments.names,
+                "{argument} must be {n_models} different names",
+                "such as --names old,new",
+                n_models=len(files),
+            )
+        return names
     if len(set(files)) < len(files):
-        twice = next(file for file in files if files.count(file) > 1)
-        raise InputError(f"{twice} is named for two models", "give the models names: --names old,new")
+        raise InvalidValueError(
+            "duplicate-file",
+            "{argument} is named for two models",
+            "give the models names: --names old,new",
+            argument=next(file for file in files if files.count(file) > 1),
+        )
     stems = [os.path.basename(os.path.normpath(file)).split(".")[0] or file for file in files]
     return stems if len(set(stems)) == len(stems) else list(files)
 
 
-def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
+def _refuse_files(files: list[str]) -> None:
+    tables = [file for file in files if file.lower().endswith(".json")]
+    if tables:
+        raise InvalidValueError(
+            "mixed-inputs",
+            "{argument} is a file of tables, and a comparison needs the rows",
+            "name the files of predictions",
+            argument=tables[0],
+        )
+    if len(files) < 2:
+        raise InvalidValueError(
+            "too-few-models",
+            "a comparison needs two models or more",
+            "name a file for each, or use trueness assess",
+        )
+
+
+def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
-    from trueness.cli._running import progress
+    from trueness.cli._summation import reading_progress
     from trueness.files import paired, refused_of
 
     first = next(iter(sources.values()))
@@ -137,15 +177,15 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
         bins=_bins(sources, arguments),
         confidence_bins=arguments.confidence_bins,
         level=arguments.level,
-        tolerance=_gate.tolerance_of(arguments),
-        resamples=_gate.resamples_of(arguments),
-        rng=arguments.seed,
+        tolerance=tolerance_of(arguments),
+        resamples=resamples_of(arguments),
+        rng=arguments.rng_seed,
         ties=arguments.ties,
-        weighted=arguments.weight is not None,
-        from_logits=arguments.logits,
+        weighted=arguments.sample_weight is not None,
+        from_logits=arguments.from_logits,
         normalize=arguments.normalize,
     )
-    with progress(first.inputs) as report:
+    with reading_progress(first.inputs) as report:
         for position, batches in paired(sources):
             lead = next(iter(batches.values()))
             try:
@@ -162,14 +202,21 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
 
 
 def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
-    """The bins; those of equal mass are found in a pass of their own, for each model."""
+    """The bins; those of equal mass are computed for each model, in a pass of their own."""
     from trueness.bins import EqualMass
-    from trueness.files import InputError, equal_mass_edges
+    from trueness.cli._binning import bins_of, refuse_unknown_variation
+    from trueness.files import equal_mass_edges
 
-    bins = _inputs.bins_of(arguments) or _inputs.DEFAULT_BINS
+    refuse_unknown_variation(arguments)
+    bins = bins_of(arguments) or _options.DEFAULT_BINS
     if not isinstance(bins, EqualMass):
         return bins
-    if arguments.weight is not None:
-        raise InputError("exact bins of equal mass are for rows without weights", "take --bins instead")
-    _inputs.note(f"{bins.n_bins} bins of equal mass for each model: exact, in two passes")
+    if arguments.sample_weight is not None:
+        raise InvalidValueError(
+            "conflicting-arguments",
+            "{argument}: exact bins of equal mass are for rows without weights",
+            "use --bins instead",
+            argument="--sample-weight",
+        )
+    print_note(f"{bins.n_bins} bins of equal mass for each model: exact, in two passes")
     return {name: equal_mass_edges(source, arguments.variation, bins) for name, source in sources.items()}

@@ -1,110 +1,57 @@
-"""Print what makes a shell complete this command: commands, options and their choices, else file names."""
+"""Print a shell completion script for commands, options, their choices and file names."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 EXAMPLES = """\
 examples:
   trueness completion bash > trueness.bash && source trueness.bash
-  trueness completion fish
+  trueness completion zsh
 """
 
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")
+"""The same as `shtab.SUPPORTED_SHELLS`, which `--help` must not import; a test compares them."""
 
-_BASH = """\
-_trueness() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" before="" word
-  [ "$COMP_CWORD" -gt 0 ] && before="${{COMP_WORDS[COMP_CWORD-1]}}"
-  local command=""
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case "$word" in {names}) command="$word"; break;; esac
-  done
-  case "$command:$before" in
-{choices}
-  esac
-  if [ "${{current#-}}" != "$current" ] || [ -z "$command" ]; then
-    case "$command" in
-{options}
-    esac
-    return
-  fi
-  COMPREPLY=($(compgen -f -- "$current"))
-}}
-complete -o filenames -F _trueness trueness
-"""
+_FILES, _FOLDERS = ("FILE", "JSON", "HTML", "NPY"), ("DIR",)
+"""Placeholders of arguments that are completed with names of files and of folders."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which shell."""
-    parser.add_argument("shell", choices=SHELLS, help="put the output where this shell looks for completions")
+    """Add the shell."""
+    parser.add_argument("shell", choices=SHELLS, help="shell to print the script for")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
-    options = _options()
-    if arguments.shell == "fish":
-        print(_fish(options))
-    else:
-        start = "autoload -U +X bashcompinit && bashcompinit\n" if arguments.shell == "zsh" else ""
-        print(start + _bash(options), end="")
+    from trueness.cli._parser import make_parser
+    from trueness.refusals import MissingLibraryError
+
+    try:
+        import shtab
+    except ImportError as error:
+        raise MissingLibraryError(
+            "missing-library",
+            "shell completion needs {library}",
+            "pip install 'trueness[cli]'",
+            library="shtab",
+        ) from error
+
+    parser = make_parser()
+    for action in _actions(parser):
+        if action.metavar in _FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif action.metavar in _FOLDERS:
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    print(shtab.complete(parser, arguments.shell))
     return 0
 
 
-def _options() -> dict[str, dict[str, list[str]]]:
-    """For each command its options, and for each option the values it may have (none: anything)."""
-    from trueness.cli import COMMANDS, command
-
-    found = {}
-    for name in COMMANDS:
-        parser = argparse.ArgumentParser(prog=name)
-        parser.add_argument("--debug", action="store_true")
-        command(name).add_arguments(parser)
-        found[name] = {
-            option: [str(choice) for choice in action.choices or ()]
-            for action in parser._actions  # the one place where argparse tells what it holds
-            for option in action.option_strings or ([""] if action.choices else [])
-        }
-    return found
-
-
-def _bash(options: dict[str, dict[str, list[str]]]) -> str:
-    choices = [
-        f'    {name}:{option or name}) COMPREPLY=($(compgen -W "{" ".join(values)}" -- "$current")); return;;'
-        for name, of_command in options.items()
-        for option, values in of_command.items()
-        if values
-    ]
-    words = {name: " ".join(filter(None, of_command)) for name, of_command in options.items()}
-    words[""] = " ".join(["--help", "--version", *options])
-    cases = [
-        f'      "{name}") COMPREPLY=($(compgen -W "{listed}" -- "$current"));;'
-        for name, listed in words.items()
-    ]
-    return _BASH.format(names="|".join(options), choices="\n".join(choices), options="\n".join(cases))
-
-
-def _quoted(text: str) -> str:
-    r"""Inside of fish's single quotes.
-
-    >>> print(_quoted("a model's"))
-    a model\'s
-    """
-    return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _fish(options: dict[str, dict[str, list[str]]]) -> str:
-    from trueness.cli import COMMANDS
-
-    lines = [
-        f"complete -c trueness -n __fish_use_subcommand -a {name} -d '{_quoted(COMMANDS[name])}'"
-        for name in options
-    ]
-    for name, of_command in options.items():
-        for option, values in of_command.items():
-            spelled = (
-                f" -l {option[2:]}" if option.startswith("--") else f" -s {option[1:]}" if option else ""
-            )
-            listed = f" -x -a '{' '.join(values)}'" if values else ""
-            lines.append(f"complete -c trueness -n '__fish_seen_subcommand_from {name}'{spelled}{listed}")
-    return "\n".join(lines)
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """The arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _actions(command)

@@ -1,4 +1,4 @@
-"""Assess three real classifiers that are shipped with the package."""
+"""Assess three real classifiers shipped with the package."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """There are none."""
+    """Add nothing: the demo has no options."""
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print the answer, and write the report of the worst."""
+    """Print the comparison, and write the report of the least calibrated model."""
     import sys
 
-    from trueness.demo import tell
+    from trueness.demo import run_demo
 
     encoding = (sys.stdout.encoding or "").lower()
-    print(tell(ascii_only=not encoding.startswith("utf")))
+    print(run_demo(ascii_only=not encoding.startswith("utf")))
     return 0

@@ -1,13 +1,14 @@
-"""Add tables that `trueness tabulate` wrote: shards, days, machines.
+"""Add tables that `trueness tabulate` wrote, such as those of shards, days or machines.
 
-The sum is exact: it is the table that all rows at once would have given.
+The sum is exact: it equals the table of all rows at once.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
+from trueness.cli._options import add_output
+from trueness.cli._outputs import output_path, print_summary
 
 EXAMPLES = """\
 examples:
@@ -16,23 +17,21 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Tables in, a table out."""
-    parser.add_argument("files", nargs="+", metavar="JSON", help="tables; globs too")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="JSON", help=f"their sum; {TO_STANDARD_OUTPUT}"
-    )
+    """Add the input tables and the output."""
+    parser.add_argument("files", nargs="+", metavar="JSON", help="files or globs of tables")
+    add_output(parser, "JSON", "file for the sum")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Load, add and write."""
-    from trueness.cli._running import describe
-    from trueness.cli._saved import saved_paths
+    from trueness.cli._binning import summary_of
+    from trueness.cli._saved_tables import saved_paths
     from trueness.files import check_outputs, merge_files, save_tables
 
     paths = saved_paths(arguments.files)
     check_outputs([arguments.output], paths)
     tables = merge_files(paths)
-    with written(arguments.output) as target:
+    with output_path(arguments.output) as target:
         save_tables(tables, target)
-    print_summary(arguments.output, describe(tables))
+    print_summary(arguments.output, summary_of(tables))
     return 0

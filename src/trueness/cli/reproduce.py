@@ -1,15 +1,20 @@
-"""The experiments of the paper's section 3, with a verdict on each.
+"""Run the experiments of the paper's section 3, and compare each result with theory.
 
-Exit code 0 if every cell agrees with theory, 1 if one does not, 2 if the input was wrong, 130 if interrupted.
+Exit code 0 if all results agree with theory, 1 if one does not, 2 for bad input, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from trueness.cli._errors import naming_option, whole_number
+from trueness.cli._options import add_options
+from trueness.refusals import MissingLibraryError
 
 if TYPE_CHECKING:
     from trueness.reproduction.run import Outcome, Settings
@@ -18,12 +23,12 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   trueness reproduce --out figures --max-rows 1e4 --repeats 5
-  trueness reproduce --out mine --classes 5 --alpha 2,1,1,1,1 --max-rows 1e4
+  trueness reproduce --out mine --n-classes 5 --alpha 2,1,1,1,1 --max-rows 1e4
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to compute and where to put it."""
+    """Add scenarios, sample sizes, engine and output."""
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for results and figures"
     )
@@ -32,42 +37,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=1e7,
         metavar="N",
-        help="leave out larger N (1e7 is the largest)",
+        help="largest sample size, from 1e4 to 1e7 (default: 1e7)",
     )
     parser.add_argument(
         "--repeats",
         type=int,
         metavar="R",
-        help="runs of each cell; by default 100, 30, 10, 1 for N = 1e4 to 1e7",
+        help="number of runs of each cell (default: 100, 30, 10, 1 for N = 1e4 to 1e7)",
+    )
+    add_options(
+        parser, "--rng-seed", help="seed of the first run, increased by 1 for each further run (default: 0)"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="of the first run; the next ones count up from it"
+        "--beyond", action="store_true", help="also compute VCE by WVR, IQV and confidence, and RCE"
     )
     parser.add_argument(
-        "--beyond", action="store_true", help="further metrics: VCE by WVR, IQV and confidence; RCE"
+        "--twins",
+        action="store_true",
+        help="also compute the metrics of miscalibrated variants of the same rows",
     )
-    parser.add_argument("--twins", action="store_true", help="miscalibrated twins: which metric sees what")
     parser.add_argument(
         "--alpha",
         action="append",
         metavar="A,B,..",
-        help="a scenario of yours instead of the paper's; may be repeated",
+        help="Dirichlet parameters of a scenario that replaces those of the paper; may be repeated",
     )
     parser.add_argument(
-        "--classes", type=int, metavar="C", help="its number of classes; --alpha may then be one number"
+        "--n-classes",
+        type=int,
+        metavar="C",
+        help="number of classes of this scenario; --alpha may then be one number",
     )
-    parser.add_argument("--threads", type=int, metavar="T", help="by default one for each core")
-    parser.add_argument(
-        "--engine",
-        choices=("auto", "portable", "fused"),
-        default="auto",
-        help="what tabulates; auto takes the fastest",
-    )
-    parser.add_argument("--no-figures", action="store_true", help="numbers only, without matplotlib")
+    add_options(parser, "--n-threads", "--engine")
+    parser.add_argument("--no-figures", action="store_true", help="write numbers only, without matplotlib")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reproduce, print the verdicts, and say with the exit code whether they hold."""
+    """Run the experiments, print the verdicts, and return 1 if one of them fails."""
     from trueness._progress import rows_bar
     from trueness.reproduction.run import reproduce
 
@@ -76,48 +82,57 @@ def run(arguments: argparse.Namespace) -> int:
         outcome = reproduce(settings, rows_bar)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"what is finished is in {arguments.out}; the same command goes on from there"
+            f"finished cells are in {arguments.out}; the same command resumes from there"
         ) from None
     _print(outcome)
     return 1 if outcome.failed else 0
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    from trueness._arguments import whole_number
     from trueness.reproduction.cells import all_threads
     from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
     from trueness.reproduction.run import Settings
     from trueness.reproduction.scenarios import sizes_up_to
 
     draws_figures = not arguments.no_figures
+    import_module("trueness.reproduction.dirichlet")  # refused here, and not after hours, if SciPy is missing
     if draws_figures and find_spec("matplotlib") is None:
-        raise ValueError("figures need matplotlib: pip install 'trueness[plots]', or pass --no-figures")
-    repeats = None if arguments.repeats is None else whole_number("--repeats", arguments.repeats, 1)
-    threads = all_threads() if arguments.threads is None else whole_number("--threads", arguments.threads, 1)
+        raise MissingLibraryError(
+            "missing-library",
+            "figures need {library}",
+            "pip install 'trueness[reproduction]', or pass --no-figures",
+            library="matplotlib",
+        )
+    repeats, n_threads = arguments.repeats, arguments.n_threads
+    with naming_option("--max-rows", arguments.max_rows, "such as --max-rows 1e5"):
+        sizes = sizes_up_to(arguments.max_rows)
     return Settings(
-        scenarios=_scenarios(arguments.classes, arguments.alpha),
-        sizes=sizes_up_to(arguments.max_rows),
+        scenarios=_scenarios(arguments.n_classes, arguments.alpha),
+        sizes=sizes,
         metrics=(*PAPER_METRICS, *FURTHER_METRICS) if arguments.beyond else PAPER_METRICS,
         out=arguments.out,
-        seed=whole_number("--seed", arguments.seed, 0),
-        repeats=repeats,
+        seed=arguments.rng_seed,
+        repeats=None if repeats is None else whole_number("--repeats", repeats, 1),
         twins=arguments.twins,
         draws_figures=draws_figures,
         engine=arguments.engine,
-        n_threads=threads,
+        n_threads=all_threads() if n_threads is None else whole_number("--n-threads", n_threads, 1),
     )
 
 
-def _scenarios(classes: int | None, alphas: list[str] | None) -> tuple[Scenario, ...]:
-    """Those of the user, else the paper's; so many classes without α have all α = 1."""
-    from trueness._arguments import whole_number
+def _scenarios(n_classes: int | None, alphas: list[str] | None) -> tuple[Scenario, ...]:
+    """The scenarios of the user, else those of the paper; classes without α have all α = 1."""
     from trueness.reproduction.scenarios import PAPER_SCENARIOS, parse_alpha
 
-    if classes is None and alphas is None:
+    if n_classes is None and alphas is None:
         return PAPER_SCENARIOS
-    if classes is not None:
-        whole_number("--classes", classes, 2, 1000)
-    return tuple(dict.fromkeys(parse_alpha(text, classes) for text in alphas or ["1"]))
+    if n_classes is not None:
+        whole_number("--n-classes", n_classes, 2)
+    scenarios = []
+    for text in alphas or ["1"]:
+        with naming_option("--alpha", text, "such as --alpha 2,1,1"):
+            scenarios.append(parse_alpha(text, n_classes))
+    return tuple(dict.fromkeys(scenarios))
 
 
 def _print(outcome: Outcome) -> None:
@@ -137,5 +152,5 @@ def _print(outcome: Outcome) -> None:
             f"{verdict.distance:+.2f} standard deviations from theory",
             file=sys.stderr,
         )
-    held = len(verdicts) - len(outcome.failed)
-    print(f"{held} of {len(verdicts)} cells agree with theory.")
+    agreeing = len(verdicts) - len(outcome.failed)
+    print(f"{agreeing} of {len(verdicts)} cells agree with theory.")

@@ -1,6 +1,6 @@
-"""Write predictions that are calibrated by design, or wrong by a known amount.
+"""Simulate predictions that are calibrated, or miscalibrated by a known amount.
 
-Rows are drawn from a Dirichlet distribution, and each label from its row.
+Rows are drawn from a Dirichlet distribution, and the label of each row from its probabilities.
 """
 
 from __future__ import annotations
@@ -10,46 +10,40 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli import _inputs
-from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
+from trueness.cli._errors import naming_option, refuse_argument
+from trueness.cli._options import add_options, add_output
+from trueness.cli._outputs import output_path, print_summary
 
 if TYPE_CHECKING:
     from trueness.simulate import Predictions
 
 EXAMPLES = """\
 examples:
-  trueness simulate --rows 1e4 --alpha 10,1,1 -o preds.parquet
-  trueness simulate --rows 5000 --alpha 1,1,1 --sharpen 1.5 --seed 7 -o over-confident.csv
+  trueness simulate --n-rows 1e4 --alpha 10,1,1 -o preds.parquet
+  trueness simulate --n-rows 5000 --alpha 1,1,1 --sharpen 1.5 --rng-seed 7 -o over-confident.csv
 """
+
+_ALPHA_EXAMPLE = "such as --alpha 10,1,1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Size, distribution, seed and target."""
-    parser.add_argument("--rows", required=True, metavar="N", help="how many, such as 50000 or 1e6")
+    """Add sample size, distribution, seed and output."""
+    parser.add_argument("--n-rows", required=True, metavar="N", help="number of rows, such as 50000 or 1e6")
     parser.add_argument(
         "--alpha", required=True, metavar="A,B,…", help="Dirichlet parameters, one for each class"
     )
     parser.add_argument(
-        "--sharpen", type=float, metavar="A", help="p ∝ p^A: above 1 over-, below 1 under-confident"
+        "--sharpen",
+        type=float,
+        metavar="A",
+        help="raise probabilities to the power A: over-confident above 1, under-confident below",
     )
-    parser.add_argument(
-        "--seed",
-        type=_inputs.seed,
-        default=0,
-        metavar="S",
-        help="the same seed gives the same rows (default: 0)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help=f".parquet .arrow .csv .tsv .jsonl .npz; .csv.gz …; {TO_STANDARD_OUTPUT}",
-    )
+    add_options(parser, "--rng-seed")
+    add_output(parser, "FILE", "file for the rows: .parquet .arrow .csv .tsv .jsonl .npz, also .csv.gz …")
     parser.add_argument(
         "--format",
         choices=("parquet", "arrow", "csv", "tsv", "jsonl", "npz"),
-        help="of what goes to standard output (default: csv); files have that of their ending",
+        help="format of standard output (default: csv); files have that of their ending",
     )
 
 
@@ -57,52 +51,62 @@ def run(arguments: argparse.Namespace) -> int:
     """Draw and write, a chunk at a time."""
     from trueness import simulate
     from trueness._progress import rows_bar
-    from trueness.files import InputError, check_outputs, write_predictions
+    from trueness.files import check_outputs, write_predictions
 
     if arguments.format is not None and arguments.output != STANDARD_OUTPUT:
-        raise InputError("--format is for standard output (-o -)", "choose the format by the file's ending")
-    n_rows, alpha = _whole(arguments.rows), _numbers(arguments.alpha)
+        raise refuse_argument(
+            "--format",
+            arguments.format,
+            "{argument} is for standard output (-o -)",
+            "choose the format by the file's ending",
+        )
+    n_rows, alpha = _number_of_rows(arguments.n_rows), _numbers(arguments.alpha)
     check_outputs([arguments.output])
-    chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.seed)
+    with naming_option("--alpha", arguments.alpha, _ALPHA_EXAMPLE):
+        chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.rng_seed)
     if arguments.sharpen is not None:
-        simulate.sharpen([[0.5, 0.5]], arguments.sharpen)  # refused before anything is written
+        with naming_option("--sharpen", arguments.sharpen, "such as --sharpen 1.5"):
+            simulate.sharpen([[0.5, 0.5]], arguments.sharpen)  # refuse before anything is written
         chunks = (
             simulate.Predictions(part.y_true, simulate.sharpen(part.y_prob, arguments.sharpen))
             for part in chunks
         )
     with (
         rows_bar("simulate", n_rows) as advance,
-        written(arguments.output, f".{arguments.format or 'csv'}") as target,
+        output_path(arguments.output, f".{arguments.format or 'csv'}") as target,
     ):
-        write_predictions(target, _told(chunks, advance), n_rows, len(alpha))
+        write_predictions(target, _with_progress(chunks, advance), n_rows, len(alpha))
     print_summary(arguments.output, f"{n_rows} rows, {len(alpha)} classes")
     return 0
 
 
-def _told(chunks: Iterable[Predictions], advance: Callable[[int], None]) -> Iterator[Predictions]:
-    """The chunks, each reported when the next one is asked for: then it has been written."""
+def _with_progress(chunks: Iterable[Predictions], advance: Callable[[int], None]) -> Iterator[Predictions]:
+    """The chunks; each one counts as done when the next is requested, because it has been written then."""
     for part in chunks:
         yield part
         advance(len(part.y_true))
 
 
-def _whole(text: str) -> int:
+def _number_of_rows(text: str) -> int:
     """A number of rows, also written as 1e6."""
-    from trueness.files import InputError
-
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not (1 <= number < 2**53 and number.is_integer()):
-        raise InputError(f"--rows must be a whole number from 1 up, got {text!r}", "such as 50000 or 1e6")
+        raise refuse_argument(
+            "--n-rows",
+            text,
+            "{argument} must be a whole number from 1 up, got {value!r}",
+            "such as 50000 or 1e6",
+        )
     return int(number)
 
 
 def _numbers(text: str) -> list[float]:
-    from trueness.files import InputError
-
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise InputError(f"--alpha must be numbers with commas, got {text!r}", "such as 10,1,1") from error
+        raise refuse_argument(
+            "--alpha", text, "{argument} must be numbers separated by commas, got {value!r}", _ALPHA_EXAMPLE
+        ) from error

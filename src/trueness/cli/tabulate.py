@@ -1,15 +1,15 @@
-"""Sum files of predictions into a table, from which every number is read.
+"""Sum files of predictions into a table, from which every metric is computed.
 
 Reads Parquet, Arrow IPC (Feather), CSV, TSV and JSON Lines (also .gz, .zst), NPY and NPZ, in one pass and in bounded
-memory. Tables add (`trueness merge`), so every shard, day or machine can make its own.
+memory. Tables add (`trueness merge`), so each shard, day or machine can make its own.
 """
 
 from __future__ import annotations
 
 import argparse
 
-from trueness.cli import _inputs
-from trueness.cli._outputs import TO_STANDARD_OUTPUT, print_summary, written
+from trueness.cli import _options, _sources
+from trueness.cli._outputs import output_path, print_summary
 
 EXAMPLES = """\
 examples:
@@ -21,50 +21,57 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Files, columns, bins, and where the table goes."""
-    _inputs.add_files(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="JSON",
-        help=f"the tables, written whole or not at all; {TO_STANDARD_OUTPUT}",
+    """Add files, columns, bins and the output."""
+    _options.add_files(parser)
+    _options.add_output(parser, "JSON", "file for the tables, written atomically")
+    _options.add_options(
+        parser,
+        "--groups",
+        help="make one table for each value of this column; for combinations of columns write region,sex or repeat the "
+        "option",
     )
-    _inputs.add_groups(parser, "one table for each value of this column")
     parser.add_argument(
         "--grid",
         type=int,
         nargs="?",
-        const=4000,
+        const=_options.GRID_CELLS,
         metavar="CELLS",
-        help="narrow cells (default: 4000) instead of bins: they merge, and bins are chosen at the end",
+        help=f"use narrow cells (default: {_options.GRID_CELLS}) instead of bins; the tables can be merged, and bins "
+        "chosen later",
     )
-    _inputs.add_rows(parser)
-    _inputs.add_tables(parser)
-    _inputs.add_checkpoint(parser)
+    _options.add_column_options(parser)
+    _options.add_table_options(parser)
+    _options.add_checkpoint_options(parser)
     parser.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="on a running Dask cluster, file by file; files may be whatever fsspec reads, such as s3://…",
+        help="compute on a running Dask cluster, file by file; files may be any that fsspec reads, such as s3://…",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
-    from trueness.cli._running import describe, finished, remove_checkpoint, run_on_cluster, run_over
-    from trueness.files import InputError, check_outputs, save_tables
+    from trueness.cli._binning import in_requested_bins, summary_of
+    from trueness.cli._summation import remove_checkpoint, sum_inputs, sum_on_cluster
+    from trueness.files import check_outputs, save_tables
+    from trueness.refusals import InvalidValueError
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
-        raise InputError("--grid leaves the choice of bins for later", "leave out either")
+        raise InvalidValueError(
+            "conflicting-arguments",
+            "{argument} cannot be combined with other bins",
+            "leave out one of them",
+            argument="--grid",
+        )
     if arguments.dask is not None:
-        summed = run_on_cluster(arguments)
+        summed = sum_on_cluster(arguments)
     else:
-        inputs = _inputs.inputs_of(arguments)
-        check_outputs([arguments.output, arguments.checkpoint], _inputs.paths_read(arguments, inputs))
-        summed = run_over(arguments, inputs)
-    tables = finished(summed.tables, arguments)
-    with written(arguments.output) as target:
+        inputs = _sources.inputs_of(arguments)
+        check_outputs([arguments.output, arguments.checkpoint], _sources.paths_read(arguments, inputs))
+        summed = sum_inputs(arguments, inputs)
+    tables = in_requested_bins(summed.tables, arguments)
+    with output_path(arguments.output) as target:
         save_tables(tables, target)
     remove_checkpoint(arguments)
-    print_summary(arguments.output, describe(tables))
+    print_summary(arguments.output, summary_of(tables))
     return 0

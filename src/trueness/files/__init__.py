@@ -19,10 +19,20 @@ Only here is pyarrow imported, and only by the reader that needs it: NPY and NPZ
 from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._errors import InputError
+from trueness.files._folders import matching_paths
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, paired, refused_of
-from trueness.files._paths import FORMATS, STANDARD_INPUT, Input, Inputs, find_inputs, kind_of
+from trueness.files._paths import (
+    FORMATS,
+    STANDARD_INPUT,
+    Input,
+    Inputs,
+    find_inputs,
+    kind_of,
+    refuse_twice,
+)
+from trueness.files._remote import find_remote
 from trueness.files._request import Choice, Request
 from trueness.files._source import Position, Source
 from trueness.files._summing import Plan, Summed, sum_source
@@ -49,7 +59,10 @@ __all__ = [
     "load_tables",
     "merge_files",
     "find_inputs",
+    "find_remote",
     "kind_of",
+    "matching_paths",
+    "refuse_twice",
     "Input",
     "Inputs",
     "Choice",

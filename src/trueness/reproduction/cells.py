@@ -1,11 +1,11 @@
-"""From cells to tables, on all threads, in memory that does not grow with the number of rows.
+"""From cells to tables, on several threads, in memory that does not grow with the number of rows.
 
-A cell's rows are drawn stream by stream (`simulate.calibrated_streams`), tabulated and forgotten. Tables add exactly,
-so neither the number of threads nor who took which stream changes a bit.
+The rows of a cell are drawn and tables_of stream by stream (`simulate.calibrated_streams`). Tables add exactly, so
+neither the number of threads nor their schedule changes a bit.
 
-Equal-frequency edges depend on the values of V, of which at most PILOT_ROWS are kept: up to that size they are those of
-`EqualMass`, beyond it they are fitted to the first PILOT_ROWS rows (ADR 10). Those rows are drawn twice, or kept if
-they are few enough.
+Equal-frequency edges depend on the values of V, of which at most PILOT_ROWS are kept: up to that size the edges are
+those of `EqualMass`, beyond it they are fitted to the first PILOT_ROWS rows (ADR 10). Those rows are drawn twice, or
+kept in memory if they are few enough.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ BINNINGS = ("width", "mass")
 PAPER_MEASURES = ("entropy", "confidence")
 
 PILOT_ROWS = 2**20
-"""Equal-frequency edges are fitted to so many rows at most: 16 MB of values, and sizes within 1 % of one another."""
+"""Equal-frequency edges are fitted to at most this many rows: 16 MB of values, and bin sizes within 1 %."""
 
 KEPT_BYTES = 2**27
-"""Rows of a batch that are kept between fitting the edges and tabulating, at most; others are drawn again."""
+"""Memory for the rows of a batch between fitting the edges and tabulating; further rows are drawn again."""
 
 FUSED_ROWS = 2_000_000
-"""From so many rows on the seconds that it takes to compile the fused engine are made good."""
+"""From this many rows on, the fused engine saves more time than its compilation takes."""
 
 Tick = Callable[[int], None]
-"""Told how many rows were finished."""
+"""A callback for progress, called with the number of rows that were finished."""
 
 
 class CellTables(NamedTuple):
@@ -58,7 +58,7 @@ class CellTables(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """Finished cells, with the seconds they took together, and the processor seconds of all threads."""
+    """Finished cells, with their total time in seconds and the processor time of all threads."""
 
     cells: list[CellTables]
     seconds: float
@@ -66,10 +66,10 @@ class Timed(NamedTuple):
 
 
 def batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
-    """Cells together as long as their rows stay within PILOT_ROWS, so that small ones keep all threads busy too."""
+    """Batches of cells with at most PILOT_ROWS rows in all, so that small cells use all threads too."""
     batch: list[Cell] = []
     for cell in cells:
-        if batch and sum(held.n_rows for held in batch) + cell.n_rows > PILOT_ROWS:
+        if batch and sum(other.n_rows for other in batch) + cell.n_rows > PILOT_ROWS:
             yield batch
             batch = []
         batch.append(cell)
@@ -87,15 +87,15 @@ def tabulate_cells(
     """The tables of all cells, one for each measure and binning."""
     start, cpu = time.perf_counter(), time.process_time()
     streams = [calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed) for cell in cells]
-    pilots = fitted_pilots(streams, measures, engine, n_threads)
+    pilots = fit_pilots(streams, measures, engine, n_threads)
     specs = [table_specs(measures, len(pilot.streams.alpha), pilot.fitted) for pilot in pilots]
 
     def add_up(spans: Iterable[tuple[int, int]]) -> list[list[CalibrationTable]]:
         tables = [[CalibrationTable.empty(spec) for spec in of_cell] for of_cell in specs]
         for index, number in spans:
             drawn = streams[index].with_labels(number, pilots[index].predictions(number))
-            parts = tabulated(Rows.of(*drawn), specs[index], engine)
-            tables[index] = [held + part for held, part in zip(tables[index], parts, strict=True)]
+            parts = tables_of(Rows.of(*drawn), specs[index], engine)
+            tables[index] = [total + part for total, part in zip(tables[index], parts, strict=True)]
             tick(len(drawn.y_true))
         return tables
 
@@ -111,8 +111,8 @@ def tabulate_cells(
     return Timed(finished, time.perf_counter() - start, time.process_time() - cpu)
 
 
-def tabulated(rows: Rows, specs: Sequence[TableSpec], engine: str) -> list[CalibrationTable]:
-    """One table for each spec: in one compiled pass if fused, but for the measures that are not compiled."""
+def tables_of(rows: Rows, specs: Sequence[TableSpec], engine: str) -> list[CalibrationTable]:
+    """One table for each spec, in one pass; measures that are not compiled are left to the portable engine."""
     compiled = [spec for spec in specs if spec.variation.kernel]
     others = [spec for spec in specs if not spec.variation.kernel]
     tables = tabulate_rows(rows, compiled, engine, n_threads=1) if compiled else []
@@ -122,7 +122,7 @@ def tabulated(rows: Rows, specs: Sequence[TableSpec], engine: str) -> list[Calib
 
 
 def drawing_seconds(cells: Sequence[Cell], n_threads: int) -> float:
-    """How long it takes to draw the rows of the cells, without their labels, and do nothing with them."""
+    """Seconds to draw the rows of the cells, without labels and without tabulating them."""
     streams = [calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed) for cell in cells]
 
     def draw(spans: Iterable[tuple[int, int]]) -> None:
@@ -135,7 +135,7 @@ def drawing_seconds(cells: Sequence[Cell], n_threads: int) -> float:
 
 
 def table_specs(measures: Sequence[str], n_classes: int, mass_edges: Sequence[Edges]) -> list[TableSpec]:
-    """What each measure's two tables hold, equal width first."""
+    """The specs of the two tables of each measure, equal width first."""
     return [
         TableSpec(n_classes, variations[measure], edges, "first", weighted=False)
         for measure, fitted in zip(measures, mass_edges, strict=True)
@@ -143,10 +143,10 @@ def table_specs(measures: Sequence[str], n_classes: int, mass_edges: Sequence[Ed
     ]
 
 
-def fitted_pilots(
+def fit_pilots(
     streams: Sequence[Streams], measures: Sequence[str], engine: str, n_threads: int
 ) -> list[Pilot]:
-    """For each cell the equal-frequency edges of its first PILOT_ROWS rows."""
+    """For each cell, the equal-frequency edges of its first PILOT_ROWS rows."""
     pilots = [Pilot(drawn, measures, engine, KEPT_BYTES // len(streams)) for drawn in streams]
 
     def measure(spans: Iterable[tuple[int, int]]) -> None:
@@ -165,7 +165,7 @@ def fitted_pilots(
 
 
 class Pilot:
-    """The values of V of a cell's first rows, and the equal-frequency edges they give."""
+    """The values of V of the first rows of a cell, and their equal-frequency edges."""
 
     def __init__(self, streams: Streams, measures: Sequence[str], engine: str, kept_bytes: int) -> None:
         self.streams, self.measures = streams, [variations[name] for name in measures]
@@ -177,7 +177,7 @@ class Pilot:
         self.keeps = self.values.shape[1] * len(streams.alpha) * 8 <= kept_bytes
 
     def measure(self, number: int) -> None:
-        """Measure the rows of one stream; several threads may measure others."""
+        """Compute V for the rows of one stream; several threads may do this for different streams."""
         y_prob = self.streams.predictions(number)
         if self.keeps:
             self.kept[number] = y_prob
@@ -198,14 +198,14 @@ class Pilot:
             self.cells[line] = self.cells[line] + cells
 
     def predictions(self, number: int) -> FloatArray:
-        """The rows of one stream, once: those that were kept are forgotten."""
+        """The rows of one stream. Rows that were kept in memory are released."""
         kept = self.kept.pop(number, None)
         return self.streams.predictions(number) if kept is None else kept
 
     def fit(self, line: int) -> None:
-        """Take the edges of one measure from the values: those that `EqualMass.fit` gives for these rows."""
+        """Compute the edges of one measure from its values, as `EqualMass.fit` would."""
         self.fitted[line] = self._edges(line)
-        self.cells[line] = 0  # half a megabyte each
+        self.cells[line] = 0  # releases half a megabyte
 
     def _edges(self, line: int) -> Edges:
         variation, n_classes, bins = self.measures[line], len(self.streams.alpha), EqualMass(N_BINS)
@@ -218,12 +218,12 @@ class Pilot:
 
 
 def ordered_predictions(y_prob: FloatArray) -> FloatArray:
-    """The rows sorted downwards."""
+    """The rows sorted in descending order."""
     return np.sort(y_prob, axis=1)[:, ::-1]
 
 
 def _spans(streams: Sequence[Streams], most_rows: int | None = None) -> list[tuple[int, int]]:
-    """(cell, stream) for all streams, or those that hold the first `most_rows` rows of each cell."""
+    """(cell, stream) for all streams, or for those that contain the first `most_rows` rows of each cell."""
     return [
         (index, number)
         for index, drawn in enumerate(streams)
@@ -232,10 +232,10 @@ def _spans(streams: Sequence[Streams], most_rows: int | None = None) -> list[tup
     ]
 
 
-def ready_engine(engine: str, cells: Sequence[Cell]) -> str:
-    """The engine that is to work on these cells, compiled and loaded; "auto" takes the fused one where it pays.
+def choose_engine(engine: str, cells: Sequence[Cell]) -> str:
+    """The engine for these cells, compiled and loaded; "auto" chooses the fused one if that saves time.
 
-    One engine for the whole run: sums through a logarithm are bit-identical within an engine only.
+    One engine computes the whole run: sums through a logarithm are bit-identical within an engine only.
     """
     pays = find_spec("numba") is not None and sum(cell.n_rows for cell in cells) >= FUSED_ROWS
     if engine == "portable" or (engine == "auto" and not pays):
@@ -248,7 +248,7 @@ def ready_engine(engine: str, cells: Sequence[Cell]) -> str:
             raise
         warnings.warn(
             f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
-            "the portable one gives the same numbers, slower",
+            "the portable engine gives the same numbers more slowly",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -257,5 +257,5 @@ def ready_engine(engine: str, cells: Sequence[Cell]) -> str:
 
 
 def all_threads() -> int:
-    """As many threads as there are cores for this process."""
+    """The number of cores that this process may use."""
     return thread_count(None, fused=True)

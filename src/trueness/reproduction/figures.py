@@ -1,4 +1,4 @@
-"""From results to pictures: the numbers are gathered here, and drawn in `trueness.plots.paper`."""
+"""The data of the figures, which `trueness.plots.paper` draws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIGURE_NUMBER = {"width": 1, "mass": 3}
 
 
 def draw_metrics(verdicts: Sequence[Verdict], out: Path) -> list[Path]:
-    """Figures 1 and 3 of the paper, and the same for the further metrics if they are among the verdicts."""
+    """Draw Figures 1 and 3 of the paper, and the same for further metrics if they are among the verdicts."""
     from trueness.plots import paper
 
     paper_names = {metric.name for metric in PAPER_METRICS}
@@ -50,18 +50,18 @@ def panels(verdicts: Sequence[Verdict], binning: str, metrics: set[str]) -> list
     from trueness.plots.paper import Curve, Panel
 
     wanted = [v for v in verdicts if v.place.binning == binning and v.place.metric in metrics]
-    found = []
+    all_panels = []
     for scenario, of_scenario in groupby(wanted, key=lambda v: v.place.scenario):
         curves = []
         for name, group in groupby(of_scenario, key=lambda v: v.place.metric):
             points = [(v.n_rows, v.mean, v.sd, v.expected, v.spread) for v in group]
             curves.append(Curve(TITLES[name], STYLE[name], *zip(*points, strict=True)))
-        found.append(Panel(scenario.title, curves))
-    return found
+        all_panels.append(Panel(scenario.title, curves))
+    return all_panels
 
 
 def draw_reliability(done: CellTables, out: Path) -> list[Path]:
-    """Figure 2 of the paper: the reliability diagrams of ECE, UCE and VCE of one cell, equal-width bins."""
+    """Draw Figure 2 of the paper: the reliability diagrams of ECE, UCE and VCE of one cell, equal-width bins."""
     from trueness.plots import paper
 
     title = f"{done.cell.scenario.title}, N = {done.cell.n_rows:,}, equal-width bins".replace(
@@ -71,7 +71,7 @@ def draw_reliability(done: CellTables, out: Path) -> list[Path]:
 
 
 def reliability(done: CellTables) -> list[Reliability]:
-    """What the three diagrams show: both sides of each metric in the bins that hold rows."""
+    """The data of the three diagrams: predicted and observed values of each metric in the bins that hold rows."""
     from trueness.plots.paper import Reliability
 
     entropy, confidence = done.tables["entropy", "width"], done.tables["confidence", "width"]
@@ -90,10 +90,10 @@ def reliability(done: CellTables) -> list[Reliability]:
     diagrams = []
     for name, x_label, y_label, predicted, observed in sides:
         table = done.tables[metrics[name].measure, "width"]
-        held = np.flatnonzero(table.row_count)
+        filled = np.flatnonzero(table.row_count)
         legend = f"{name.upper()} = {metrics[name].read(table):.2g}"
-        share = (table.count[held] / table.n_rows).tolist()
-        points = predicted[held].tolist(), observed[held].tolist(), share
+        share = (table.count[filled] / table.n_rows).tolist()
+        points = predicted[filled].tolist(), observed[filled].tolist(), share
         low = float(table.edges[0])
         diagrams.append(Reliability(TITLES[name], STYLE[name], legend, x_label, y_label, *points, low))
     return diagrams
@@ -107,15 +107,17 @@ TwinValues = Mapping[Cell, Mapping[tuple[str, str], float]]
 
 
 def draw_twins(values: TwinValues, out: Path) -> list[Path]:
-    """Which metric sees which fault: a line of panels for each scenario, a column for each fault."""
+    """Draw which metric detects which fault: a row of panels for each scenario, a column for each fault."""
     from trueness.plots import paper
 
-    title = "Which metric sees what: spoiled predictions beside calibrated ones, equal-width bins"
+    title = (
+        "Which metric detects what: miscalibrated predictions relative to calibrated ones, equal-width bins"
+    )
     return paper.save(paper.ratio_panels(twin_ratios(values), title), out / "twins")
 
 
 def twin_ratios(values: TwinValues) -> list[list[Ratios]]:
-    """Each metric of each spoiled twin over the metric of the calibrated rows, by scenario and fault."""
+    """Each metric of each miscalibrated twin divided by that of the calibrated rows, by scenario and fault."""
     from trueness.plots.paper import Ratios
 
     def ratios(scenario: Scenario, twin: str) -> Ratios:

@@ -1,4 +1,4 @@
-"""The metrics of the experiments: what is read off which table, and what theory says of it."""
+"""The metrics of the experiments, each with its table and its limit by theory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from trueness.variation import variations
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A number read off the table of one measure, with its limit on calibrated rows."""
+    """A metric computed from the table of one variation measure, with its limit on calibrated rows."""
 
     name: str
     title: str
@@ -68,11 +68,11 @@ FURTHER_METRICS = (
     _ranked_metric("rce_tv", "RCE (TV)", "tv"),
     _ranked_metric("rce_w1", "RCE (W1)", "w1"),
 )
-"""The other measures that the paper names, and RCE."""
+"""VCE by the other variation measures of the paper, and RCE."""
 
 
 def measures_of(metrics: Sequence[Metric]) -> tuple[str, ...]:
-    """The measures by which rows have to be binned, each once.
+    """The variation measures by which rows are binned, each once.
 
     >>> measures_of(PAPER_METRICS)
     ('entropy', 'confidence')
@@ -81,7 +81,7 @@ def measures_of(metrics: Sequence[Metric]) -> tuple[str, ...]:
 
 
 def limits_of(scenario: Scenario, metrics: Sequence[Metric], n_threads: int) -> Limits:
-    """What each metric tends to in each binning: published for the paper's own cells, else computed."""
+    """The limit of each metric in each binning: published for the paper's scenarios, else computed."""
     known = published_limits(scenario) or {}
     missing = [metric for metric in metrics if ("width", metric.name) not in known]
     moments = bin_moments(scenario, measures_of(missing), n_threads) if missing else {}
@@ -90,6 +90,6 @@ def limits_of(scenario: Scenario, metrics: Sequence[Metric], n_threads: int) -> 
         for metric in missing
         for binning in BINNINGS
     }
-    if scenario in PAPER_SCENARIOS:  # where what is left at finite size was measured
+    if scenario in PAPER_SCENARIOS:  # for which the finite-size error was measured
         computed = {name: replace(limit, curvature=0.0) for name, limit in computed.items()}
     return known | computed

@@ -1,4 +1,4 @@
-"""Numbers of cells beside what theory expects of them: readings, the verdict on each, slopes, and their files."""
+"""Metrics of cells compared with theory: readings, verdicts, slopes, and their files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from trueness.reproduction.scenarios import Scenario
 from trueness.reproduction.theory import Limit, Limits
 
 FARTHEST, FARTHEST_SINGLE = 5.0, 5.5
-"""How many sd a mean over repeats may be from theory, and a single run, whose law is skewed (statistics.md §3)."""
+"""Allowed distance from theory, in standard deviations: of a mean over repeats, and of a single run (skewed)."""
 
 COLUMNS = ("classes", "alpha", "binning", "metric", "n_rows", "seed", "value", "expected", "spread", "z")
 
 
 class Place(NamedTuple):
-    """Where a number stands: all but size and seed."""
+    """Scenario, binning and metric of a number."""
 
     scenario: Scenario
     binning: str
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One metric of one cell, with its expected value, standard deviation, and distance in units of that."""
+    """One metric of one cell, with its expected value and standard deviation."""
 
     place: Place
     n_rows: int
@@ -47,14 +47,14 @@ class Reading(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The mean over the repeats of one size, judged by theory."""
+    """The mean over the repeats of one sample size, compared with theory."""
 
     place: Place
     n_rows: int
     repeats: int
     mean: float
     sd: float
-    """The standard deviation seen over the repeats; NaN if there is one run."""
+    """The observed standard deviation over the repeats; NaN for a single run."""
     expected: float
     spread: float
     """The standard deviation of one run, by theory."""
@@ -78,7 +78,7 @@ class Slope(NamedTuple):
 
 
 def in_spreads(difference: float, spread: float) -> float:
-    """A difference in units of a spread, which may be zero where nothing can vary."""
+    """A difference in units of a spread; 0 or infinite if the spread is zero."""
     if spread > 0:
         return difference / spread
     return 0.0 if abs(difference) < 1e-12 else math.copysign(math.inf, difference)
@@ -107,14 +107,14 @@ def _reading(done: CellTables, place: Place, metric: Metric, limit: Limit) -> Re
 
 
 def judge(readings: Sequence[Reading], limits: Mapping[Scenario, Limits]) -> list[Verdict]:
-    """One verdict for each place and size."""
+    """One verdict for each place and sample size."""
     return [
         _verdict(group, limits[group[0].place.scenario][group[0].place[1:]]) for group in by_size(readings)
     ]
 
 
 def by_size(readings: Sequence[Reading]) -> list[list[Reading]]:
-    """The repeats of each place and size together."""
+    """Readings grouped by place and sample size."""
     groups = groupby(readings, key=lambda reading: (reading.place, reading.n_rows))
     return [list(group) for _, group in groups]
 
@@ -137,21 +137,21 @@ def _verdict(group: Sequence[Reading], limit: Limit) -> Verdict:
 
 
 def slopes(verdicts: Sequence[Verdict]) -> list[Slope]:
-    """The log-log slope of each place that was seen at two sizes or more."""
-    found = []
+    """The log-log slope of each place with two sample sizes or more."""
+    slopes_by_place = []
     for place, group in groupby(verdicts, key=lambda verdict: verdict.place):
-        seen = [verdict for verdict in group if verdict.mean > 0]
-        if len(seen) < 2:
+        sizes = [verdict for verdict in group if verdict.mean > 0]
+        if len(sizes) < 2:
             continue
-        x = np.log([verdict.n_rows for verdict in seen])
+        x = np.log([verdict.n_rows for verdict in sizes])
         pull = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-        noise = [verdict.spread / verdict.expected / math.sqrt(verdict.repeats) for verdict in seen]
+        noise = [verdict.spread / verdict.expected / math.sqrt(verdict.repeats) for verdict in sizes]
         value, expected = (
-            float(pull @ np.log([getattr(verdict, field) for verdict in seen]))
+            float(pull @ np.log([getattr(verdict, field) for verdict in sizes]))
             for field in ("mean", "expected")
         )
-        found.append(Slope(place, value, expected, float(np.linalg.norm(pull * noise))))
-    return found
+        slopes_by_place.append(Slope(place, value, expected, float(np.linalg.norm(pull * noise))))
+    return slopes_by_place
 
 
 def csv_text(readings: Iterable[Reading]) -> str:
@@ -191,10 +191,10 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
     return lines
 
 
-def slope_lines(found: Sequence[Slope]) -> list[str]:
+def slope_lines(slopes: Sequence[Slope]) -> list[str]:
     """The slopes in Markdown."""
     lines = ["| scenario | bins | metric | slope | expected | its sd |", "|---|---|---|--:|--:|--:|"]
-    for (scenario, binning, metric), value, expected, spread in found:
+    for (scenario, binning, metric), value, expected, spread in slopes:
         lines.append(
             f"| {scenario.title} | {binning} | {metric} | {value:+.4f} | {expected:+.4f} | {spread:.4f} |"
         )

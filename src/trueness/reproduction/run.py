@@ -1,4 +1,4 @@
-"""The whole reproduction: cells that are not there yet are computed, all are read, judged, written and drawn."""
+"""The whole reproduction: compute missing cells, compare all of them with theory, write and draw the results."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from trueness.reproduction.cells import (
     CellTables,
     Tick,
     batches,
+    choose_engine,
     drawing_seconds,
-    ready_engine,
     tabulate_cells,
 )
 from trueness.reproduction.readings import Metric, limits_of, measures_of
 from trueness.reproduction.results import Reading, Slope, Verdict
 from trueness.reproduction.scenarios import Cell, Scenario, grid
-from trueness.reproduction.store import Store, Timing, TimingLog, kept_object, plain
+from trueness.reproduction.store import Store, Timing, TimingLog, load_object, plain
 from trueness.reproduction.theory import Limit, Limits
 from trueness.reproduction.twins import tabulate_twins, twin_values
 
 Progress = Callable[[str, int], AbstractContextManager[Tick]]
-"""Given a name and a number of rows, something to be told of finished rows while they are computed."""
+"""Called with a name and a number of rows; returns a context manager that yields the callback for finished rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What to compute, how, and where to put it."""
+    """The cells and metrics to compute, the engine, and the output folder."""
 
     scenarios: tuple[Scenario, ...]
     sizes: tuple[int, ...]
@@ -66,7 +66,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Everything that was found."""
+    """The results of a run."""
 
     settings: Settings
     engine: str
@@ -75,7 +75,7 @@ class Outcome:
     slopes: list[Slope]
     timing: Timing | None
     busy: float
-    """Processor seconds for each second of computing cells; as many as threads at best, NaN if nothing was computed."""
+    """Mean number of busy threads while cells were computed; NaN if none was computed."""
     mass_shares: tuple[float, float]
     """The smallest and the largest share of rows in any equal-frequency bin, over all cells."""
     twins: dict[Cell, dict[tuple[str, str], float]]
@@ -83,18 +83,18 @@ class Outcome:
 
     @property
     def failed(self) -> list[Verdict]:
-        """The verdicts in which theory and observation do not agree."""
+        """The verdicts in which theory and observation disagree."""
         return [verdict for verdict in self.verdicts if not verdict.holds]
 
 
 def reproduce(settings: Settings, progress: Progress) -> Outcome:
-    """Compute what is not there yet, then read, judge, write and draw all of it."""
+    """Compute the missing cells, then compare all of them with theory, write and draw the results."""
     settings.out.mkdir(parents=True, exist_ok=True)
-    engine = ready_engine(settings.engine, settings.cells)
+    engine = choose_engine(settings.engine, settings.cells)
     store = Store(settings.out, engine)
     finished, busy = _finished_cells(settings, engine, store, progress)
     twins = _finished_twins(settings, engine, store, progress) if settings.twins else {}
-    limits = {one: _kept_limits(one, settings, store) for one in settings.scenarios}
+    limits = {one: _load_limits(one, settings, store) for one in settings.scenarios}
     readings = results.read(finished, settings.metrics, limits)
     verdicts = results.judge(readings, limits)
     shares = [
@@ -121,25 +121,25 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
     return outcome
 
 
-def _kept_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits:
-    """What theory says of a scenario, computed once."""
+def _load_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits:
+    """The limits of the metrics in a scenario, loaded from the store or computed and saved."""
     path = store.folder / f"limits-{scenario.name}.json"
     names = {f"{binning} {metric.name}" for binning in BINNINGS for metric in settings.metrics}
-    kept = kept_object(path)
-    if not names <= set(kept):
+    saved = load_object(path)
+    if not names <= set(saved):
         limits = limits_of(scenario, settings.metrics, settings.n_threads)
-        kept = {" ".join(name): list(astuple(limit)) for name, limit in limits.items()}
-        write_text(str(path), json.dumps(kept))
-    return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in kept.items()}
+        saved = {" ".join(name): list(astuple(limit)) for name, limit in limits.items()}
+        write_text(str(path), json.dumps(saved))
+    return {(name.split()[0], name.split()[1]): Limit(*numbers) for name, numbers in saved.items()}
 
 
 def _finished_cells(
     settings: Settings, engine: str, store: Store, progress: Progress
 ) -> tuple[list[CellTables], float]:
-    """All cells, from files or computed now, and how busy the threads were."""
+    """All cells, loaded or computed, and the mean number of busy threads."""
     measures = measures_of(settings.metrics)
-    held = {cell: store.load_cell(cell, measures) for cell in settings.cells}
-    waiting = [cell for cell, done in held.items() if done is None]
+    tables = {cell: store.load_cell(cell, measures) for cell in settings.cells}
+    waiting = [cell for cell, done in tables.items() if done is None]
     log, seconds, cpu_seconds = TimingLog(store, measures, settings.n_threads), 0.0, 0.0
     with progress("calibrated rows", sum(cell.n_rows for cell in waiting)) as tick:
         for timed in (True, False):
@@ -147,28 +147,28 @@ def _finished_cells(
                 done = tabulate_cells(batch, measures, engine, settings.n_threads, tick)
                 seconds, cpu_seconds = seconds + done.seconds, cpu_seconds + done.cpu_seconds
                 for finished in done.cells:
-                    held[finished.cell] = finished
+                    tables[finished.cell] = finished
                     store.save_cell(finished)
                 if timed:
                     log.add(batch, Timing(done.seconds, drawing_seconds(batch, settings.n_threads)))
     busy = cpu_seconds / seconds if seconds else float("nan")
-    return [done for done in held.values() if done is not None], busy
+    return [done for done in tables.values() if done is not None], busy
 
 
 def _finished_twins(
     settings: Settings, engine: str, store: Store, progress: Progress
 ) -> dict[Cell, dict[tuple[str, str], float]]:
     """The metrics of the miscalibrated twins of the first seed's cells."""
-    cells, found = settings.first_seed, {}
-    held = {cell: store.load(f"twins-{cell.name}", cell.n_rows) for cell in cells}
-    with progress("miscalibrated twins", sum(cell.n_rows for cell in cells if held[cell] is None)) as tick:
+    cells, values = settings.first_seed, {}
+    loaded = {cell: store.load(f"twins-{cell.name}", cell.n_rows) for cell in cells}
+    with progress("miscalibrated twins", sum(cell.n_rows for cell in cells if loaded[cell] is None)) as tick:
         for cell in cells:
-            tables = held[cell]
+            tables = loaded[cell]
             if tables is None:
                 tables = tabulate_twins(cell, engine, settings.n_threads, tick)
                 store.save(f"twins-{cell.name}", tables)
-            found[cell] = twin_values(cell, tables)
-    return found
+            values[cell] = twin_values(cell, tables)
+    return values
 
 
 def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
@@ -230,7 +230,7 @@ def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]
 
 
 def machine() -> dict[str, str]:
-    """What the run was made on."""
+    """Versions and processor of this machine."""
     return {
         "python": platform.python_version(),
         "system": platform.platform(terse=True),
@@ -239,7 +239,7 @@ def machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The name of the processor and how many of its cores there are."""
+    """The name of the processor and its number of cores."""
     name = platform.processor() or platform.machine()
     listed = Path("/proc/cpuinfo")
     if listed.exists():
@@ -249,11 +249,11 @@ def _processor() -> str:
 
 
 def report_lines(outcome: Outcome) -> list[str]:
-    """The verdict on everything, in Markdown."""
-    held = len(outcome.verdicts) - len(outcome.failed)
+    """The verdicts, slopes and timing, in Markdown."""
+    agreeing = len(outcome.verdicts) - len(outcome.failed)
     smallest, largest = outcome.mass_shares
     return [
-        f"{held} of {len(outcome.verdicts)} cells agree with theory.",
+        f"{agreeing} of {len(outcome.verdicts)} cells agree with theory.",
         "",
         *results.verdict_lines(outcome.verdicts),
         "",
@@ -265,7 +265,7 @@ def report_lines(outcome: Outcome) -> list[str]:
 
 
 def timing_line(outcome: Outcome) -> str:
-    """How long the grid with one seed took, beside drawing its rows alone."""
+    """The time for the grid with one seed, compared with drawing its rows only."""
     if outcome.timing is None:
         return "The grid with one seed was not timed as a whole with this number of threads."
     timing, n_threads = outcome.timing, outcome.settings.n_threads

@@ -1,22 +1,25 @@
-"""What is to be computed: scenarios, sizes, repeats and the cells they make."""
+"""Scenarios, sample sizes and repeats, and the cells they define."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
+
+from trueness.refusals import InvalidValueError
 
 PAPER_SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 """The numbers of rows of the paper's section 3."""
 
 DEFAULT_REPEATS: Mapping[int, int] = {10_000: 100, 100_000: 30, 1_000_000: 10, 10_000_000: 1}
-"""Enough at the smaller sizes for a mean and a spread, and about as many rows at each size."""
+"""Enough for a mean and a standard deviation at the smaller sizes, with about as many rows at each size."""
 
 MOST_CLASSES = 200
-"""Theory needs a covariance of all ranks for each bin."""
+"""The theory needs a covariance matrix of all ranks for each bin."""
 
 MAX_ALPHA = 1e6
-"""Beyond it all rows are alike to three digits, and the quadratures of the theory take long."""
+"""Beyond it all rows agree to three digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +34,17 @@ class Scenario:
 
     @property
     def n_classes(self) -> int:
-        """C, one for each entry of α."""
+        """C, the number of entries of α."""
         return len(self.alpha)
 
     @property
     def label(self) -> str:
-        """α as it is written on the command line and in results.csv."""
+        """α as written on the command line and in results.csv."""
         return ",".join(f"{value:.12g}" for value in self.alpha)
 
     @property
     def title(self) -> str:
-        """The scenario in words that fit over a panel."""
+        """A short title for a panel of a figure."""
         if len(set(self.alpha)) == 1:
             return f"C = {self.n_classes}, all α = {self.alpha[0]:g}"
         shown = self.alpha if self.n_classes <= 5 else (*self.alpha[:2], self.alpha[-1])
@@ -52,7 +55,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """A name for files: short whatever the number of classes, another one for another α."""
+        """A file name: short for any number of classes, and different for each α."""
         return f"c{self.n_classes}-{sha256(self.label.encode()).hexdigest()[:8]}"
 
 
@@ -66,7 +69,7 @@ def skewed(n_classes: int, first: float) -> Scenario:
 
 
 PAPER_SCENARIOS = tuple(skewed(n_classes, first) for n_classes in (3, 10) for first in (1, 10))
-"""Three and ten classes, equal weights and one class of ten times the weight (the paper, section 3)."""
+"""Three and ten classes, with all α = 1 and with the first α = 10 (the paper, section 3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +82,25 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """A file name."""
         return f"{self.scenario.name}-n{self.n_rows}-s{self.seed}"
 
 
 def sizes_up_to(max_rows: float) -> tuple[int, ...]:
-    """The paper's sizes without those that are too large.
+    """The sample sizes of the paper up to `max_rows`.
 
     >>> sizes_up_to(1e5)
     (10000, 100000)
     """
     sizes = tuple(size for size in PAPER_SIZES if size <= max_rows)
     if not sizes:
-        raise ValueError(f"max_rows must be at least {PAPER_SIZES[0]}, the smallest size, got {max_rows:g}")
+        raise InvalidValueError(
+            "bad-argument",
+            "max_rows must be at least {least}, the smallest sample size, got {value:g}",
+            argument="max_rows",
+            value=max_rows,
+            least=PAPER_SIZES[0],
+        )
     return sizes
 
 
@@ -109,11 +118,11 @@ def grid(
         for size in sizes
         for repeat in range(DEFAULT_REPEATS[size] if repeats is None else repeats)
     ]
-    return sorted(cells, key=lambda cell: cell.seed != seed)  # a stable sort: the order is else the same
+    return sorted(cells, key=lambda cell: cell.seed != seed)  # a stable sort: otherwise the order stays
 
 
 def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
-    """The scenario meant by ``--alpha`` and ``--classes``; one number means the same for every class.
+    """Parse Dirichlet parameters separated by commas; with `n_classes`, one number holds for every class.
 
     >>> parse_alpha("2,1,1").label, parse_alpha("0.5", n_classes=3).label
     ('2,1,1', '0.5,0.5,0.5')
@@ -121,19 +130,33 @@ def parse_alpha(text: str, n_classes: int | None = None) -> Scenario:
     try:
         alpha = tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ValueError(
-            f"alpha must be numbers with commas between them, such as 2,1,1, got {text!r}"
+        raise _refuse_alpha(
+            text, "alpha must be numbers separated by commas, such as 2,1,1, got {value!r}"
         ) from None
     if len(alpha) == 1 and n_classes is not None:
         alpha *= n_classes
     if n_classes is not None and len(alpha) != n_classes:
-        raise ValueError(f"alpha has {len(alpha)} numbers, but there are {n_classes} classes")
+        raise _refuse_alpha(
+            text,
+            "alpha has {n_numbers} numbers, but there are {n_classes} classes",
+            n_numbers=len(alpha),
+            n_classes=n_classes,
+        )
     if len(alpha) > MOST_CLASSES:
-        raise ValueError(
-            f"theory is computed for up to {MOST_CLASSES} classes, got {len(alpha)}: pass fewer with --classes"
+        raise _refuse_alpha(
+            text,
+            "theory is computed for up to {most} classes, got {n_numbers}",
+            most=MOST_CLASSES,
+            n_numbers=len(alpha),
         )
     if len(alpha) < 2 or not all(0 < value <= MAX_ALPHA for value in alpha):
-        raise ValueError(
-            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {text!r}"
+        raise _refuse_alpha(
+            text,
+            "alpha must be one number above 0 and up to {largest:g} for each of two or more classes, got {value!r}",
+            largest=MAX_ALPHA,
         )
     return Scenario(alpha)
+
+
+def _refuse_alpha(text: str, cause: str, **facts: Any) -> InvalidValueError:
+    return InvalidValueError("bad-argument", cause, argument="alpha", value=text, **facts)

@@ -1,9 +1,9 @@
-"""What each metric must read on calibrated rows: statistics.md §3, docs/theory.md.
+"""The expected value of each metric on calibrated rows, by the theorems of docs/theory.md.
 
 For many rows a metric has mean floor + a/√N and standard deviation b/√N. The constants follow from Theorem 4, given the
-mass of each bin, the mean ordered row in it and the mean covariance diag q - qqᵀ of the rank that comes true. Those are
-means over the Dirichlet distribution, taken here over seeded rows, four million up to 16 classes (an error of about
-2e-4 in a and b) and fewer beyond.
+mass of each bin, the mean ordered row in it and the mean covariance diag q - qqᵀ of the rank of the true class. Those
+are means over the Dirichlet distribution, estimated from seeded rows: four million up to 16 classes (an error of about
+2e-4 in a and b), fewer beyond.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
-from trueness.reproduction.cells import BINNINGS, fitted_pilots, ordered_predictions, table_specs
+from trueness.reproduction.cells import BINNINGS, fit_pilots, ordered_predictions, table_specs
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
-from trueness.reproduction.special import mean_entropy, mean_largest
 from trueness.rows import sum_tolerance
 from trueness.simulate import calibrated_streams
 from trueness.table import TableSpec
@@ -27,7 +26,7 @@ from trueness.variation import Variation, as_variation
 
 POPULATION_VALUES, MOST_POPULATION_ROWS = 2**26, 2**22
 POPULATION_SEED = 2602_12975
-"""Far from the seeds that cells have, so that expectation and observation are independent."""
+"""Differs from the seeds of all cells, so that expectation and observation are independent."""
 
 FOLDED_MEAN = math.sqrt(2 / math.pi)
 """E|Z| of a standard normal Z."""
@@ -41,10 +40,10 @@ class Limit:
     a: float
     b: float
     curvature: float = 0.0
-    """What the mean of N·VCE may be off by, because 𝒱 is curved."""
+    """Largest error of the mean of N·VCE due to the curvature of 𝒱."""
 
     def expected(self, n_rows: int) -> float:
-        """The mean of the metric over data sets of so many rows."""
+        """The mean of the metric over data sets of this size."""
         return self.floor + self.a / math.sqrt(n_rows)
 
     def spread(self, n_rows: int) -> float:
@@ -52,9 +51,9 @@ class Limit:
         return self.b / math.sqrt(n_rows)
 
     def second_order(self, n_rows: int) -> float:
-        """How far the mean may be off at finite size: 1.5 % of a/√N at 1e4 rows, falling as 1/N (statistics.md §3).
+        """Allowed error of the mean at finite size: 1.5 % of a/√N at 1e4 rows, decreasing as 1/N.
 
-        That was measured for the paper's scenarios. With more classes the curvature of 𝒱 may count for more.
+        This was measured for the paper's scenarios. With more classes the curvature of 𝒱 may have a larger effect.
         """
         return max(1.5 * self.a, self.curvature) / n_rows
 
@@ -74,23 +73,25 @@ class BinMoments:
     covariance: FloatArray
     """E[diag q - qqᵀ | B_m], (M, C, C)."""
     gap: FloatArray
-    """E[(H + q₁ - 1) 1_{B_m}], (M,): what the uncertainty gap of a bin adds to UCE, with its sign turned."""
+    """E[(H + q₁ - 1) 1_{B_m}], (M,): the contribution of a bin to UCE, with opposite sign."""
     square: float
-    """E[(H + r₁ - 1)²], with r₁ = 1 if the first rank comes true."""
+    """E[(H + r₁ - 1)²], with r₁ = 1 if the true class has rank 1."""
 
 
 def uce_floor(scenario: Scenario) -> float:
-    """|E[H] + E[max p] - 1|: what UCE tends to on calibrated rows if the gaps of all bins have one sign."""
+    """|E[H] + E[max p] - 1|: the limit of UCE on calibrated rows if the gaps of all bins have the same sign."""
     return abs(mean_gap(scenario))
 
 
 def mean_gap(scenario: Scenario) -> float:
-    """E[H] + E[max p] - 1 with its sign: the mean entropy less the mean error rate of calibrated rows."""
+    """E[H] + E[max p] - 1 with its sign: the mean entropy minus the mean error rate of calibrated rows."""
+    from trueness.reproduction.dirichlet import mean_entropy, mean_largest
+
     return mean_entropy(scenario.alpha) + mean_largest(scenario.alpha) - 1
 
 
 _PUBLISHED = (
-    # UCE's b, and a, b of VCE and ECE in bins of equal width, then in bins of equal frequency (statistics.md §3)
+    # UCE's b, and a, b of VCE and ECE in bins of equal width, then in bins of equal frequency
     (0.4718, (1.1584, 0.3094), (1.0728, 0.2812), (1.2338, 0.3115), (1.1693, 0.2812)),
     (0.3706, (1.5772, 0.4262), (0.7715, 0.2159), (1.7756, 0.4262), (0.8743, 0.2159)),
     (0.4502, (0.4815, 0.1874), (0.7636, 0.2701), (0.7733, 0.1877), (1.1279, 0.2701)),
@@ -99,9 +100,9 @@ _PUBLISHED = (
 
 
 def published_limits(scenario: Scenario) -> Limits | None:
-    """The limits of VCE, ECE and UCE in one of the paper's scenarios, from statistics.md §3; None for others.
+    """The known limits of VCE, ECE and UCE in one of the paper's scenarios; None for others.
 
-    `population_limits` computes the same; tests hold the two against each other.
+    `bin_moments` and the formulas below give the same values; a test compares them.
     """
     if scenario not in PAPER_SCENARIOS:
         return None
@@ -115,20 +116,20 @@ def published_limits(scenario: Scenario) -> Limits | None:
 def variation_limit(moments: BinMoments, variation: Variation) -> Limit:
     """Mean and standard deviation of the limit of √N·VCE, Σ_m s_m |Z_m| with the s_m of `limit_terms`.
 
-    E 𝒱(r̄) is less than 𝒱(q̄) by about ½ tr(-∇²𝒱 Σ_m)/n_m, by no more than which E|𝒱(r̄) - 𝒱(q̄)| changes.
+    E 𝒱(r̄) is less than 𝒱(q̄) by about ½ tr(-∇²𝒱 Σ_m)/n_m, which bounds the change of E|𝒱(r̄) - 𝒱(q̄)|.
     """
-    terms, held = limit_terms(moments, variation), moments.weight > 0
-    spread = np.diagonal(moments.covariance[held], axis1=1, axis2=2)
+    terms, filled = limit_terms(moments, variation), moments.weight > 0
+    spread = np.diagonal(moments.covariance[filled], axis1=1, axis2=2)
     return Limit(
         0.0,
         FOLDED_MEAN * float(terms.sum()),
         math.sqrt((1 - FOLDED_MEAN**2) * float(terms @ terms)),
-        float(np.sum(spread * _bend(variation, moments.ordered[held]))) / 2,
+        float(np.sum(spread * _curvature(variation, moments.ordered[filled]))) / 2,
     )
 
 
-def _bend(variation: Variation, x: FloatArray) -> FloatArray:
-    """-∂²V/∂x² for each entry of x, (M, C); there are no mixed ones in the measures that are reproduced."""
+def _curvature(variation: Variation, x: FloatArray) -> FloatArray:
+    """-∂²V/∂x² for each entry of x, (M, C); mixed derivatives are 0 for the measures of the reproduction."""
     if variation.name == "entropy":
         return np.asarray(1 / (np.maximum(x, 1e-300) * math.log(x.shape[1])))
     if variation.name == "iqv":
@@ -139,19 +140,19 @@ def _bend(variation: Variation, x: FloatArray) -> FloatArray:
 def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
     """Theorem 4: √N·VCE ⇒ Σ_m √π_m σ_m |Z_m| with σ_m² = ∇Vᵀ E[diag q - qqᵀ | B_m] ∇V. Here √π_m σ_m, (M,).
 
-    The Z_m are independent standard normals. Bins that hold no rows add nothing.
+    The Z_m are independent standard normals. Empty bins contribute nothing.
     """
-    held = moments.weight > 0
-    slopes = gradient(variation, moments.ordered[held])
-    variance = np.einsum("mi,mij,mj->m", slopes, moments.covariance[held], slopes)
-    return np.asarray(np.sqrt(moments.weight[held] * np.maximum(variance, 0.0)))
+    filled = moments.weight > 0
+    slopes = gradient(variation, moments.ordered[filled])
+    variance = np.einsum("mi,mij,mj->m", slopes, moments.covariance[filled], slopes)
+    return np.asarray(np.sqrt(moments.weight[filled] * np.maximum(variance, 0.0)))
 
 
 def gradient(variation: Variation, x: FloatArray) -> FloatArray:
-    """∇V at each row of x, (M, C), by central differences; a constant along (1, …, 1) is of no account.
+    """∇V at each row of x, (M, C), by central differences, up to a multiple of (1, …, 1), which has no effect.
 
-    The step is relative to the entry, so that the steep entropy of a rare rank is met too. Rounding is left in the
-    slope of ranks that almost never come true; Theorem 4 weights it by their probability, so that it does not count.
+    The step is relative to the entry, because entropy is steep at rare ranks. The slope of very rare ranks has a large
+    rounding error, but Theorem 4 weights it by their probability.
     """
     steps = 1e-5 * np.maximum(x, 1e-12)[:, :, None] * np.eye(x.shape[1])
     rise = variation.of(x[:, None] + steps) - variation.of(x[:, None] - steps)
@@ -175,9 +176,9 @@ def ranked_limit(moments: BinMoments, distance: str) -> Limit:
 
 
 def uncertainty_limit(moments: BinMoments, scenario: Scenario) -> Limit:
-    """UCE tends to Σ_m |E[(H + q₁ - 1) 1_{B_m}]|: the closed form, and twice what bins of the other sign hold.
+    """UCE tends to Σ_m |E[(H + q₁ - 1) 1_{B_m}]|: the closed form plus twice the sum over bins of the other sign.
 
-    With bins of both signs their edges matter as well, whose own noise is left out of the spread.
+    With bins of both signs the limit also depends on their edges, whose noise the spread does not include.
     """
     whole = mean_gap(scenario)
     against = float(np.sum(np.maximum(-math.copysign(1.0, whole) * moments.gap, 0.0)))
@@ -193,15 +194,15 @@ def bin_moments(
     n_rows: int | None = None,
     seed: int = POPULATION_SEED,
 ) -> dict[tuple[str, str], BinMoments]:
-    """The moments of the bins of each measure and binning, over so many rows of the scenario.
+    """The moments of the bins of each measure and binning, over `n_rows` rows of the scenario.
 
-    By default as many as a minute is enough for, whatever the number of classes. The sums of the streams are added in
-    their order, so that the number of threads does not matter.
+    The default number of rows takes less than a minute for any number of classes. The sums of the streams are added in
+    a fixed order, so that the number of threads does not matter.
     """
     if n_rows is None:
         n_rows = min(MOST_POPULATION_ROWS, POPULATION_VALUES // scenario.n_classes)
     streams = calibrated_streams(n_rows, scenario.alpha, seed)
-    (pilot,) = fitted_pilots([streams], measures, "portable", n_threads)
+    (pilot,) = fit_pilots([streams], measures, "portable", n_threads)
     specs = table_specs(measures, scenario.n_classes, pilot.fitted)
 
     def add_up(spans: Iterable[tuple[int, int]]) -> list[tuple[int, list[_Moments]]]:
@@ -245,11 +246,11 @@ def _entropy(q: FloatArray) -> FloatArray:
 def _means(parts: Sequence[_Moments]) -> BinMoments:
     """The means of `BinMoments` from the sums of all streams."""
     rows, ordered, covariance, gap, square = (sum(field[1:], field[0]) for field in zip(*parts, strict=True))
-    n_rows, held = rows.sum(), np.maximum(rows, 1)
+    n_rows, filled = rows.sum(), np.maximum(rows, 1)
     return BinMoments(
         weight=rows / n_rows,
-        ordered=ordered / held[:, None],
-        covariance=covariance / held[:, None, None],
+        ordered=ordered / filled[:, None],
+        covariance=covariance / filled[:, None, None],
         gap=gap / n_rows,
         square=square / n_rows,
     )

@@ -1,7 +1,7 @@
-"""Miscalibrated twins of the calibrated rows: the same labels, predictions spoiled in known ways.
+"""Miscalibrated twins of the calibrated rows: the same labels, with predictions distorted in known ways.
 
-Which metric sees which fault? One that does reads more and more times its calibrated value as rows are added; one that
-is blind stays where the calibrated rows are, however many there are.
+They show which metric detects which fault: relative to its value on the calibrated rows, a metric that detects it grows
+with the number of rows, and one that does not stays at 1.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import EqualWidth
-from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tabulated
+from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tables_of
 from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.scenarios import Cell
 from trueness.rows import Rows
@@ -22,20 +22,20 @@ from trueness.table import CalibrationTable, TableSpec
 from trueness.variation import variations
 
 TWIN_METRICS = (*PAPER_METRICS, *(metric for metric in FURTHER_METRICS if metric.name.startswith("rce")))
-"""What a report shows side by side."""
+"""The metrics that are computed for every twin."""
 
 CALIBRATED = "calibrated"
 
 
 class Twin(NamedTuple):
-    """A way to spoil rows, with its name."""
+    """A named way to distort predictions."""
 
     name: str
-    spoil: Callable[[FloatArray], FloatArray]
+    distort: Callable[[FloatArray], FloatArray]
 
 
 def twins_for(n_classes: int) -> tuple[Twin, ...]:
-    """The faults that rows of so many classes can have; with two there is no tail, and only ranks 1 and 2 to swap.
+    """The twins for a number of classes; with two classes there is no tail, and only ranks 1 and 2 can be swapped.
 
     >>> [twin.name for twin in twins_for(2)]
     ['calibrated', 'sharpened', 'ranks swapped']
@@ -53,7 +53,7 @@ def twins_for(n_classes: int) -> tuple[Twin, ...]:
 def tabulate_twins(
     cell: Cell, engine: str, n_threads: int, tick: Tick = lambda _: None
 ) -> list[CalibrationTable]:
-    """For each twin of a cell its tables by entropy and by confidence, in bins of equal width."""
+    """For each twin of a cell, its tables by entropy and by confidence, in bins of equal width."""
     streams = calibrated_streams(cell.n_rows, cell.scenario.alpha, cell.seed)
     twins, specs = twins_for(cell.scenario.n_classes), _specs(cell.scenario.n_classes)
 
@@ -64,9 +64,9 @@ def tabulate_twins(
             parts = [
                 part
                 for twin in twins
-                for part in tabulated(Rows.of(y_true, twin.spoil(y_prob)), specs, engine)
+                for part in tables_of(Rows.of(y_true, twin.distort(y_prob)), specs, engine)
             ]
-            tables = [held + part for held, part in zip(tables, parts, strict=True)]
+            tables = [total + part for total, part in zip(tables, parts, strict=True)]
             tick(len(y_true))
         return tables
 
@@ -87,7 +87,7 @@ def twin_values(cell: Cell, tables: Sequence[CalibrationTable]) -> dict[tuple[st
     pairs = zip(tables[::2], tables[1::2], strict=True)
     by_measure = [dict(zip(PAPER_MEASURES, pair, strict=True)) for pair in pairs]
     return {
-        (twin.name, metric.name): metric.read(held[metric.measure])
-        for twin, held in zip(twins_for(cell.scenario.n_classes), by_measure, strict=True)
+        (twin.name, metric.name): metric.read(tables_by_measure[metric.measure])
+        for twin, tables_by_measure in zip(twins_for(cell.scenario.n_classes), by_measure, strict=True)
         for metric in TWIN_METRICS
     }

@@ -1,11 +1,8 @@
-"""The shipped example and the command ``trueness``."""
+"""The shipped example and `trueness demo`."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import trueness as tn
 from trueness import demo
@@ -42,7 +39,7 @@ def test_the_answer_shows_the_numbers_of_the_library():
 
 
 def test_each_model_has_its_word():
-    assessments = demo.compared(demo.load_digits()).assessments
+    assessments = demo.compare_models(demo.load_digits()).assessments
     assert assessments["naive_Bayes"].verdict.kind == "over-confident"
     assert assessments["random_forest"].verdict.kind == "under-confident"
 
@@ -73,27 +70,6 @@ def test_a_terminal_without_unicode_gets_plain_characters():
     assert len(text) == len(demo.answer())
 
 
-def test_the_command_says_its_version(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"trueness {tn.__version__}\n"
-
-
 def test_the_citation_names_this_version():
     citation = Path(__file__).parents[2].joinpath("CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {tn.__version__}" in citation.splitlines()
-
-
-@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["demo", "--nonsense"]])
-def test_wrong_arguments_end_with_2(arguments, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    cause, remedy = capsys.readouterr().err.splitlines()
-    assert cause.startswith("trueness")
-    assert remedy.endswith("--help lists what there is")
-
-
-def test_the_package_can_be_run():
-    command = [sys.executable, "-m", "trueness", "--version"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert run.stdout == f"trueness {tn.__version__}\n"

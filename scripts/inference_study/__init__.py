@@ -1,0 +1,1 @@
+"""The parts of the study of the inference; `scripts/study_inference.py` runs them."""

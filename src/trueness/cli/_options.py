@@ -1,0 +1,246 @@
+"""The options that several commands share, declared once under the names of the Python arguments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Container, Sequence
+from typing import Any, Protocol
+
+DEFAULT_BINS = 10
+DEFAULT_RESAMPLES = 999
+GRID_CELLS = 4000
+
+FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz")
+"""The same as `trueness.files.FORMATS`, which `--help` must not import; a test compares them."""
+
+TO_STANDARD_OUTPUT = "- for standard output"
+
+OLD_SPELLINGS = {
+    "--by": "--groups",
+    "--weight": "--sample-weight",
+    "--logits": "--from-logits",
+    "--seed": "--rng-seed",
+    "--threads": "--n-threads",
+    "--numbers": "--n-bins",
+    "--rows": "--n-rows",
+    "--classes": "--n-classes",
+}
+"""Options of earlier versions. They are accepted, but neither shown in the help nor completed."""
+
+
+class Arguments(Protocol):
+    """A parser, or a group of its arguments."""
+
+    def add_argument(self, *names: str, **settings: Any) -> Any:
+        """As in `argparse.ArgumentParser`."""
+
+
+def number_of_bins(text: str) -> int:
+    """Parse a number of bins."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"the number of bins must be a whole number from 1 up, got {text!r}")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """Parse a seed."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"the seed must be a whole number from 0 up, got {text!r}")
+    return int(text)
+
+
+SHARED: dict[str, dict[str, Any]] = {
+    "--groups": {
+        "action": "append",
+        "metavar": "COLUMN",
+        "help": "column of groups; for combinations of columns write region,sex or repeat the option",
+    },
+    "--format": {"choices": FORMATS, "help": "format of all files, instead of that of their endings"},
+    "--label": {"metavar": "COLUMN", "help": "column of true classes"},
+    "--probs": {
+        "metavar": "COLUMNS",
+        "help": "columns of probabilities: 'p_*' (by number, else in file order), a,b,c or 1-10 (in this order), "
+        "or one list column",
+    },
+    "--label-file": {"metavar": "NPY", "help": "labels for predictions in an NPY file"},
+    "--classes": {
+        "metavar": "NAMES",
+        "help": "class names such as cat,dog, matched to the columns by name; `columns`: the names of the columns; "
+        "`index`: labels are class indices",
+    },
+    "--no-header": {
+        "action": "store_true",
+        "help": "CSV without a header line: columns are named 1, 2, 3, …",
+    },
+    "--sample-weight": {"metavar": "COLUMN", "help": "column of row weights"},
+    "--where": {
+        "action": "append",
+        "default": [],
+        "metavar": "CONDITION",
+        "help": "keep rows that satisfy 'age >= 65', 'day < 2026-11-16' or 'site in a, b'; if repeated, all of them",
+    },
+    "--on-bad-rows": {
+        "choices": ("refuse", "skip"),
+        "default": "refuse",
+        "help": "refuse the file (default), or skip bad rows and count them by reason",
+    },
+    "--variation": {"default": "entropy", "metavar": "NAME", "help": "variation measure (default: entropy)"},
+    "--confidence-bins": {
+        "type": number_of_bins,
+        "metavar": "M",
+        "help": "number of equal-width confidence bins for ECE (default: bins like those of the variation measure)",
+    },
+    "--exact": {
+        "action": "store_true",
+        "help": "compute the edges of --equal-mass from all values, in two passes over the files",
+    },
+    "--ties": {
+        "choices": ("first", "split"),
+        "default": "first",
+        "help": "rank equal probabilities by class index (default), or split the rank among them",
+    },
+    "--engine": {
+        "choices": ("auto", "portable", "fused"),
+        "default": "auto",
+        "help": "engine that computes the tables (default: auto, the fastest one available)",
+    },
+    "--n-threads": {
+        "type": int,
+        "metavar": "N",
+        "help": "number of threads; the table does not depend on it",
+    },
+    "--level": {
+        "type": float,
+        "default": 0.95,
+        "metavar": "P",
+        "help": "confidence level of intervals (default: 0.95)",
+    },
+    "--resamples": {
+        "type": int,
+        "metavar": "R",
+        "help": f"number of resamples (default: {DEFAULT_RESAMPLES})",
+    },
+    "--rng-seed": {
+        "type": seed,
+        "default": 0,
+        "metavar": "S",
+        "help": "seed of the random number generator (default: 0)",
+    },
+    "--tolerance": {
+        "metavar": "X",
+        "help": "largest negligible error, for VCE, ECE and RCE alike or by metric (vce=.02,ece=.01); the verdict then "
+        "says whether the error is negligible, larger, or undecided",
+    },
+    "--checkpoint": {"metavar": "FILE", "help": "save the sums regularly, and resume from them"},
+    "--checkpoint-every": {
+        "type": float,
+        "default": 10.0,
+        "metavar": "SECONDS",
+        "help": "shortest time between two checkpoints (default: 10)",
+    },
+}
+
+_SCALES = {
+    "--from-logits": "the numbers are logits: apply softmax",
+    "--logprobs": "the numbers are logarithms of probabilities",
+    "--percent": "the numbers are percentages such as 85 or 85%%: divide by 100",
+    "--normalize": "divide each row by its sum",
+}
+_COLUMN_OPTIONS = (
+    "--format",
+    "--label",
+    "--probs",
+    "--label-file",
+    "--classes",
+    "--no-header",
+    "--sample-weight",
+    "--where",
+    "--on-bad-rows",
+)
+
+
+def add_options(parser: Arguments, *names: str, help: str | None = None) -> None:
+    """Add shared options by name; `help` replaces their usual help text."""
+    for name in names:
+        settings = SHARED[name]
+        parser.add_argument(name, **(settings if help is None else {**settings, "help": help}))
+
+
+def add_files(
+    parser: argparse.ArgumentParser, help: str = "files, globs or folders; - for standard input"
+) -> None:
+    """Add the positional arguments that name files of predictions."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help=help)
+
+
+def add_output(parser: argparse.ArgumentParser, metavar: str, help: str) -> None:
+    """Add the option that names the output file."""
+    parser.add_argument(
+        "-o", "--output", required=True, metavar=metavar, help=f"{help}; {TO_STANDARD_OUTPUT}"
+    )
+
+
+def add_json(parser: Arguments) -> None:
+    """Add the option that writes the result as JSON instead of text."""
+    parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
+
+
+def add_column_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reading files: columns, classes, scale of the numbers, filter, bad rows."""
+    group = parser.add_argument_group(
+        "input", "Unspecified columns are detected when unambiguous. The column of each class is printed."
+    )
+    add_options(group, *_COLUMN_OPTIONS)
+    scale = group.add_mutually_exclusive_group()
+    for name, text in _SCALES.items():
+        scale.add_argument(name, action="store_true", help=text)
+
+
+def add_bin_options(group: Any) -> None:
+    """Add the options for the bins of the variation measure and of confidence."""
+    bins = group.add_mutually_exclusive_group()
+    bins.add_argument(
+        "--bins", type=int, metavar="M", help=f"number of equal-width bins (default: {DEFAULT_BINS})"
+    )
+    bins.add_argument(
+        "--equal-mass",
+        type=int,
+        metavar="M",
+        help=f"number of bins with equally many rows, from a grid of {GRID_CELLS} cells in one pass",
+    )
+    bins.add_argument("--edges", metavar="E0,E1,…", help="bin edges, as values of the variation measure")
+    add_options(group, "--confidence-bins")
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the tables that are computed from the rows."""
+    group = parser.add_argument_group("tables")
+    add_options(group, "--variation")
+    add_bin_options(group)
+    add_options(group, "--exact", "--ties", "--engine", "--n-threads")
+
+
+def add_inference_options(parser: argparse.ArgumentParser, *further: str) -> None:
+    """Add the options for intervals and p-values, and further shared options."""
+    add_options(parser.add_argument_group("inference"), "--level", "--resamples", "--rng-seed", *further)
+
+
+def add_checkpoint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for resuming an interrupted run."""
+    add_options(parser.add_argument_group("long runs"), "--checkpoint", "--checkpoint-every")
+
+
+def with_current_spellings(given: Sequence[str], known: Container[str]) -> list[str]:
+    """The arguments with options of earlier versions replaced by their current names, if only these are known.
+
+    >>> with_current_spellings(["x.csv", "--by=site", "--", "--by"], {"--groups"})
+    ['x.csv', '--groups=site', '--', '--by']
+    """
+    end = given.index("--") if "--" in given else len(given)
+    return [*(_current_spelling(argument, known) for argument in given[:end]), *given[end:]]
+
+
+def _current_spelling(argument: str, known: Container[str]) -> str:
+    option, equals, value = argument.partition("=")
+    today = OLD_SPELLINGS.get(option)
+    return argument if option in known or today not in known else f"{today}{equals}{value}"

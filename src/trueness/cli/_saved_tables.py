@@ -1,0 +1,105 @@
+"""Files of saved tables among the arguments, and the options that do not apply to them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.files import GroupedTables
+
+_PAGES = (".html", ".htm")
+
+
+def are_reports(files: Sequence[str]) -> bool:
+    """Whether some files are HTML reports, which contain tables."""
+    return any(name.lower().endswith(_PAGES) for name in files)
+
+
+def are_tables(files: Sequence[str]) -> bool:
+    """Whether the files hold saved tables; refused if only some of them do."""
+    saved = [name for name in files if name.lower().endswith((".json", *_PAGES))]
+    if saved and len(saved) != len(files):
+        raise InvalidValueError(
+            "mixed-inputs",
+            "{argument} is a file of tables, other files hold predictions",
+            "tabulate those first, then merge",
+            argument=saved[0],
+        )
+    return bool(saved)
+
+
+_ROW_OPTIONS: dict[str, Any] = {
+    "format": None,
+    "label": None,
+    "probs": None,
+    "label_file": None,
+    "classes": None,
+    "sample_weight": None,
+    "from_logits": False,
+    "logprobs": False,
+    "percent": False,
+    "no_header": False,
+    "normalize": False,
+    "where": [],
+    "on_bad_rows": "refuse",
+    "variation": "entropy",
+    "exact": False,
+    "ties": "first",
+    "checkpoint": None,
+}
+"""Options for reading and summing rows, with their defaults."""
+
+
+def refuse_row_options(arguments: argparse.Namespace) -> None:
+    """Refuse options that have no effect on saved tables, whose rows are summed already."""
+    for name, default in _ROW_OPTIONS.items():
+        if getattr(arguments, name) != default:
+            raise InvalidValueError(
+                "conflicting-arguments",
+                "{argument} applies to rows, and {file} holds tables",
+                "leave it out, or name the files of predictions",
+                argument=f"--{name.replace('_', '-')}",
+                file=arguments.files[0],
+            )
+
+
+def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> None:
+    """Refuse groups other than those of the tables."""
+    from trueness.rows.groups import joined
+
+    if not groups:
+        return
+    columns = [column.strip() for part in groups for column in part.split(",")]
+    if tables.by not in (joined(groups), joined(columns)):
+        raise InvalidValueError(
+            "groups-differ",
+            "{argument} {value}: these tables were made {groups}",
+            "make them with trueness tabulate --groups, or leave it out",
+            argument="--groups",
+            value=",".join(groups),
+            groups="without groups" if tables.by is None else f"by {tables.by!r}",
+        )
+
+
+def saved_paths(files: Sequence[str]) -> list[str]:
+    """The files that names and globs match; a duplicate is refused, because its rows would count twice."""
+    from trueness.files import matching_paths, refuse_twice
+
+    paths: list[str] = []
+    for name in files:
+        matches = [name] if os.path.exists(name) else matching_paths(name)
+        if not matches:
+            raise InvalidValueError(
+                "missing-file",
+                "there is no file {argument!r}",
+                "name files that trueness tabulate wrote",
+                argument=name,
+            )
+        paths += matches
+    refuse_twice(paths)
+    return paths

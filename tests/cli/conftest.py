@@ -1,0 +1,44 @@
+"""Files of predictions for the tests of the command."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.cli import main
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the examples of the help name."""
+    folder = tmp_path_factory.mktemp("examples")
+    for name, seed, sharpen in (
+        ("preds.parquet", 0, None),
+        ("preds.csv", 0, None),
+        ("a.parquet", 0, None),
+        ("b.parquet", 0, "1.4"),
+        ("b.csv", 0, "1.4"),
+        ("shard-1.parquet", 1, None),
+        ("shard-2.parquet", 2, None),
+        ("over.npz", 0, "1.6"),
+    ):
+        more = [] if sharpen is None else ["--sharpen", sharpen]
+        arguments = ["simulate", "--n-rows", "2000", "--alpha", "10,1,1", "--rng-seed", str(seed), *more]
+        assert main([*arguments, "-o", str(folder / name)]) == 0
+    for name in ("shard-1", "shard-2"):
+        assert main(["tabulate", str(folder / f"{name}.parquet"), "-o", str(folder / f"{name}.json")]) == 0
+    shutil.copy(folder / "shard-1.json", folder / "all.json")
+    assert main(["assess", str(folder / "a.parquet"), "--report", str(folder / "report.html")]) == 0
+    assert main(["tabulate", str(folder / "preds.parquet"), "--grid", "-o", str(folder / "grid.json")]) == 0
+    return folder
+
+
+@pytest.fixture
+def npz(tmp_path: Path) -> str:
+    """An over-confident model."""
+    y_true, y_prob = tn.simulate.calibrated(3000, [5, 1, 1], rng=0)
+    path = tmp_path / "x.npz"
+    np.savez(path, y_true=y_true, y_prob=tn.simulate.sharpen(y_prob, 1.5), site=np.arange(3000) % 2)
+    return str(path)

@@ -1,0 +1,41 @@
+"""`trueness bins`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.cli import main
+
+pytestmark = pytest.mark.cli
+
+
+def test_the_sweep_equals_that_of_the_library(files: Path, tmp_path: Path, capsys: Any) -> None:
+    arrays = np.load(files / "over.npz")
+    fine = tn.tabulate(arrays["y_true"], arrays["y_prob"], bins=tn.FineGrid())
+    expected = tn.sweep_bins(fine, [5, 20], rng=0)
+    out = str(tmp_path / "s.json")
+    assert main(["bins", str(files / "over.npz"), "--n-bins", "5,20", "--json", out]) == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+    assert json.loads(Path(out).read_text()) == expected.to_dict()
+    assert main(["bins", str(files / "over.npz"), "--n-bins", "5,20", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == expected.to_dict()
+
+
+@pytest.mark.parametrize("numbers", ["5,x", "", "5;6"])
+def test_numbers_are_numbers(files: Path, capsys: Any, numbers: str) -> None:
+    assert main(["bins", str(files / "over.npz"), "--n-bins", numbers]) == 2
+    assert "such as 5,10,20" in capsys.readouterr().err
+
+
+def test_more_bins_than_the_tables_have(npz: str, tmp_path: Path, capsys: Any) -> None:
+    saved = str(tmp_path / "t.json")
+    assert main(["tabulate", npz, "-o", saved]) == 0
+    assert main(["bins", saved]) == 2
+    cause, remedy = capsys.readouterr().err.splitlines()[-2:]
+    assert cause == "trueness bins: the 10 bins of the tables cannot be divided into 80"
+    assert "--grid" in remedy
+    assert main(["bins", saved, "--n-bins", "5,10"]) == 0

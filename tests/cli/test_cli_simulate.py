@@ -1,0 +1,45 @@
+"""`trueness simulate`."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_process import run
+
+import trueness as tn
+from trueness.cli import main
+from trueness.files import load_tables
+
+pytestmark = pytest.mark.cli
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv", "tsv.gz", "jsonl.zst", "npz"])
+def test_the_rows_are_those_of_the_library(tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"x.{ending}"
+    run("simulate", "--n-rows", "1.5e3", "--alpha", "2,1,1", "--rng-seed", 3, "--sharpen", 1.2, "-o", out)
+    y_true, y_prob = tn.simulate.calibrated(1500, [2, 1, 1], rng=3)
+    expected = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2))
+    assert main(["tabulate", str(out), "-o", str(tmp_path / "t.json")]) == 0
+    assert load_tables(str(tmp_path / "t.json")).whole[0] == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--n-rows", "x", "--alpha", "1,1"],
+        ["--n-rows", "1.5", "--alpha", "1,1"],
+        ["--n-rows", "10", "--alpha", "a"],
+        ["--n-rows", "10", "--alpha", "1"],
+        ["--n-rows", "10", "--alpha", "1,1", "--sharpen", "-1"],
+    ],
+)
+def test_wrong_arguments_write_nothing(tmp_path: Path, arguments: list[str], capsys: Any) -> None:
+    assert main(["simulate", *arguments, "-o", str(tmp_path / "x.csv")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_ending(tmp_path: Path, capsys: Any) -> None:
+    for name in ("x.docx", "x.npy"):
+        assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", str(tmp_path / name)]) == 2
+        assert "none that can be written" in capsys.readouterr().err
