@@ -32,13 +32,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from trueness._arguments import require_choice
-from trueness.assessment import Assessment, Comparison, assess, compare
+from trueness.assessment import REPORTED, Assessment, Comparison, assess, compare
 from trueness.bins import Bins
-from trueness.metrics import (
-    expected_calibration_error,
-    ranked_calibration_error,
-    variation_calibration_error,
-)
 from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
 from trueness.recalibration import DEFAULT_BINS, tempered, variation_temperature
 from trueness.table import CalibrationTable
@@ -58,7 +53,6 @@ __all__ = [
     "vce_scorer",
 ]
 
-NUMBERS = ("vce", "ece", "rce")
 METHODS = ("sigmoid", "isotonic", "temperature", "variation")
 AS_IT_IS = "as it is"
 
@@ -69,8 +63,9 @@ class CalibrationScorer:
 
     Parameters
     ----------
-    number : "vce", "ece" or "rce"
-        The calibration error.
+    number : str
+        The calibration error, by its key among the reported metrics: "vce", "ece", "rce", "rce_w1", or "net", of which
+        the size counts.
     variation, bins, ties, normalize
         As in `trueness.tabulate`; ECE is always binned by confidence, and ignores `variation`.
     norm, distance
@@ -94,14 +89,14 @@ class CalibrationScorer:
     """Whether weights are requested by metadata routing; set it with `set_score_request`."""
 
     def __post_init__(self) -> None:
-        require_choice("number", self.number, NUMBERS)
+        require_choice("number", self.number, tuple(REPORTED))
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the error of a fitted model's predictions for X."""
         table = tabulate(
             y,
             _probabilities(estimator, X),
-            variation="confidence" if self.number == "ece" else self.variation,
+            variation="confidence" if REPORTED[self.number].by_confidence else self.variation,
             bins=self.bins,
             ties=self.ties,
             sample_weight=sample_weight,
@@ -111,11 +106,8 @@ class CalibrationScorer:
         return -self._error(table)
 
     def _error(self, table: CalibrationTable) -> float:
-        if self.number == "ece":
-            return expected_calibration_error(table, norm=self.norm)
-        if self.number == "rce":
-            return ranked_calibration_error(table, self.distance, norm=self.norm)
-        return variation_calibration_error(table, norm=self.norm)
+        metric = REPORTED[self.number]
+        return abs(metric.read(table, **{option: getattr(self, option) for option in metric.read_options}))
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> CalibrationScorer:
         """A copy of this scorer that requests `sample_weight` by metadata routing."""

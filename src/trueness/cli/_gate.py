@@ -97,7 +97,9 @@ def _number(text: str) -> float | None:
 
 def tolerance_of(arguments: argparse.Namespace) -> dict[str, float] | None:
     """The tolerance that was asked for."""
-    return limits_of("--tolerance", arguments.tolerance, ("vce", "ece", "rce"))
+    from trueness.assessment.reported import bounding
+
+    return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding()))
 
 
 def resamples_of(arguments: argparse.Namespace) -> int:
@@ -183,7 +185,7 @@ def _size_of(result: Assessment, key: str, surely: bool) -> tuple[str, float]:
     from trueness.assessment import REPORTED
     from trueness.files import InputError
 
-    metric = next(metric for metric in REPORTED if metric.key == key)
+    metric = REPORTED[key]
     estimate = metric.of(result)
     if estimate is None:
         raise InputError(

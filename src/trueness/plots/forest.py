@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 """More lines cannot be read: those that stand out most are shown, and it is said how many are not."""
 
-NUMBERS = {"vce": "VCE", "net": "net gap", "ece": "ECE", "rce": "RCE", "rce_w1": "RCE W1"}
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -48,7 +46,7 @@ class Forest:
 
 def of_groups(result: Any, number: str = "net", most: int = MOST_LINES) -> Forest:
     """The groups of an `Assessment`: the debiased number of each, those furthest from the whole first to be kept."""
-    require_choice("number", number, tuple(NUMBERS))
+    require_choice("number", number, tuple(result.metrics))
     if not result.groups:
         raise ValueError("this assessment has no groups: pass groups= to assess")
     lines = [
@@ -60,7 +58,8 @@ def of_groups(result: Any, number: str = "net", most: int = MOST_LINES) -> Fores
         raise ValueError("no group was large enough to be assessed: lower min_group_size")
     whole = _line("all rows", result.n_rows, getattr(result, number), result.p_value)
     kept = most_telling(lines, whole.value, most)
-    label = f"{NUMBERS[number]}, debiased" + (" (above 0: over-confident)" if number == "net" else "")
+    metric = result.metrics[number]
+    label = f"{metric.label}, debiased" + (" (above 0: over-confident)" if metric.signed else "")
     return Forest(number, label, tuple(kept), whole, len(lines) - len(kept), result.level)
 
 
@@ -84,7 +83,7 @@ def most_telling(lines: Sequence[Line], centre: float, most: int) -> list[Line]:
 
 def of_pairs(comparison: Any, number: str = "vce", most: int = MOST_LINES) -> Forest:
     """The pairs of a `Comparison`: by how much the debiased number of the first exceeds that of the second."""
-    require_choice("number", number, tuple(NUMBERS))
+    require_choice("number", number, tuple(comparison.metrics))
     n_rows = next(iter(comparison.assessments.values())).n_rows
     lines = [
         Line(
@@ -99,7 +98,7 @@ def of_pairs(comparison: Any, number: str = "vce", most: int = MOST_LINES) -> Fo
         for contrast in (getattr(pair, number),)
     ]
     kept = most_telling(lines, 0.0, most)
-    label = f"difference in {NUMBERS[number]}, debiased"
+    label = f"difference in {comparison.metrics[number].label}, debiased"
     return Forest(number, label, tuple(kept), None, len(lines) - len(kept), comparison.level)
 
 

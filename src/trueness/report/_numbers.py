@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
@@ -28,8 +27,8 @@ def colour(verdict: Verdict) -> str:
 
 def sentence_of(verdict: Verdict) -> str:
     """The sentence of a verdict, with a capital, a full stop and real minus signs."""
-    text = verdict.sentence
-    return re.sub(r"(?<![\w.])-(?=\d)", "−", f"{text[0].upper()}{text[1:]}.")
+    text = verdict.sentence.replace(" -", " −").replace("[-", "[−")
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
@@ -59,7 +58,7 @@ def cards(result: Assessment) -> Markup:
     made = [
         _card(metric, estimate, measure, result.level)
         for metric, estimate in estimates_of(result)
-        if metric.key != "rce_w1"  # in the table of all numbers; beside RCE it would say the same twice
+        if metric.is_headline  # the others are in the table of all numbers
     ]
     if result.uce is not None:
         made.append(_uce_card(result))

@@ -135,8 +135,8 @@ def _key() -> Markup:
     """What the strips on the cards show."""
     return tag(
         "p",
-        "Large figures of VCE, net gap, ECE and RCE are debiased values, with their interval. On the line below each, "
-        "the dot is the value, the bar its interval, the upright stroke the noise floor, and the dashed one 0.",
+        "Large figures with an interval are debiased values. On the line below each, the dot is the value, the bar its "
+        "interval, the upright stroke the noise floor, and the dashed one 0.",
         class_="detail",
     )
 
