@@ -6,9 +6,7 @@ uncertainty, of the ranks) and three norms. A positive gap means over-confident,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,27 +142,6 @@ def ranked_calibration_error(
     """
     return _error(table, ranked_gap(table, distance), norm, min_count)
 
-
-@dataclass(frozen=True, slots=True)
-class TableMetric:
-    """How a metric is computed from a table."""
-
-    read: Callable[..., float]
-    """From a table, and the options `norm` and `options`, to the value."""
-    variation: Variation | None = None
-    """The measure by which the table must be binned; None if any will do."""
-    options: tuple[str, ...] = ()
-    is_0_if_calibrated: bool = True
-
-
-TABLE_METRICS: Mapping[str, TableMetric] = MappingProxyType(
-    {
-        "vce": TableMetric(variation_calibration_error),
-        "ece": TableMetric(expected_calibration_error, CONFIDENCE),
-        "uce": TableMetric(uncertainty_calibration_error, ENTROPY, is_0_if_calibrated=False),
-        "rce": TableMetric(ranked_calibration_error, options=("distance",)),
-    }
-)
 
 # The four functions below repeat one call on purpose: bundling the row options would hide them from `help()` (if they
 # were a TypedDict) or from editors and type checkers (if a decorator made the signatures).

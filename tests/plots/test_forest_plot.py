@@ -35,7 +35,7 @@ class TestForest:
             "$x$": tn.simulate.sharpen(y_prob, 0.6),
         }
         comparison = tn.compare(y_true, models, rng=0, resamples=99)
-        display = comparison.plot(number="ece")
+        display = comparison.plot(metric="ece")
         points, _, _ = scattered(display.ax_)
         assert sorted(points[:, 0]) == sorted(pair.ece.difference for pair in comparison.pairs)
         display.figure_.draw_without_rendering()  # a dollar sign does not start a formula

@@ -32,9 +32,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from trueness._arguments import require_choice
-from trueness.assessment import Assessment, Comparison, assess, compare
+from trueness.assessment import REPORTED, Assessment, Comparison, assess, compare
 from trueness.bins import Bins
-from trueness.metrics import TABLE_METRICS
 from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
 from trueness.recalibration import DEFAULT_BINS, scale_by_temperature, variation_temperature
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -54,7 +53,6 @@ __all__ = [
     "vce_scorer",
 ]
 
-SCORED_METRICS = tuple(key for key, metric in TABLE_METRICS.items() if metric.is_0_if_calibrated)
 METHODS = ("sigmoid", "isotonic", "temperature", "variation")
 AS_IT_IS = "as it is"
 
@@ -65,8 +63,9 @@ class CalibrationScorer:
 
     Parameters
     ----------
-    metric : "vce", "ece" or "rce"
-        The calibration error.
+    metric : str
+        The calibration error, by its key among the reported metrics: "vce", "ece", "rce", "rce_w1", or "net", of which
+        the absolute value counts.
     variation, bins, ties, normalize
         As in `trueness.tabulate`; ECE is always binned by confidence, and ignores `variation`.
     norm, distance
@@ -90,23 +89,22 @@ class CalibrationScorer:
     """Whether weights are requested by metadata routing; set it with `set_score_request`."""
 
     def __post_init__(self) -> None:
-        require_choice("metric", self.metric, SCORED_METRICS)
+        require_choice("metric", self.metric, tuple(REPORTED))
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the error of a fitted model's predictions for X."""
-        metric = TABLE_METRICS[self.metric]
+        metric = REPORTED[self.metric]
         table = tabulate(
             y,
             _probabilities(estimator, X),
-            variation=metric.variation or self.variation,
+            variation="confidence" if metric.by_confidence else self.variation,
             bins=self.bins,
             ties=self.ties,
             sample_weight=sample_weight,
             normalize=self.normalize,
             classes=estimator.classes_,
         )
-        options = {name: getattr(self, name) for name in metric.options}
-        return -metric.read(table, norm=self.norm, **options)
+        return -abs(metric.read(table, **{option: getattr(self, option) for option in metric.read_options}))
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> CalibrationScorer:
         """A copy of this scorer that requests `sample_weight` by metadata routing."""

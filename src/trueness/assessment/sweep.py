@@ -12,8 +12,8 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
 from trueness._version import __version__
-from trueness.assessment._answer import SCHEMA, plain
-from trueness.assessment._judge import Settings
+from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment._settings import Settings
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import Evidence, net_gap, variation_error
 from trueness.table import CalibrationTable

@@ -27,11 +27,12 @@ def drawable(result: Assessment) -> tuple[Assessment, str | None]:
         return result, None
     settings: dict[str, Any] = {"level": result.level, "resamples": result.resamples, "rng": result.seed}
     bins = EqualMass(MOST_BINS)
-    it = TableEstimates.of(result.table.coarsen(bins), **settings)
-    merged = replace(result, vce=it.vce, net=it.net, uce=it.uce, table=it.table)
-    if result.confidence_table is not None:
-        top = TableEstimates.of(result.confidence_table.coarsen(bins), **settings)
-        merged = replace(merged, ece=top.ece, confidence_table=top.table)
+    tables = result.tables.coarsened(bins, bins)
+    it = TableEstimates.of(tables.by_variation, **settings)
+    estimates = {"vce": it.vce, "net": it.net}
+    if tables.by_confidence is not None:
+        estimates["ece"] = TableEstimates.of(tables.by_confidence, **settings).vce
+    merged = replace(result, estimates={**result.estimates, **estimates}, uce=it.uce, tables=tables)
     independent = " They treat the rows as independent, not as clusters." if result.n_clusters else ""
     note = (
         f"Pictures and the table of bins merge the {result.table.n_bins} bins into {MOST_BINS} of equal mass; the "

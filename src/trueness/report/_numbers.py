@@ -56,7 +56,7 @@ def cards(result: Assessment) -> Markup:
     made = [
         _card(metric, estimate, measure, result.level)
         for metric, estimate in estimates_of(result)
-        if metric.key != "rce_w1"  # in the table of all numbers; beside RCE it would say the same twice
+        if metric.is_headline  # the others are in the table of all numbers
     ]
     if result.uce is not None:
         made.append(_uce_card(result))

@@ -86,6 +86,11 @@ class Tables:
             second = second.coarsen(as_bins(confidence_bins))
         return Tables(table, second)
 
+    def in_bins_of(self, other: Tables) -> Tables:
+        """The same rows in the bins of other tables, which must be coarser."""
+        second = other.by_confidence
+        return self.coarsened(other.by_variation.bins, None if second is None else second.bins)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, whole or not at all."""
         CalibrationTable.save_all(self.stored, path)
@@ -117,9 +122,8 @@ class GroupedTables:
     def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> GroupedTables:
         """The same rows in coarser bins, which are those that all rows together give."""
         whole = self.whole.coarsened(bins, confidence_bins)
-        edges = whole.by_variation.bins, None if whole.by_confidence is None else whole.by_confidence.bins
         return GroupedTables(
-            self.by, {name: tables.coarsened(*edges) for name, tables in self.groups.items()}
+            self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )
 
     def __add__(self, other: GroupedTables) -> GroupedTables:

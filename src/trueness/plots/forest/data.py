@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueness._arguments import require_choice
-from trueness.assessment.reported import BY_KEY
+from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
 
 MOST_LINES = 40
@@ -47,12 +47,12 @@ class Forest:
 
 def forest_of_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -> Forest:
     """The debiased metric of each group of an `Assessment`."""
-    require_choice("metric", metric, tuple(BY_KEY))
+    require_choice("metric", metric, tuple(REPORTED))
     if not result.groups:
         raise InvalidValueError(
             "no-groups", "this assessment has no groups", "pass groups= to assess", argument="groups"
         )
-    reported = BY_KEY[metric]
+    reported = REPORTED[metric]
     lines = [
         _line(group.name, group.n_rows, estimate, group.adjusted_p_value)
         for group in result.groups
@@ -88,7 +88,7 @@ def most_striking(lines: Sequence[Line], centre: float, most: int) -> list[Line]
 
 def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES) -> Forest:
     """The pairs of a `Comparison`: the debiased metric of the first model minus that of the second."""
-    require_choice("metric", metric, tuple(BY_KEY))
+    require_choice("metric", metric, tuple(REPORTED))
     n_rows = next(iter(comparison.assessments.values())).n_rows
     lines = [
         Line(
@@ -103,5 +103,5 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
         for contrast in (getattr(pair, metric),)
     ]
     shown = most_striking(lines, 0.0, most)
-    x_label = f"difference in {BY_KEY[metric].label}, debiased"
+    x_label = f"difference in {REPORTED[metric].label}, debiased"
     return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level)

@@ -1,45 +1,30 @@
-"""The answer as a value: everything that is reported about a model's predictions, to print, to store and to draw."""
+"""The result of `assess`: everything that is reported about a model's predictions, to print, to store and to draw."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from trueness._version import __version__
 from trueness.assessment import text
-from trueness.assessment.reported import REPORTED
+from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
 from trueness.inference.estimates import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
+from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
+    from trueness.assessment._cautions import Caution
     from trueness.plots import RankDisplay, ReliabilityDisplay
-
-SCHEMA = 2
-"""Of `to_dict`. 2: the verdict is an object; scores, evidence and tolerance are there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """Something that limits what the numbers say, and what to do about it."""
-
-    code: str
-    """Short and stable, for programs: "small-bins", "ties", …"""
-    message: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.message}: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssessment:
-    """One group of rows: its own assessment, unless it is too small, and a p-value corrected for all groups."""
+    """One group of rows: its assessment, unless it is too small, and a p-value corrected for the number of groups."""
 
     name: str
     n_rows: int
@@ -47,7 +32,7 @@ class GroupAssessment:
     p_value: float
     """Of all the evidence in the group, as `Assessment.p_value`; NaN if it was not assessed."""
     adjusted_p_value: float
-    """By Benjamini and Hochberg across the groups that were assessed."""
+    """The p-value corrected over the groups that were assessed, by Benjamini and Hochberg."""
     reason: str | None = None
     """Why it was not assessed."""
 
@@ -55,6 +40,13 @@ class GroupAssessment:
     def flagged(self) -> bool:
         """Whether the group is called miscalibrated after the correction for the number of groups."""
         return self.assessment is not None and self.adjusted_p_value <= limit_of(self.assessment.level)
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of its verdict after the correction: "none" unless flagged; None if it was not assessed."""
+        if self.assessment is None:
+            return None
+        return self.assessment.verdict.kind if self.flagged else "none"
 
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, lists and strings."""
@@ -65,29 +57,21 @@ class GroupAssessment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assessment:
-    """How far a model's stated uncertainty can be trusted, and how sure that is.
+    """How well a model's predicted probabilities are calibrated, with the noise of every metric and a verdict.
 
-    Made by `assess` or `assess_table`. Print it for people, `to_dict()` for machines.
+    Returned by `assess` and `assess_table`. Print it to read it; `to_dict()` is for programs. Every metric of
+    `estimates` is an attribute too.
     """
 
-    vce: Estimate
-    """Variation calibration error, by the measure of the table."""
-    net: Estimate
-    """Signed gap: above 0 over-confident, below 0 under-confident, whatever the measure."""
-    ece: Estimate | None
-    """Expected calibration error of the top label; None without a table binned by confidence."""
+    estimates: Mapping[str, Estimate | None]
+    """The metrics by key; None where the tables lack what a metric needs."""
     uce: Reference | None
     """Uncertainty calibration error, which is not zero for a calibrated model; None unless binned by entropy."""
-    rce: Estimate
-    """Ranked calibration error, total variation: sees which rank was observed."""
-    rce_w1: Estimate
-    """Ranked calibration error, Wasserstein distance over ranks."""
     log_score_z: ZTest
     """Standardised log-score: below 0 over-confident, above 0 under-confident."""
     detectable_net_gap: float
-    """The smallest net gap that this sample size would reveal with 80 % power; infinite if it would reveal none."""
-    table: CalibrationTable
-    confidence_table: CalibrationTable | None
+    """The smallest net gap that is detected with 80 % power at this sample size; infinite if none is."""
+    tables: Tables
     level: float
     resamples: int
     seed: int
@@ -99,9 +83,61 @@ class Assessment:
     groups: tuple[GroupAssessment, ...] = ()
 
     @property
+    def vce(self) -> Estimate:
+        """Variation calibration error, by the measure of the table."""
+        return self._estimate("vce")
+
+    @property
+    def net(self) -> Estimate:
+        """Signed gap: above 0 over-confident, below 0 under-confident, whatever the measure."""
+        return self._estimate("net")
+
+    @property
+    def ece(self) -> Estimate | None:
+        """Expected calibration error of the top label; None without a table binned by confidence."""
+        return self.estimates["ece"]
+
+    @property
+    def rce(self) -> Estimate:
+        """Ranked calibration error, total variation: depends on which rank was observed."""
+        return self._estimate("rce")
+
+    @property
+    def rce_w1(self) -> Estimate:
+        """Ranked calibration error, Wasserstein distance over ranks."""
+        return self._estimate("rce_w1")
+
+    def _estimate(self, key: str) -> Estimate:
+        estimate = self.estimates[key]
+        assert estimate is not None
+        return estimate
+
+    if not TYPE_CHECKING:  # so that a misspelt attribute is still an error of types
+
+        def __getattr__(self, name: str) -> Any:
+            if name in REPORTED:
+                return self.estimates.get(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def metrics(self) -> Mapping[str, ReportedMetric]:
+        """What the keys of `estimates` stand for: label, meaning, sign."""
+        return REPORTED
+
+    @property
+    def table(self) -> CalibrationTable:
+        """The table binned by the variation measure."""
+        return self.tables.by_variation
+
+    @property
+    def confidence_table(self) -> CalibrationTable | None:
+        """The table binned by confidence, from which ECE is computed; `table` itself if confidence is the measure."""
+        return self.tables.by_confidence
+
+    @property
     def n_rows(self) -> int:
-        """How many rows were assessed."""
-        return self.table.n_rows
+        """The number of rows."""
+        return self.tables.n_rows
 
     @property
     def accuracy(self) -> float:
@@ -125,12 +161,12 @@ class Assessment:
 
     @property
     def p_value(self) -> float:
-        """The p-value of all the evidence together: the verdict and a gate use it."""
+        """The p-value of all the evidence together; the verdict and the gate of the command use it."""
         return evidence_p_value(self.evidence)
 
     @property
     def verdict(self) -> Verdict:
-        """What is concluded; `str(result.verdict)` is one sentence."""
+        """The conclusion; `str(result.verdict)` is one sentence."""
         return verdict_of(self)
 
     def __str__(self) -> str:
@@ -148,7 +184,7 @@ class Assessment:
         return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax)
 
     def plot_ranks(self, bin: int | None = None, ax: Any = None) -> RankDisplay:
-        """Draw which ranks came true beside the predicted ones (extra `plots`).
+        """Draw how often the true class has each rank, observed and predicted (extra `plots`).
 
         `bin` is a number from 1, as in the printed tables and in other pictures; None for all rows.
         """
@@ -159,9 +195,9 @@ class Assessment:
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
     ) -> None:
-        """Write the report: one HTML file that needs nothing else, with the table in it.
+        """Write the report: one self-contained HTML file with the tables in it.
 
-        `title` names the model or the data, `made_by` the command or call that made it.
+        `title` names the model or the data, `made_by` the command or call that produced the result.
         `trueness.report.tables_in(path)` reads the table back.
         """
         from trueness import report  # upwards, once: see the exception in pyproject.toml
@@ -169,7 +205,7 @@ class Assessment:
         report.write(self, path, title=title, made_by=made_by)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The result as a notebook displays it."""
         from trueness import report
 
         return report.fragment(self)
@@ -190,7 +226,7 @@ class Assessment:
             "p_value": self.p_value,
             "evidence": [plain(finding) for finding in self.evidence],
             "n_rows": self.n_rows,
-            "n_classes": self.table.n_classes,
+            "n_classes": self.tables.n_classes,
             "variation": self.table.spec.variation.name,
             "level": self.level,
             "resamples": self.resamples,
@@ -200,7 +236,7 @@ class Assessment:
             "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,
         }
-        content |= {metric.key: plain(metric.of(self)) for metric in REPORTED}
+        content |= {key: plain(metric.of(self)) for key, metric in REPORTED.items()}
         content |= {name: plain(getattr(self, name)) for name in _OTHERS}
         content |= self._reasons()
         content["warnings"] = [plain(caution) for caution in self.warnings]
@@ -212,9 +248,9 @@ class Assessment:
 
     def _reasons(self) -> dict[str, str]:
         """Why what is null in `to_dict` is null."""
-        reasons = {}
-        if self.ece is None:
-            reasons["ece_reason"] = text.NO_ECE
+        reasons = {
+            f"{key}_reason": metric.missing for key, metric in REPORTED.items() if metric.of(self) is None
+        }
         if self.uce is None:
             reasons["uce_reason"] = text.NO_UCE
         if math.isnan(self.brier_score):
@@ -222,21 +258,8 @@ class Assessment:
         elif math.isinf(self.log_loss):
             reasons["log_loss_reason"] = "infinite: a true class had probability 0"
         if math.isinf(self.detectable_net_gap):
-            reasons["detectable_net_gap_reason"] = "infinite: too few rows to reveal a net gap of any size"
+            reasons["detectable_net_gap_reason"] = "infinite: too few rows to detect a net gap of any size"
         return reasons
 
 
 _OTHERS = ("uce", "log_score_z", "detectable_net_gap", "accuracy", "brier_score", "log_loss")
-
-
-def plain(value: Any) -> Any:
-    """Numbers, lists, strings and dicts alone; what JSON cannot say is None."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(part) for part in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
