@@ -60,28 +60,26 @@ def order_statistics(nth: IntArray, n_lists: int, count: DigitCounts, digit_bits
     for shift in range(64 - digit_bits, -1, -digit_bits):
         pairs = np.stack([lists.astype(np.uint64), found], axis=1)
         wanted, which = np.unique(pairs, axis=0, return_inverse=True)
-        below = np.cumsum(
-            count(Prefixes(wanted[:, 0].astype(np.int64), wanted[:, 1], shift, digit_bits)), axis=1
-        )
+        counts = count(Prefixes(wanted[:, 0].astype(np.int64), wanted[:, 1], shift, digit_bits))
         for k, prefix in enumerate(which.ravel()):
-            digit = int(np.searchsorted(below[prefix], ranks[k], side="right"))
-            ranks[k] -= below[prefix, digit - 1] if digit else 0
+            below = np.cumsum(counts[prefix])
+            digit = int(np.searchsorted(below, ranks[k], side="right"))
+            ranks[k] -= below[digit - 1] if digit else 0
             found[k] = (found[k] << np.uint64(digit_bits)) | np.uint64(digit)
     return from_sort_keys(found).reshape(n_lists, len(nth))
 
 
-def count_digits(blocks: Iterable[Keys], prefixes: Prefixes, of_list: int) -> dict[int, IntArray]:
-    """For the prefixes of one list, by their place: how often each next digit occurs in blocks of its keys."""
+def count_digits(blocks: Iterable[Keys], prefixes: Prefixes) -> IntArray:
+    """`DigitCounts` for a single list of keys, which comes in blocks in any order."""
     shift, bits = np.uint64(prefixes.shift), np.uint64(prefixes.bits)
-    mine = np.flatnonzero(prefixes.lists == of_list)
-    counts = {int(place): np.zeros(2**prefixes.bits, np.int64) for place in mine}
+    counts = np.zeros((len(prefixes.digits), 2**prefixes.bits), np.int64)
+    is_first = prefixes.shift + prefixes.bits == 64
     for keys in blocks:
         digits = keys >> shift
-        for place in counts:
-            is_first = prefixes.shift + prefixes.bits == 64
-            inside = digits if is_first else digits[digits >> bits == prefixes.digits[place]]
+        for of_prefix, prefix in zip(counts, prefixes.digits, strict=True):
+            inside = digits if is_first else digits[digits >> bits == prefix]
             last = (inside & np.uint64(2**prefixes.bits - 1)).astype(np.int64)
-            counts[place] += np.bincount(last, minlength=2**prefixes.bits)
+            np.add(of_prefix, np.bincount(last, minlength=2**prefixes.bits), out=of_prefix)
     return counts
 
 

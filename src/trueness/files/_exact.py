@@ -38,7 +38,8 @@ def exact_edges(
         n_rows = sum(write_sort_keys(batch, measures, files, engine) for batch in batches if len(batch))
         if n_rows == 0:
             raise InputError("the files hold no rows", "check --where and how the files were written")
-        ends = order_statistics(bins.nth(n_rows), len(files), partial(_count_digits, files), DIGIT_BITS)
+        nth = bins.nth(n_rows)
+        ends = [order_statistics(nth, 1, partial(_count_digits, file), DIGIT_BITS)[0] for file in files]
     return [
         bins.edges_at(end, *measure.range_for(n_classes)) for end, measure in zip(ends, measures, strict=True)
     ]
@@ -57,12 +58,9 @@ def write_sort_keys(
     return len(batch)
 
 
-def _count_digits(files: Sequence[IO[bytes]], prefixes: Prefixes) -> IntArray:
-    """`DigitCounts` for keys in files, one file for each list."""
-    counts: dict[int, IntArray] = {}
-    for number, file in enumerate(files):
-        counts |= count_digits(_read(file), prefixes, number)
-    return np.stack([counts[place] for place in range(len(prefixes.lists))])
+def _count_digits(file: IO[bytes], prefixes: Prefixes) -> IntArray:
+    """`DigitCounts` for the keys in a file."""
+    return count_digits(_read(file), prefixes)
 
 
 def _read(file: IO[bytes]) -> Iterator[Keys]:
