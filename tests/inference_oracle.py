@@ -169,7 +169,7 @@ def poisson_pmf(k: int) -> float:
 
 
 def uniform_distance(p: Row, cells: int) -> float:
-    """The largest excess of the share of p-values at or below j/cells over j/cells: > 0 means p-values that are too small.
+    """The largest excess of the share of p-values at or below j/cells over j/cells: > 0 if p-values are too small.
 
     p-values (k+1)/(R+1) are stochastically larger than uniform; only an excess is evidence against them.
     """
