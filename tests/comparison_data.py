@@ -11,7 +11,7 @@ SHARP = tn.simulate.sharpen(GOOD, 1.5)
 BLUNT = tn.simulate.sharpen(GOOD, 0.8)
 MODELS = {"good": GOOD, "sharp": SHARP, "blunt": BLUNT}
 RESULT = tn.compare(Y_TRUE, MODELS, rng=2, resamples=199)
-NUMBERS = ("vce", "net", "ece", "rce", "rce_w1")
+METRICS = ("vce", "net", "ece", "rce", "rce_w1")
 EF = tn.EqualMass(10)
 
 
@@ -24,8 +24,8 @@ def assert_same(got: tn.Comparison, want: tn.Comparison) -> None:
         (pair.first, pair.second) for pair in want.pairs
     ]
     for mine, theirs in zip(got.pairs, want.pairs, strict=True):
-        for number in NUMBERS:
-            a, b = getattr(mine, number), getattr(theirs, number)
+        for key in METRICS:
+            a, b = getattr(mine, key), getattr(theirs, key)
             assert a.difference == pytest.approx(b.difference, abs=1e-10)
             assert a.interval.low == pytest.approx(b.interval.low, abs=1e-10)
             assert a.interval.high == pytest.approx(b.interval.high, abs=1e-10)

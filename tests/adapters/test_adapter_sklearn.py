@@ -63,7 +63,7 @@ def test_options_of_a_scorer() -> None:
         ),
     ]:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-expected, abs=1e-12)
-    with pytest.raises(ValueError, match="metric must be one of 'vce', 'ece', 'rce'"):
+    with pytest.raises(ValueError, match=r"metric must be one of 'vce', 'net', 'ece', 'rce', 'rce_w1'"):
         CalibrationScorer("brier")
 
 

@@ -14,8 +14,8 @@ from trueness.rows.groups import names_of
 from trueness.tabulation import tabulate_rows
 
 
-class TestTablesLoseNothing:
-    """assess == assess_table for the same rng, however the tables were made."""
+class TestSameResultFromTables:
+    """`assess` equals `assess_table` for the same rng, however the tables were computed."""
 
     @pytest.mark.parametrize("bins", [10, EF, tn.Edges([0, 0.3, 0.7, 1])])
     @pytest.mark.parametrize("variation", ["entropy", "confidence", "iqv", "margin"])
@@ -109,7 +109,7 @@ class TestTablesLoseNothing:
 
 
 class TestContainers:
-    """Rows, groups and clusters in any container give the answer of the NumPy rows."""
+    """Rows, groups and clusters in any container give the result of NumPy arrays."""
 
     CLUSTERS = np.arange(1200) // 6
     WANT = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=CLUSTERS, rng=3, resamples=99)
@@ -176,7 +176,7 @@ class TestContainers:
 class TestConfidenceBins:
     Y, P = tn.simulate.calibrated(2000, [1.0] * 3, rng=6)
 
-    def test_ece_is_made_with_them(self) -> None:
+    def test_ece_uses_them(self) -> None:
         result = tn.assess(self.Y, self.P, bins=tn.Edges([0, 0.5, 0.9, 1]), confidence_bins=15)
         assert result.ece is not None
         assert result.ece.value == pytest.approx(tn.ece(self.Y, self.P, bins=15), abs=1e-12)
@@ -241,8 +241,8 @@ class TestAnyMeasure:
 
 
 class TestWeights:
-    def test_whole_numbers_are_near_repetition(self) -> None:
-        """The value is the same; noise is that of fewer rows: repeated rows are not new ones."""
+    def test_whole_weights_against_repeated_rows(self) -> None:
+        """The value is the same, but the noise is that of fewer rows: repeated rows are not independent."""
         weight = np.random.default_rng(1).integers(1, 4, 1200)
         weighted = tn.assess(Y_TRUE, Y_PROB, sample_weight=weight, rng=3)
         repeated = tn.assess(np.repeat(Y_TRUE, weight), np.repeat(Y_PROB, weight, axis=0), rng=3)
@@ -252,15 +252,15 @@ class TestWeights:
         # Effective rows are (Σw)²/Σw² ≈ 1200·4/4.67, repeated ones 1200·2: noise larger by √2.33.
         assert widths[0] / widths[1] == pytest.approx(math.sqrt(2 * 4.667 / 4), rel=0.1)
 
-    def test_equal_weights_are_no_weights(self) -> None:
-        """But for the scale; draws are those of the same seed."""
+    def test_equal_weights_change_nothing(self) -> None:
+        """Except the scale; the draws are those of the same seed."""
         weighted = tn.assess(Y_TRUE, Y_PROB, sample_weight=np.full(1200, 3.0), rng=3)
         assert weighted.vce.p_value == RESULT.vce.p_value
         assert weighted.net.interval.low == pytest.approx(RESULT.net.interval.low, abs=1e-9)
         assert weighted.log_score_z.value == pytest.approx(RESULT.log_score_z.value, rel=1e-9)
 
     def test_size_with_random_weights(self) -> None:
-        """Weights that do not look at the labels: size at 5 % up to 7.5 % and four errors of 100 runs, .105."""
+        """Weights independent of the labels: size at 5 % up to 7.5 % and four errors of 100 runs, .105."""
         runs, seeds = 100, np.random.default_rng(3)
         seen = []
         for _ in range(runs):

@@ -1,15 +1,12 @@
 """Rows in clusters: the size of the tests, bootstrap replicates, and groups of clusters."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from assessment_data import SITE, Y_PROB, Y_TRUE, codes
 
 import trueness as tn
-from trueness.inference.bootstrap_weights import ClusterWeights
-from trueness.inference.replicates import replicate
 
 
 def in_clusters(k: int, rows: int, kind: str, seeds: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -26,7 +23,7 @@ def in_clusters(k: int, rows: int, kind: str, seeds: np.random.Generator) -> tup
 class TestClusters:
     @pytest.mark.parametrize("kind", ["copies", "correlated"])
     def test_size(self, kind: str) -> None:
-        """150 clusters of 8 rows: without clusters= nearly every calibrated run is called, with it few are.
+        """150 clusters of 8 rows: without clusters= most calibrated runs are called miscalibrated, with it few are.
 
         The bootstrap's own size is .05 only for many clusters; .10 is allowed, and four errors of 60 runs, .155.
         """
@@ -85,23 +82,6 @@ class TestClusters:
         assert single.vce.noise_floor == pytest.approx(plain.vce.noise_floor, rel=0.15)
         assert single.log_score_z.value == pytest.approx(plain.log_score_z.value, rel=0.1)
 
-    def test_weights_belong_to_the_name_not_to_the_place(self) -> None:
-        names = np.array(["b", "a", "c", "a", "b", "a"])
-        weights = ClusterWeights(7, 50, names)
-        lines = weights.block(0, 6)
-        assert (lines[1] == lines[3]).all()
-        assert (lines[0] == lines[4]).all()
-        assert (lines[0] != lines[1]).any()
-        order = np.array([5, 2, 0, 4, 1, 3])
-        assert (ClusterWeights(7, 50, names[order]).block(0, 6) == lines[order]).all()
-        assert (ClusterWeights(7, 50, names[2:5]).block(0, 3) == lines[2:5]).all()
-        assert (weights.block(3, 5) == lines[3:5]).all()
-        assert (ClusterWeights(8, 50, names).block(0, 6) != lines).any()
-
-    def test_seven_and_seven_point_zero_are_one_patient(self) -> None:
-        whole, point = (ClusterWeights(1, 9, np.array([7, 8], dtype=d)).block(0, 2) for d in (int, float))
-        assert (whole == point).all()
-
     def test_order_of_rows_does_not_matter(self) -> None:
         names = np.arange(1200) // 6
         order = np.random.default_rng(9).permutation(1200)
@@ -113,44 +93,6 @@ class TestClusters:
         assert mixed.vce.p_value == straight.vce.p_value
         assert mixed.net.interval.low == pytest.approx(straight.net.interval.low, abs=1e-9)
         assert mixed.log_score_z.value == pytest.approx(straight.log_score_z.value, abs=1e-9)
-
-    def test_replicates_of_batches_add_up(self) -> None:
-        from trueness.rows import Rows
-
-        names = np.arange(1200) % 40
-        table = tn.tabulate(Y_TRUE, Y_PROB)
-
-        def made(cut: slice) -> Any:
-            rows = Rows.of(Y_TRUE[cut], Y_PROB[cut], None, from_logits=False, normalize=False, classes=None)
-            return replicate([(rows, [table.spec])], ClusterWeights(3, 20, names[cut]), 20)[0][0][0]
-
-        whole, parts = made(slice(None)), made(slice(0, 333)) + made(slice(333, None))
-        np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-12, atol=1e-12)
-        # A replicate is the table of the rows repeated as often as their weights say.
-        weights = ClusterWeights(3, 20, names).block(0, 1200)
-        for k in (0, 7, 19):
-            again = tn.tabulate(
-                np.repeat(Y_TRUE, weights[:, k]), np.repeat(Y_PROB, weights[:, k], axis=0), bins=table.bins
-            )
-            np.testing.assert_allclose(whole.ordered[:, k], again.ordered_sum, rtol=1e-12, atol=1e-12)
-            np.testing.assert_allclose(whole.rank[:, k], again.rank_count, rtol=1e-12, atol=1e-12)
-
-    def test_split_ties_and_weights_in_replicates(self) -> None:
-        from trueness.rows import Rows
-
-        rounded = np.round(Y_PROB, 1)
-        rounded /= rounded.sum(axis=1, keepdims=True)
-        weight = np.arange(1200) % 3  # zeros among them
-        table = tn.tabulate(Y_TRUE, rounded, ties="split", sample_weight=weight)
-        rows = Rows.of(Y_TRUE, rounded, weight, from_logits=False, normalize=False, classes=None)
-        names = np.arange(1200) // 10
-        made = replicate([(rows, [table.spec])], ClusterWeights(3, 5, names), 5)[0][0][0]
-        drawn = ClusterWeights(3, 5, names).block(0, 1200)
-        again = tn.tabulate(
-            Y_TRUE, rounded, ties="split", sample_weight=weight * drawn[:, 2], bins=table.bins
-        )
-        np.testing.assert_allclose(made.rank[:, 2], again.rank_count, atol=1e-9)
-        np.testing.assert_allclose(made.ordered[:, 2], again.ordered_sum, atol=1e-9)
 
     def test_groups_of_clusters(self) -> None:
         """A group's clusters have the weights they have among all rows, so that it is as if assessed alone."""
@@ -186,7 +128,7 @@ class TestClusters:
         assert len(told) > 2
         assert told[-1] == 1.0
 
-    def test_few_clusters_are_named(self) -> None:
+    def test_few_clusters_give_a_warning(self) -> None:
         result = tn.assess(Y_TRUE, Y_PROB, clusters=np.arange(1200) % 20, rng=0, resamples=99)
         assert "few-clusters" in codes(result)
         assert "20 clusters" in str(result)

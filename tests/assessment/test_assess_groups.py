@@ -14,6 +14,7 @@ import trueness as tn
 from trueness.assessment._estimation import draws_for
 from trueness.assessment._group_order import flagged_first
 from trueness.rows.groups import coded, names_of
+from trueness.table.tables import Tables
 
 
 class TestGroups:
@@ -64,6 +65,25 @@ class TestGroups:
         mine = {group.name: group.adjusted_p_value for group in got.groups}
         assert {group.name: group.adjusted_p_value for group in other.groups} == mine
 
+    def test_from_tables_as_one_value(self) -> None:
+        """`Tables` for the whole and for groups, beside a table and its confidence table."""
+        fine = {
+            name: Tables.of(
+                [
+                    tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], variation=v, bins=tn.FineGrid())
+                    for v in ("entropy", "confidence")
+                ]
+            )
+            for name in ("east", "north", "south")
+        }
+        whole = fine["east"] + fine["north"] + fine["south"]
+        pairs = {name: (tables.by_variation, tables.by_confidence) for name, tables in fine.items()}
+        got = tn.assess_table(whole, groups=fine, bins=10, rng=3)
+        assert got == tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+        assert got == tn.assess_table(
+            whole.by_variation, confidence_table=whole.by_confidence, groups=pairs, bins=10, rng=3
+        )
+
     def test_from_fine_tables_in_the_bins_of_all_rows(self) -> None:
         fine = {
             name: tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], bins=tn.FineGrid())
@@ -99,7 +119,7 @@ class TestGroups:
             assert group.assessment is not None
             assert group.p_value == pytest.approx(combined(group.assessment))
 
-    def test_small_groups_are_named_not_assessed(self) -> None:
+    def test_small_groups_are_listed_but_not_assessed(self) -> None:
         result = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3, min_group_size=300)
         east, north, south = result.groups
         assert east.assessment is None
@@ -118,7 +138,7 @@ class TestGroups:
         assert result.groups[0].n_rows == 0
         assert result.groups[0].assessment is None
 
-    def test_many_groups_are_cut_short_in_print_only(self) -> None:
+    def test_only_the_printed_page_is_limited_to_40_groups(self) -> None:
         names = np.arange(1200) // 20
         result = tn.assess(Y_TRUE, Y_PROB, groups=names, rng=3, min_group_size=1, resamples=39)
         assert len(result.groups) == 60
@@ -156,14 +176,14 @@ class TestGroups:
             columns = kind({"site": SITE, "half": half})
             assert tn.assess(Y_TRUE, Y_PROB, groups=columns, rng=3, resamples=99) == want
 
-    def test_combinations_that_read_alike_stay_apart(self) -> None:
+    def test_combinations_with_equal_labels_stay_separate(self) -> None:
         a, b = np.array(["x", "x, b=y"])[np.arange(1200) % 2], np.array(["y, b=z", "z"])[np.arange(1200) % 2]
         result = tn.assess(Y_TRUE, Y_PROB, groups={"a": a, "b": b}, rng=3, resamples=39)
         assert [group.n_rows for group in result.groups] == [600, 600]
 
     @pytest.mark.parametrize("make", [list, tuple, lambda names: np.array(names, object)])
-    def test_names_that_differ_by_a_nul_stay_apart(self, make: Any) -> None:
-        """NumPy's own text would drop it at the end."""
+    def test_names_that_differ_by_a_nul_stay_separate(self, make: Any) -> None:
+        """NumPy strings drop a NUL at the end."""
         names = make(["a", "a\0"] * 600)
         result = tn.assess(Y_TRUE, Y_PROB, groups=names, rng=3, resamples=39)
         assert [(group.name, group.n_rows) for group in result.groups] == [("a", 600), ("a\0", 600)]
@@ -182,8 +202,8 @@ class TestGroups:
         p_values = {"a": 0.2, "b": 0.01, "c": float("nan"), "d": 0.001, "e": 0.05}
         assert flagged_first("abcde", p_values.__getitem__, 0.05) == ["d", "b", "e", "a", "c"]
 
-    def test_a_name_that_is_no_text_in_utf_8(self, tmp_path: Path) -> None:
-        """Half a surrogate pair, as a file with a broken name brings it: the numbers are those of another name."""
+    def test_a_name_that_is_not_valid_utf_8(self, tmp_path: Path) -> None:
+        """Half a surrogate pair, as in a broken file name: the numbers are those of any other name."""
         broken = np.where(SITE == "north", "nor\udc80", SITE)
         result = tn.assess(Y_TRUE, Y_PROB, groups=broken, clusters=np.arange(1200) // 6, rng=3, resamples=39)
         want = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=np.arange(1200) // 6, rng=3, resamples=39)
@@ -200,7 +220,7 @@ class TestGroups:
 
 
 class TestManyGroups:
-    """A correction must be passable: tests that no draw reaches are repeated with more draws."""
+    """Tests that no draw reaches are repeated with more draws, until the corrected p-value can be small enough."""
 
     def test_one_wrong_group_among_eighty(self) -> None:
         """The smallest p-value of 999 draws, times 80, is .08."""
@@ -219,7 +239,7 @@ class TestManyGroups:
         assert "few-resamples" not in codes(result)
 
     def test_one_wrong_group_among_many(self) -> None:
-        """Some calibrated groups are at the floor by chance; the wrong one is found all the same."""
+        """Some calibrated groups have the smallest p-value by chance; the wrong group is found all the same."""
         names = np.repeat(np.arange(400), 100)
         y_true, y_prob = tn.simulate.calibrated(40_000, [1.0, 1.0], rng=0)
         y_prob[700:800] = 0.98 * np.eye(2)[1 - y_true[700:800]] + 0.01
@@ -230,17 +250,18 @@ class TestManyGroups:
         first = next(k for k, line in enumerate(printed) if line.startswith("group")) + 1
         assert printed[first].startswith("7 ")
         assert printed[first].endswith("ranks")
+        assert {group.kind for group in result.groups} == {"none", "ranks"}
 
     @pytest.mark.parametrize("p_value", [0.05, 1e-3, 1e-5])
     def test_draws_that_are_needed(self, p_value: float) -> None:
-        """So many let one test alone reach the p-value while all others count against it, and hardly fewer do."""
+        """One test alone then reaches the p-value if all others count against it; with 2 % fewer draws it does not."""
         result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 3, rng=4))
         draws = draws_for(p_value, result)
         others = [0.9] * (len(result.evidence) - 1)
         assert exact.cauchy_combination([1 / (draws + 1), *others]) <= p_value
         assert exact.cauchy_combination([1 / (0.98 * draws), *others]) > p_value
 
-    def test_clusters_cannot_be_drawn_anew_and_it_says_so(self) -> None:
+    def test_clusters_cannot_be_drawn_again_and_a_warning_says_so(self) -> None:
         names = np.repeat(np.arange(12), 100)
         y_true, y_prob = tn.simulate.calibrated(1200, [1.0, 1.0], rng=4)
         y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
@@ -249,7 +270,7 @@ class TestManyGroups:
         assert "raise resamples to" in str(result)
 
     def test_a_finer_resolution(self) -> None:
-        """Without one, 999 draws; asked for p-values of 1e-4, a clear case is drawn until it can have one."""
+        """By default 999 draws; for p-values of 1e-4, a clear case is drawn more often."""
         y_true, y_prob = tn.simulate.calibrated(500, [1.0] * 3, rng=4)
         sharp = tn.simulate.sharpen(y_prob, 3)
         assert tn.assess(y_true, sharp).resamples == 999

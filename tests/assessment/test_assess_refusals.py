@@ -1,4 +1,4 @@
-"""What `assess` and `assess_table` refuse, with codes and messages."""
+"""Arguments that `assess` and `assess_table` refuse, with codes and messages."""
 
 import math
 from typing import Any
@@ -87,6 +87,37 @@ class TestRefusals:
             tn.assess_table(table, groups={"a": 3})
         with pytest.raises(ValueError, match="a table without rows cannot be assessed"):
             tn.assess_table(tn.CalibrationTable.empty(table.spec))
+
+    @pytest.mark.parametrize(
+        ("options", "code", "argument", "value"),
+        [
+            ({"level": 2}, "bad-argument", "level", 2),
+            ({"p_resolution": 0}, "bad-argument", "p_resolution", 0),
+            ({"resamples": 9}, "too-few-resamples", "resamples", 9),
+            ({"tolerance": {"vcx": 0.1}}, "unknown-metric", "tolerance", "vcx"),
+            ({"tolerance": {"vce": 3}}, "bad-argument", "tolerance", 3),
+            ({"tolerance": {}}, "bad-argument", "tolerance", None),
+            ({"clusters": np.arange(1200) % 4}, "too-few-clusters", "clusters", 4),
+        ],
+    )
+    def test_codes_and_facts(self, options: Any, code: str, argument: str, value: Any) -> None:
+        with pytest.raises(tn.Refusal) as caught:
+            tn.assess(Y_TRUE, Y_PROB, **options)
+        assert (caught.value.code, caught.value.argument, caught.value.value) == (code, argument, value)
+
+    def test_codes_for_tables(self) -> None:
+        table = tn.tabulate(Y_TRUE, Y_PROB)
+        by_confidence = tn.tabulate(Y_TRUE[1:], Y_PROB[1:], variation="confidence")
+        for given, code in (
+            ({"table": 3}, "wrong-type"),
+            ({"table": table, "confidence_table": table}, "wrong-table"),
+            ({"table": table, "confidence_table": by_confidence}, "different-rows"),
+            ({"table": table, "groups": {"{a}": 3}}, "wrong-type"),  # braces in names are kept
+        ):
+            with pytest.raises(tn.Refusal) as caught:
+                tn.assess_table(**given)
+            assert caught.value.code == code
+        assert "groups['{a}'] must be a CalibrationTable" in str(caught.value)
 
     @pytest.mark.parametrize("engine", ENGINES)
     def test_a_bad_row_is_named_by_its_own_number_among_groups(self, engine: str) -> None:

@@ -9,7 +9,7 @@ import trueness as tn
 
 
 class TestWarnings:
-    """Each is raised by data that deserve it, and not by data that do not."""
+    """Each is given for data that deserve it, and not for data that do not."""
 
     GOOD = tn.assess(*tn.simulate.calibrated(5000, [1.0] * 3, rng=3), bins=EF, rng=0)
 
@@ -63,7 +63,7 @@ class TestWarnings:
         assert "uneven-weights" not in codes(tn.assess(y_true, y_prob, sample_weight=heavy * 0 + 2, rng=0))
 
     def test_plug_in_misleads(self) -> None:
-        """C = 100 and 30 rows a bin: entropy of 30 ranks is at most .74, the plug-in says little else."""
+        """C = 100 and 30 rows a bin: the entropy of 30 ranks is at most .74, whatever the model."""
         y_true, truth = tn.simulate.calibrated(300, [1.0] * 100, rng=3)
         for exponent, word in ((0.7, "above"), (1.0, "above"), (2.5, "below")):
             result = tn.assess(y_true, tn.simulate.sharpen(truth, exponent), bins=EF, rng=0)

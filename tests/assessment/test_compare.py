@@ -7,7 +7,7 @@ from typing import Any
 import inference_oracle as exact
 import numpy as np
 import pytest
-from comparison_data import EF, GOOD, MODELS, NUMBERS, RESULT, SHARP, Y_TRUE, assert_same
+from comparison_data import EF, GOOD, METRICS, MODELS, RESULT, SHARP, Y_TRUE, assert_same
 
 import trueness as tn
 
@@ -17,30 +17,30 @@ pytestmark = pytest.mark.simulation
 class TestDifferences:
     def test_identical_models(self) -> None:
         (pair,) = tn.compare(Y_TRUE, {"a": SHARP, "b": SHARP.copy()}, rng=0, resamples=99).pairs
-        for number in NUMBERS:
-            contrast = getattr(pair, number)
+        for key in METRICS:
+            contrast = getattr(pair, key)
             assert contrast.difference == 0
             assert (contrast.interval.low, contrast.interval.high) == (0, 0)
             assert contrast.p_value == contrast.adjusted_p_value == 1
 
     def test_models_that_hardly_differ(self) -> None:
-        """What they have in common cancels: no number's interval is longer than a tenth of that for another model."""
+        """What they have in common cancels: no metric's interval is longer than a tenth of that for another model."""
         near = tn.simulate.sharpen(SHARP, 1.002)
         (close,) = tn.compare(Y_TRUE, {"a": SHARP, "b": near}, bins=EF, rng=0, resamples=99).pairs
         (apart,) = tn.compare(Y_TRUE, {"a": SHARP, "b": GOOD}, bins=EF, rng=0, resamples=99).pairs
-        for number in NUMBERS:
-            short, long = (getattr(pair, number).interval for pair in (close, apart))
-            assert short.high - short.low < 0.1 * (long.high - long.low), number
+        for key in METRICS:
+            short, long = (getattr(pair, key).interval for pair in (close, apart))
+            assert short.high - short.low < 0.1 * (long.high - long.low), key
 
-    def test_the_models_are_those_of_assess(self) -> None:
+    def test_the_assessments_are_those_of_assess(self) -> None:
         for name, y_prob in MODELS.items():
             assert RESULT.assessments[name] == tn.assess(Y_TRUE, y_prob, rng=2, resamples=199)
         for pair in RESULT.pairs:
-            for number in NUMBERS:
+            for key in METRICS:
                 first, second = (
-                    getattr(RESULT.assessments[name], number).debiased for name in (pair.first, pair.second)
+                    getattr(RESULT.assessments[name], key).debiased for name in (pair.first, pair.second)
                 )
-                assert getattr(pair, number).difference == pytest.approx(first - second, abs=1e-12)
+                assert getattr(pair, key).difference == pytest.approx(first - second, abs=1e-12)
 
     def test_holm_over_three_models(self) -> None:
         assert [(p.first, p.second) for p in RESULT.pairs] == [
@@ -48,17 +48,17 @@ class TestDifferences:
             ("good", "blunt"),
             ("sharp", "blunt"),
         ]
-        for number in NUMBERS:
-            p = [getattr(pair, number).p_value for pair in RESULT.pairs]
-            adjusted = [getattr(pair, number).adjusted_p_value for pair in RESULT.pairs]
+        for key in METRICS:
+            p = [getattr(pair, key).p_value for pair in RESULT.pairs]
+            adjusted = [getattr(pair, key).adjusted_p_value for pair in RESULT.pairs]
             assert adjusted == pytest.approx(exact.holm(p))
 
-    def test_turned_round(self) -> None:
-        """The other way round the difference and its interval change sign, the p-value stays."""
+    def test_models_in_reverse_order(self) -> None:
+        """The difference and its interval change sign, the p-value stays."""
         turned = tn.compare(Y_TRUE, {"sharp": SHARP, "good": GOOD}, rng=2, resamples=199).pairs[0]
         straight = RESULT.pairs[0]
-        for number in NUMBERS:
-            a, b = getattr(turned, number), getattr(straight, number)
+        for key in METRICS:
+            a, b = getattr(turned, key), getattr(straight, key)
             assert a.difference == pytest.approx(-b.difference, abs=1e-12)
             assert (a.interval.low, a.interval.high) == pytest.approx((-b.interval.high, -b.interval.low))
             assert a.p_value == b.p_value
@@ -78,7 +78,7 @@ class TestDifferences:
         assert close.verdicts[0].kind == "none"
 
     def test_a_model_and_its_negation(self) -> None:
-        """VCE, net and every symmetric number are equal; ECE and RCE are not."""
+        """VCE, the net gap and every symmetric metric are equal; ECE and RCE are not."""
         y_true, y_prob = tn.simulate.calibrated(2000, [1.0, 1.0], rng=1)
         result = tn.compare(y_true, {"right": y_prob, "negated": y_prob[:, ::-1]}, resamples=199)
         (pair,), (verdict,) = result.pairs, result.verdicts
@@ -100,7 +100,7 @@ class TestDifferences:
                 assert "sharp states more certainty than true" in str(verdict)
 
     def test_events_that_did_not_happen(self) -> None:
-        """A hundred rows without an event cannot tell a forecast of .004 from one of .006."""
+        """A hundred rows without an event do not distinguish a forecast of .004 from one of .006."""
         (verdict,) = tn.compare(
             np.zeros(100, int), {"a": np.full(100, 0.004), "b": np.full(100, 0.006)}
         ).verdicts
@@ -124,13 +124,13 @@ class TestDifferences:
         assert "blunt is under-confident, sharp is over-confident" in str(verdict)
 
     def test_four_models_with_few_resamples(self) -> None:
-        """Six pairs and 99 resamples: no share of replicates could pass the correction, the tail can."""
+        """Six pairs and 99 resamples: the correction needs p-values below any share of replicates."""
         models = {f"a={a}": tn.simulate.sharpen(GOOD, a) for a in (1.0, 1.5, 2.0, 3.0)}
         result = tn.compare(Y_TRUE, models, resamples=99)
         assert result.pairs[2].adjusted_p_value < 0.01
         assert result.verdicts[2].better == "a=1.0"
 
-    def test_columns_say_what_they_are(self) -> None:
+    def test_column_heads(self) -> None:
         kinds, metrics = str(RESULT).splitlines()[2:4]
         assert kinds.split() == ["plug-in", *["debiased"] * 4]
         assert " ".join(metrics.split()) == "model VCE VCE net gap ECE RCE p accuracy Brier log-loss"
@@ -173,7 +173,7 @@ class TestDifferences:
         assert plain.assessments["a"].table.spec.weighted
 
     def test_weights_that_leave_rows_out(self) -> None:
-        """Weight 0 is absence, but the row keeps its place: the others keep their bootstrap weights."""
+        """A row of weight 0 does not count, but keeps its place: the others keep their bootstrap weights."""
         weight = (np.arange(1500) % 3 > 0).astype(float)
         some = tn.compare(Y_TRUE, {"a": GOOD, "b": SHARP}, sample_weight=weight, rng=0, resamples=99)
         spoiled = np.where(weight[:, None] > 0, SHARP, GOOD)
@@ -181,10 +181,10 @@ class TestDifferences:
         assert some.pairs[0].vce == same.pairs[0].vce
 
     def test_few_rows_give_numbers(self) -> None:
-        """Replicates in which no row is drawn must not spoil the answer."""
+        """Replicates in which no row is drawn must not spoil the result."""
         result = tn.compare(Y_TRUE[:4], {"a": GOOD[:4], "b": SHARP[:4]}, rng=0)
-        for number in NUMBERS:
-            contrast = getattr(result.pairs[0], number)
+        for key in METRICS:
+            contrast = getattr(result.pairs[0], key)
             assert math.isfinite(contrast.interval.low)
             assert math.isfinite(contrast.interval.high)
             assert 0 < contrast.p_value <= 1
@@ -273,7 +273,7 @@ class TestClusters:
         assert width(Y_TRUE[eight], copies, eight) == pytest.approx(alone, rel=0.25)
         assert width(Y_TRUE[eight], copies, None) < alone / 2
 
-    def test_the_assessments_know_the_clusters(self) -> None:
+    def test_assessments_have_the_number_of_clusters(self) -> None:
         patient = np.arange(1500) // 10
         result = tn.compare(Y_TRUE, {"a": GOOD, "b": SHARP}, clusters=patient, rng=0, resamples=99)
         assert result.assessments["a"].n_clusters == 150

@@ -1,4 +1,4 @@
-"""`Comparer`: batches add up to the result of `compare`, and what it refuses."""
+"""`Comparer`: batches add up to the result of `compare`; refused arguments."""
 
 from itertools import pairwise
 
@@ -96,6 +96,20 @@ class TestRefusals:
     def test_bins_of_equal_mass_in_a_stream(self) -> None:
         with pytest.raises(ValueError, match=r"EqualMass bins depend on all rows"):
             tn.Comparer(3, models=["a", "b"], bins=EF)
+
+    def test_codes(self) -> None:
+        comparer = tn.Comparer(3, models=["a", "b"])
+        for call, code in (
+            (lambda: tn.compare(Y_TRUE, {"a": GOOD}), "wrong-type"),
+            (lambda: tn.Comparer(3, models="ab"), "bad-argument"),
+            (lambda: tn.Comparer(3, models=["a", "b"], bins=EF), "bad-argument"),
+            (comparer.result, "no-rows"),
+            (lambda: comparer.update(Y_TRUE, {"a": GOOD, "{c}": SHARP}), "wrong-models"),
+            (lambda: comparer.update([0, 1], {"a": [[0.5, 0.5]] * 2, "b": [[0.5, 0.5]] * 2}), "wrong-shape"),
+        ):
+            with pytest.raises(tn.Refusal) as caught:
+                call()
+            assert caught.value.code == code
 
     def test_models_of_different_length(self) -> None:
         with pytest.raises(ValueError, match=r"1499|1500"):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.simulation
 
 
 def merged(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A calibrated model that knows less: in half of the rows it does not tell the last two classes apart."""
+    """A calibrated model with less information: in half of the rows it does not separate the last two classes."""
     p = truth.copy()
     blind = rng.random(len(p)) < 0.5
     p[blind, -2:] = p[blind, -2:].mean(axis=1, keepdims=True)
@@ -57,7 +57,7 @@ FOUR = 4 * math.sqrt(0.9 * 0.1 / RUNS)
 def contrasts(
     alpha: tuple[float, ...], n_rows: int, a: float, b: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """In 80 runs of two models that err apart: how often is the true difference covered, and how often one called?"""
+    """How often, in 80 runs of two models, intervals cover the true difference, and how often the models differ."""
     seeds = np.random.default_rng([len(alpha), n_rows, int(10 * a), int(10 * b)])
     first, second = population(alpha, a), population(alpha, b)
     covered, called = [], []
@@ -92,7 +92,7 @@ class TestTail:
         assert tail_p_value(np.zeros(99), 0.1) == 0.01
         assert tail_p_value(noise[:49], 50.0) == 0.02  # too few to say anything about a tail
 
-    def test_it_never_rises_with_the_size(self) -> None:
+    def test_tail_p_value_never_rises_with_the_size(self) -> None:
         noise = np.abs(np.random.default_rng(1).standard_t(3, 99))
         sizes = np.linspace(0, 3 * noise.max(), 300)
         found = [tail_p_value(noise, float(size)) for size in sizes]
@@ -111,20 +111,20 @@ def test_equal_models_are_called_different_in_a_twentieth_of_runs(
     assert called["together"] <= 0.065 + 4 * math.sqrt(0.065 * 0.935 / RUNS)
 
 
-@pytest.mark.parametrize("number", ["vce", "net", "ece", "rce", "rce_w1"])
+@pytest.mark.parametrize("key", ["vce", "net", "ece", "rce", "rce_w1"])
 @pytest.mark.parametrize(
     ("alpha", "n_rows", "a", "b"),
     [(FLAT, 500, 1.0, 1.0), (FLAT, 500, 1.3, 1.3), (FLAT, 500, 1.0, 1.4), (SKEW, 300, 0.9, 1.1)],
 )
-def test_coverage_and_size(alpha: tuple[float, ...], n_rows: int, a: float, b: float, number: str) -> None:
+def test_coverage_and_size(alpha: tuple[float, ...], n_rows: int, a: float, b: float, key: str) -> None:
     """The interval of the difference covers ≥ 90 %, less four errors of 80 runs (.13).
 
     Where the truth is no difference, one is called at 5 % in up to 10 % of runs, plus four errors. a = 0.9 and 1.1 err
     in opposite directions and differ in nothing but the net gap.
     """
     covered, called = contrasts(alpha, n_rows, a, b)
-    assert covered[number] >= 0.9 - FOUR
-    if a == b or (a, b, number != "net") == (0.9, 1.1, True):
-        assert called[number] <= 0.1 + FOUR
-    elif number == "net":
-        assert called[number] > 0.5
+    assert covered[key] >= 0.9 - FOUR
+    if a == b or (a, b, key != "net") == (0.9, 1.1, True):
+        assert called[key] <= 0.1 + FOUR
+    elif key == "net":
+        assert called[key] > 0.5

@@ -1,4 +1,4 @@
-"""The list of reported metrics: what its entries promise, and that a further entry appears everywhere."""
+"""The list of reported metrics: the laws of its entries, and a further entry that appears everywhere."""
 
 import copy
 import json
@@ -64,7 +64,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 class TestAFurtherMetric:
     """An entry in the list is all it takes."""
 
-    def test_of_the_assessment(self) -> None:
+    def test_in_an_assessment(self) -> None:
         result: Any = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
         assert result.top.value == pytest.approx(top_label_error(result.table), abs=1e-12)
         assert result.top is result.estimates["top"]

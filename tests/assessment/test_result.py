@@ -10,7 +10,7 @@ import trueness as tn
 from trueness.assessment import REPORTED, text
 
 
-class TestAnswer:
+class TestAssessment:
     def test_to_dict_survives_json(self) -> None:
         certain = tn.assess([0, 1] * 30, np.eye(2)[[0, 0] * 30], rng=0)
         for result in (RESULT, certain, tn.assess(Y_TRUE, Y_PROB, groups=SITE, variation="iqv", rng=3)):
@@ -32,7 +32,7 @@ class TestAnswer:
         assert certain.to_dict()["log_loss"] is None
         assert "infinite" in certain.to_dict()["log_loss_reason"]
 
-    def test_what_is_missing_says_why(self) -> None:
+    def test_reasons_for_missing_metrics(self) -> None:
         content = tn.assess_table(tn.tabulate(Y_TRUE, Y_PROB, variation="iqv"), rng=0).to_dict()
         assert content["ece"] is None
         assert content["ece_reason"] == REPORTED["ece"].missing
@@ -41,7 +41,7 @@ class TestAnswer:
         json.dumps(content, allow_nan=False)
         assert text.NO_UCE in str(tn.assess(Y_TRUE, Y_PROB, variation="iqv", rng=0, resamples=39))
 
-    def test_the_page_names_every_number(self) -> None:
+    def test_the_page_names_every_metric(self) -> None:
         page = str(tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3))
         for word in (
             "VCE",
@@ -71,7 +71,7 @@ class TestAnswer:
         with pytest.raises(TypeError):
             hash(RESULT)
 
-    def test_bins_that_are_empty_have_no_numbers(self) -> None:
+    def test_empty_bins_are_nan(self) -> None:
         result = tn.assess([0] * 40, [[0.9, 0.1]] * 40, rng=0)
         assert np.isfinite(result.vce.centred_gap).sum() == 1
         assert np.isnan(result.vce.bins.low).sum() == 9

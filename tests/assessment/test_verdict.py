@@ -33,8 +33,8 @@ class TestVerdict:
         assert f"3000 rows would reveal with 80 % power: {result.detectable_net_gap:.3g}" in said
 
     @pytest.mark.parametrize("n_rows", [1, 2])
-    def test_a_row_in_a_bin_reveals_nothing(self, n_rows: int) -> None:
-        """Its entropy is 0 whatever its label, so that no noise is seen; that is not a sharp instrument."""
+    def test_one_row_per_bin_is_too_few(self, n_rows: int) -> None:
+        """Its entropy is 0 whatever its label, so that the draws show no noise; no gap is detectable all the same."""
         result = tn.assess([0, 0][:n_rows], [[0.9, 0.1], [0.6, 0.4]][:n_rows], rng=0)
         assert result.detectable_net_gap == np.inf
         assert result.verdict.kind == "too-few-rows"
@@ -82,7 +82,7 @@ class TestVerdict:
         assert "some bins err the other way (VCE" in str(tipped.verdict)
 
     def test_ranks_reversed(self) -> None:
-        """A2: nine of ten at (.9, .1) wrong. VCE is 0; verdict and p-value rest on RCE and ECE too."""
+        """Nine of ten at (.9, .1) wrong. VCE is 0; verdict and p-value rest on RCE and ECE too."""
         for times in (1, 100):
             result = tn.assess(([0] + [1] * 9) * times, [[0.9, 0.1]] * 10 * times, rng=0)
             assert result.vce.value == pytest.approx(0, abs=1e-12)
@@ -95,7 +95,7 @@ class TestVerdict:
             assert "rank-order" in codes(result)
 
     def test_forty_points_off(self) -> None:
-        """p = .3 for an event of rate .7: VCE and net see nothing, and the verdict is not silent."""
+        """p = .3 for an event of rate .7: VCE and the net gap are within noise, but the verdict is not "none"."""
         y_true = (np.arange(20_000) % 10 < 7).astype(int)
         result = tn.assess(y_true, np.full(20_000, 0.3))
         assert result.vce.centred_p_value > 0.5
@@ -138,8 +138,8 @@ class TestVerdict:
             ]
             assert result.p_value == pytest.approx(combined(result))
 
-    def test_one_number_is_not_counted_twice(self) -> None:
-        """By confidence VCE and ECE are one number, and so are both distances of RCE for two classes."""
+    def test_no_metric_is_counted_twice(self) -> None:
+        """With confidence as measure VCE and ECE are equal, and for two classes so are both distances of RCE."""
         two = tn.assess(*tn.simulate.calibrated(300, [1.0, 1.0], rng=4))
         assert [f.key for f in two.evidence] == ["vce", "net", "ece", "rce", "log_score"]
         by_confidence = tn.assess(self.Y, self.P, variation="confidence")
@@ -148,14 +148,14 @@ class TestVerdict:
         assert [f.key for f in alone.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
 
     def test_only_the_log_score(self) -> None:
-        """A thousand rows, one of them an outcome that was stated to be nearly impossible."""
+        """A thousand rows, one of them with an outcome of stated probability 1e-9."""
         y_true = np.array([0] * 999 + [1])
         y_prob = np.tile([1 - 1e-9, 1e-9], (1000, 1))
         result = tn.assess(y_true, y_prob, rng=0)
         assert result.log_score_z.p_value < 1e-6
         assert result.verdict.kind == "over-confident"
 
-    def test_the_normal_tail_of_the_log_score_is_not_trusted_alone(self) -> None:
+    def test_the_log_score_needs_its_drawn_p_value_too(self) -> None:
         """One event of stated probability 1e-4 in 1000 rows has a chance of .095; Z is -2.9, p = .003 if normal."""
         y_true = np.array([0] * 999 + [1])
         result = tn.assess(y_true, np.tile([0.9999, 0.0001], (1000, 1)), resamples=1999)
@@ -164,7 +164,7 @@ class TestVerdict:
         assert result.log_score_z.drawn_p_value == pytest.approx(chance, abs=4 * math.sqrt(0.1 * 0.9 / 1999))
         assert result.verdict.kind == "none"
 
-    def test_an_impossible_row_is_a_finding_of_its_own(self) -> None:
+    def test_an_impossible_row_is_reported_separately(self) -> None:
         """One row among 3001 whose true class had probability 0: the others decide the verdict."""
         ruled_out = np.vstack([self.P, [0.6, 0.4, 0.0]])
         result = tn.assess(np.append(self.Y, 2), ruled_out, rng=0)

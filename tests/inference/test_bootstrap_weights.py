@@ -6,11 +6,10 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.poisson import BLOCK_ROWS, SLOTS, RowWeights, identity, stream_key
-
-pytestmark = pytest.mark.simulation
+from trueness.inference.poisson import BLOCK_ROWS, SLOTS, ClusterWeights, RowWeights, identity, stream_key
 
 
+@pytest.mark.simulation
 class TestPoissonWeights:
     def test_the_table_of_weights(self) -> None:
         """65536 slots, mean and variance exactly 1, every share within 2 slots and a bit of Poisson(1)."""
@@ -44,3 +43,22 @@ class TestPoissonWeights:
         assert identity("patient-7") == 13551768810836757873  # blake2b, eight bytes, little-endian
         assert identity(7) == identity(7.0) == identity("7")
         assert identity("a") != identity("b")
+
+
+class TestClusterWeights:
+    def test_weights_belong_to_the_name_not_to_the_place(self) -> None:
+        names = np.array(["b", "a", "c", "a", "b", "a"])
+        weights = ClusterWeights(7, 50, names)
+        lines = weights.block(0, 6)
+        assert (lines[1] == lines[3]).all()
+        assert (lines[0] == lines[4]).all()
+        assert (lines[0] != lines[1]).any()
+        order = np.array([5, 2, 0, 4, 1, 3])
+        assert (ClusterWeights(7, 50, names[order]).block(0, 6) == lines[order]).all()
+        assert (ClusterWeights(7, 50, names[2:5]).block(0, 3) == lines[2:5]).all()
+        assert (weights.block(3, 5) == lines[3:5]).all()
+        assert (ClusterWeights(8, 50, names).block(0, 6) != lines).any()
+
+    def test_seven_and_seven_point_zero_are_one_patient(self) -> None:
+        whole, point = (ClusterWeights(1, 9, np.array([7, 8], dtype=d)).block(0, 2) for d in (int, float))
+        assert (whole == point).all()

@@ -270,6 +270,5 @@ def _refuse_no_table(argument: str, value: Any) -> None:
             "wrong-type",
             "{argument} must be a CalibrationTable, such as tabulate returns, got {type_name}",
             argument=argument,
-            value=value,
             type_name=type(value).__name__,
         )
