@@ -15,9 +15,9 @@ def test_every_picture_is_drawn_by_the_code_beside_it():
     script = runpy.run_path(str(ROOT / "scripts" / "make_gallery.py"))
     names = script["scope"]()
     for it in script["GALLERY"]:
-        figure = script["drawn"](it, names)
+        figure = script["draw"](it, names)
         assert any(axes.has_data() for axes in figure.axes), it.name
         plt.close("all")
         assert (ROOT / "docs" / "gallery" / f"{it.name}.png").read_bytes().startswith(b"\x89PNG")
     written = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
-    assert written == script["page"](script["printed"](names)), "run make gallery"
+    assert written == script["page"](script["terminal_output"](names)), "run make gallery"
