@@ -1,10 +1,10 @@
 """Dask and Spark with one worker and with two against one process on the same files; and the cost of a large cluster.
 
-Run it with ``make bench``, or alone with ``--quick`` for a run whose figures mean nothing. It writes
-`results/cluster.md`. Every figure is of one run on one machine: ratios hold better than seconds.
+Run it with ``make bench``, or with ``--quick`` to check that it works. It writes `results/cluster.md`. All numbers are
+from one run on one machine: ratios are more reliable than seconds.
 
-The model at the end is that of docs/cluster.md. What it takes for granted of the sum of many tables is not taken from
-thin air: the tree of 10⁴ partitions is built and run here, out of 64 different tables in turn.
+The model at the end is that of docs/cluster.md. Its cost of summing many tables is measured here, on a tree of 10⁴
+partitions that reuse 64 different tables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RESULTS = Path(__file__).parent / "results" / "cluster.md"
 
 
 class Size(NamedTuple):
-    """How much is measured."""
+    """The size of the measurement."""
 
     shards: int
     rows: int
@@ -43,27 +43,27 @@ FULL, QUICK = Size(8, 500_000, 10_000), Size(4, 20_000, 200)
 
 
 class Run(NamedTuple):
-    """One way to the table."""
+    """One way to compute the table."""
 
     name: str
     workers: int
     seconds: float
     driver_growth: float
-    """MB by which the driving process grew while it ran."""
+    """Growth of the driver process in MB."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What one machine shows, and the model needs."""
+    """The measured costs that the model uses."""
 
     rows_per_second: float
-    """Of one worker, file to table."""
+    """Rows per second of one worker, from file to table."""
     task_seconds: float
-    """What a task costs beside its work, on the scheduler."""
+    """Overhead of a task on the scheduler."""
     add_seconds: float
-    """Adding two tables."""
+    """Time to add two tables."""
     part_bytes: int
-    """One partition's tables as they move."""
+    """Serialized size of the tables of a partition."""
 
 
 def write_shards(folder: Path, size: Size) -> list[str]:
@@ -79,7 +79,7 @@ def write_shards(folder: Path, size: Size) -> list[str]:
 
 
 def best(name: str, workers: int, work: Callable[[], Any], turns: int = 3) -> Run:
-    """The shortest of several turns after one that warms; memory is that of the last."""
+    """The shortest of several turns after a warm-up; memory is that of the last."""
     work()
     seconds = []
     for _ in range(turns):
@@ -90,7 +90,7 @@ def best(name: str, workers: int, work: Callable[[], Any], turns: int = 3) -> Ru
 
 
 def kernel_alone(paths: list[str]) -> Run:
-    """The rows of one shard, in memory already, as often as there are shards."""
+    """The rows of one shard in memory, once for each shard."""
     import numpy as np
     import pyarrow.parquet as pq
 
@@ -116,7 +116,7 @@ def one_process(paths: list[str]) -> tuple[Run, Any]:
 
 @contextmanager
 def dask_workers(count: int) -> Iterator[Any]:
-    """Processes of one thread each, on loopback."""
+    """Worker processes with one thread each, on the loopback interface."""
     from distributed import Client, LocalCluster
 
     settings = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
@@ -179,7 +179,7 @@ def on_spark(paths: list[str], expected: Any) -> list[Run]:
 
 
 def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
-    """The work, and so many parts of it: a hundred rows each, of which every part begins one row after the last."""
+    """The work, and `count` parts of it with a hundred rows each; each part begins one row after the previous one."""
     import numpy as np
 
     from trueness import partitions, simulate
@@ -205,9 +205,9 @@ def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
 
 
 def simulate_reduction(size: Size) -> tuple[list[tuple[Any, ...]], dict[str, Costs]]:
-    """The tree of many partitions: on a real scheduler for its cost a task, in this process for that of adding.
+    """The tree of many partitions: on a real scheduler for the cost per task, in this process for that of adding.
 
-    On the scheduler 64 of the parts stand for all, in turn: they are sent before the clock starts.
+    On the scheduler all partitions reuse 64 parts, which are sent before the time is measured.
     """
     from trueness import FineGrid, partitions
     from trueness.adapters import dask
@@ -249,7 +249,7 @@ def _same(part: Any, _: int) -> Any:
 
 
 def _levels(count: int, fan_in: int) -> list[int]:
-    """How many tasks each level of the tree has."""
+    """The number of tasks on each level of the tree."""
     levels = []
     while count > 1:
         count = math.ceil(count / fan_in)
@@ -260,7 +260,7 @@ def _levels(count: int, fan_in: int) -> list[int]:
 def modelled(
     costs: Costs, rows: float = 1e11, workers: int = 100, partitions: int = 10_000
 ) -> dict[str, float]:
-    """docs/cluster.md, "What a large run would cost": seconds of each part, and bytes."""
+    """The model of docs/cluster.md, "What a large run would cost": seconds of each part, and gigabytes."""
     fan_in = 8
     levels = _levels(partitions, fan_in)
     tasks = partitions + sum(levels)
@@ -273,7 +273,7 @@ def modelled(
 
 
 def speeds(runs: list[Run], n_rows: int) -> str:
-    """A table of what was measured, against one process."""
+    """A table of the speeds relative to one process."""
     alone = next(run for run in runs if run.name == "one process")
     header = ["way", "workers", "rows/s", "rows/s and worker, against one process", "driver grew by, MB"]
     lines = [
@@ -290,9 +290,11 @@ def speeds(runs: list[Run], n_rows: int) -> str:
 
 
 def main() -> None:
-    """Measure, model, write it down."""
+    """Measure, apply the model, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small; the figures mean nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="a short run, only to check that the script works"
+    )
     size = QUICK if parser.parse_args().quick else FULL
     use_own_cache()
     about = machine()
@@ -326,7 +328,7 @@ def main() -> None:
     ]
     what = (
         f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, the fused engine, one thread a "
-        "worker; the tables of all ways are equal (`==`). Memory is that of the Python process that drives."
+        "worker; the tables of all ways are equal (`==`). Memory is that of the driving Python process."
     )
     text = "\n\n".join(
         [

@@ -1,4 +1,4 @@
-"""Who is compared: each does its work on the same rows, and is left out if its library is not there."""
+"""The contenders: each works on the same rows, and is left out if its library is missing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FOUR = "trueness fused, VCE + UCE + ECE + RCE, 2 threads"
 EQUAL_MASS = "trueness fused, EqualMass(10), 2 threads"
 PORTABLE, FORMULA = "trueness portable, 1 thread", "NumPy formula"
 FIFTH = "NumPy formula, on a fifth of the rows"
-"""Its temporaries are fresh memory, gigabytes of it: fewer rows can take less time a row, and the better counts."""
+"""Its temporary arrays take gigabytes of new memory: fewer rows can take less time per row, and the better counts."""
 
 TORCH_TWO, TORCH_ONE = "torchmetrics ECE, 2 threads", "torchmetrics ECE, 1 thread"
 TORCH = "torchmetrics ECE, best of 1 and 2 threads"
-"""On a busy machine, and on few rows, its two threads wait for each other: then its better figure is the fair one."""
+"""On a busy machine or on few rows, two threads can be slower than one; the better time is the fair one."""
 
 SKLEARN, NETCAL, PASS = "scikit-learn calibration_curve", "netcal ECE", "one memory pass (np.sum)"
 
@@ -34,7 +34,7 @@ SKLEARN, NETCAL, PASS = "scikit-learn calibration_curve", "netcal ECE", "one mem
 class Contender:
     """One way to work on rows.
 
-    `prepare(data, n_bins)` puts them into the form that it wants, outside the timing, and returns the work.
+    `prepare(data, n_bins)` converts them to its input format, outside the timing, and returns the work.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Contender:
 
     @property
     def installed(self) -> bool:
-        """Whether its library is there."""
+        """Whether its library is installed."""
         return find_spec(self.library) is not None
 
 
@@ -112,7 +112,7 @@ def _torch(n_threads: int) -> Callable[[Predictions, int], Work]:
 
 
 def _sklearn(data: Predictions, n_bins: int) -> Work:
-    """The curve of the top label; finding that label belongs to the work, as it does for all others."""
+    """The curve of the top label; finding that label is part of the work, as for all others."""
     from sklearn.calibration import calibration_curve
 
     def work() -> object:
@@ -155,12 +155,12 @@ def prepared(data: Predictions, names: tuple[str, ...], n_bins: int = 10) -> dic
 
 
 def first(data: Predictions, n_rows: int) -> Predictions:
-    """The first rows, not copied."""
+    """The first rows, as views."""
     return Predictions(data.y_true[:n_rows], data.y_prob[:n_rows])
 
 
 def with_best_torch(times: Mapping[str, Timing]) -> dict[str, Timing]:
-    """The times, with torchmetrics' better figure under a name of its own."""
+    """The times, with the better one of torchmetrics added as an entry of its own."""
     found = [times[name] for name in (TORCH_TWO, TORCH_ONE) if name in times]
     return {**times, TORCH: min(found)} if found else dict(times)
 
@@ -172,15 +172,15 @@ def rows_of(n_rows: int, n_classes: int, dtype: str = "float64") -> Predictions:
 
 
 def require_agreement(data: Predictions) -> None:
-    """Refuse to time contenders that do not compute the same numbers."""
+    """Exit unless all contenders compute the same numbers."""
     fused, portable = (tn.tabulate(*data, engine=engine) for engine in ("fused", "portable"))
     if not fused.same_counts(portable):
-        raise SystemExit("the fused engine's counts differ from the portable one's: no point in timing it")
+        raise SystemExit("the counts of the fused and the portable engine differ: nothing was timed")
     vce, _, ece, _ = four_numbers(data, 10)
     found = {"formula": (whole_array_formula(*data), vce)}
     others = prepared(data, (TORCH_TWO, NETCAL))
     found |= {name: (float(work()), ece) for name, work in others.items()}  # type: ignore[arg-type]
     for name, (theirs, ours) in found.items():
-        # Rows within rounding of an edge may fall to either side, and torchmetrics sums in float32.
+        # Rows within rounding of an edge may be in either bin, and torchmetrics sums in float32.
         if abs(theirs - ours) > 1e-4:
-            raise SystemExit(f"{name} gives {theirs}, trueness {ours}: they do not do the same work")
+            raise SystemExit(f"{name} gives {theirs}, trueness {ours}: they do not compute the same metric")

@@ -1,8 +1,8 @@
-"""The fused engine against everyone else: ratios in one run, on the same rows.
+"""The fused engine against all contenders: ratios in one run, on the same rows.
 
-Run it with ``make bench``, or ``python benchmarks/fused.py --quick`` to see that it works. The contenders take turns,
-and the best of their turns counts. What was seen is printed, and left in ``benchmarks/results`` as Markdown
-(latest.md), as a table of all points (growth.csv) and as a picture (growth.svg).
+Run it with ``make bench``, or ``python benchmarks/fused.py --quick`` to check that it works. The contenders take turns,
+and the best time of each counts. Results are printed, and written to ``benchmarks/results`` as Markdown (latest.md), as
+a table of all points (growth.csv) and as a figure (growth.svg).
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from targets import compare_everyone, targets, targets_markdown  # noqa: E402
 
 HERE = Path(__file__).parent
 QUICK = 50
-"""By what sizes are divided for a run that only shows that it works."""
+"""Divisor of all sizes in a quick run."""
 
 
 class Page:
-    """The results as Markdown, printed as they come in."""
+    """The results as Markdown, printed as they are added."""
 
     def __init__(self) -> None:
         self.text = ""
         self.begin = time.perf_counter()
 
     def add(self, text: str, title: str = "") -> None:
-        """A section."""
+        """Add and print a section."""
         section = f"### {title}\n\n{text}\n" if title else f"{text}\n"
         print(section, flush=True)
         print(f"({time.perf_counter() - self.begin:.0f} s so far)\n", file=sys.stderr, flush=True)
@@ -44,7 +44,7 @@ class Page:
 
 
 def _stages(n_rows: int, seconds: float) -> str:
-    """The table of stages, from a process of its own; or why there is none."""
+    """The table of stages, computed in another process; or the reason why it failed."""
     command = [sys.executable, str(HERE / "stages.py"), str(n_rows), str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -55,11 +55,11 @@ def _stages(n_rows: int, seconds: float) -> str:
 
 def _left_out() -> str:
     missing = sorted({one.library for one in who.EVERYONE if not one.installed})
-    return f" Left out, for want of the library: {', '.join(missing)}." if missing else ""
+    return f" Left out, because the library is missing: {', '.join(missing)}." if missing else ""
 
 
 def measure(results: Path, quick: bool) -> bool:
-    """All of it; whether everything that is needed was reached."""
+    """Measure everything; whether all required values were reached."""
     scale, spend = (QUICK, 0.1) if quick else (1, 1.0)
     page = Page()
     page.add(machine() + _left_out())
@@ -68,8 +68,8 @@ def measure(results: Path, quick: bool) -> bool:
 
     everyone = compare_everyone(data, 40 * spend)
     lines = targets(everyone, data, 6 * spend, scale)
-    page.add(targets_markdown(lines), "Needed, aimed at, seen")
-    page.add(everyone.markdown(), f"Everyone, N = {thousands(everyone.n_rows)}, C = 10, float64")
+    page.add(targets_markdown(lines), "Required, aimed at, observed")
+    page.add(everyone.markdown(), f"All contenders, N = {thousands(everyone.n_rows)}, C = 10, float64")
     gain = everyone.per_row(who.PORTABLE) - everyone.per_row(who.FUSED_TWO)
     page.add(cold_start(1 if quick else 3, gain), "A cold start")
     page.add(_stages(2_000_000 // scale, 10 * spend), "Where the time goes, C = 10, one thread")
@@ -93,24 +93,20 @@ def measure(results: Path, quick: bool) -> bool:
 
 
 def main() -> None:
-    """Read the command's options, and measure."""
+    """Parse the options, and measure."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--quick", action="store_true", help=f"sizes divided by {QUICK}; the figures mean nothing"
+        "--quick", action="store_true", help=f"divide sizes by {QUICK}, only to check that the script works"
     )
-    parser.add_argument(
-        "--strict", action="store_true", help="fail if something that is needed was not reached"
-    )
-    parser.add_argument(
-        "--results", type=Path, help="folder for what is written, by default benchmarks/results"
-    )
+    parser.add_argument("--strict", action="store_true", help="fail if a required value was not reached")
+    parser.add_argument("--results", type=Path, help="output folder (default: benchmarks/results)")
     options = parser.parse_args()
     default = Path(tempfile.gettempdir()) / "trueness-bench-quick" if options.quick else HERE / "results"
     reached = measure(options.results or default, options.quick)
     if options.strict and not reached:
-        sys.exit("something that is needed was not reached")
+        sys.exit("a required value was not reached")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How time a row grows with rows, classes, bins and threads: a table of every point, and one picture."""
+"""Time per row as a function of rows, classes, bins and threads: a table of all points, and a figure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAIN = (who.FUSED_TWO, who.FUSED_ONE, who.PORTABLE, who.FORMULA, who.TORCH_TWO, 
 ALL = (*MAIN, who.SKLEARN, who.NETCAL)
 
 LOOK = {
-    # Okabe and Ito's colours, which stay apart for colour-blind eyes; the marker says the same once more.
+    # Okabe and Ito's colour-blind safe colours; each contender also has a marker of its own.
     who.FUSED_TWO: ("#0072B2", "o", "-"),
     who.FUSED_ONE: ("#56B4E9", "s", "-"),
     who.PORTABLE: ("#009E73", "^", "-"),
@@ -45,7 +45,7 @@ LOOK = {
 
 
 class Point(NamedTuple):
-    """One figure of one curve; `at` is what the curve is over."""
+    """One point of a curve; `at` is its x value."""
 
     curve: str
     at: int
@@ -67,7 +67,7 @@ def _points(
 
 
 def over_rows(data: Predictions, everyone: Comparison, seconds: float) -> Iterator[Point]:
-    """From 10³ rows on; the largest is what everyone was compared on."""
+    """From 10³ rows up to those on which all contenders were compared."""
     for n_rows in (n for n in ROWS if n < len(data.y_true)):
         some = first(data, n_rows)
         yield from _points("rows", n_rows, some, take_turns(prepared(some, ALL), seconds, turn_seconds=0.05))
@@ -105,7 +105,7 @@ def over_threads(data: Predictions, seconds: float, scale: int) -> Iterator[Poin
 
 
 def write_csv(points: Iterable[Point], path: Path) -> None:
-    """Every point on a line."""
+    """Write one line per point."""
     with path.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(Point._fields)
@@ -114,7 +114,7 @@ def write_csv(points: Iterable[Point], path: Path) -> None:
 
 
 def as_markdown(points: list[Point], curve: str) -> str:
-    """One curve as a table: nanoseconds a row, a column for each contender."""
+    """One curve as a table: nanoseconds per row, one column per contender."""
     some = [point for point in points if point.curve == curve]
     names = [name for name in LOOK if any(point.contender == name for point in some)]
     seen = {(point.at, point.contender): figure(point.ns_per_row) for point in some}
@@ -132,7 +132,7 @@ def _label(name: str) -> str:
 
 
 def draw(points: list[Point], path: Path) -> None:
-    """Four panels, nanoseconds a row on log axes."""
+    """Draw four panels of nanoseconds per row on logarithmic axes."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -1,6 +1,6 @@
-"""What the meaning of a number costs: drawing the null against tabulating the rows, in one run.
+"""The cost of the inference: drawing the null distribution against tabulating the rows, in one run.
 
-Run it with ``make bench``; what was seen is printed and left in ``benchmarks/results/inference.md``.
+Run it with ``make bench``; results are printed and written to ``benchmarks/results/inference.md``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ RESULTS = Path(__file__).parent / "results" / "inference.md"
 RESAMPLES = 999
 
 CASES = [(3, 1_000_000), (10, 1_000_000), (100, 200_000), (1000, 20_000)]
-"""Classes, and the rows that are tabulated; the time of a million is taken in proportion."""
+"""Classes, and the number of rows tabulated; their time is scaled to a million rows."""
 
 
 def work_on(n_classes: int, n_rows: int) -> dict[str, Work]:
-    """Tabulating a million rows, and what follows from the table."""
+    """Tabulating the rows, drawing the null, and the whole assessment."""
     y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(n_classes), rng=0)
     table = tn.tabulate(y_true, y_prob, bins=tn.EqualMass(10))
     by_confidence = tn.tabulate(y_true, y_prob, bins=tn.EqualMass(10), variation="confidence")
@@ -35,7 +35,7 @@ def work_on(n_classes: int, n_rows: int) -> dict[str, Work]:
 
 
 def null_lines(scale: int, seconds: float) -> list[list[str]]:
-    """For each number of classes: the null, the whole assessment, and a million rows."""
+    """For each number of classes: the times of the null, of the whole assessment, and of a million rows."""
     lines = []
     for n_classes, most_rows in CASES:
         n_rows = max(2000, most_rows // scale)
@@ -49,7 +49,7 @@ def null_lines(scale: int, seconds: float) -> list[list[str]]:
 
 
 def compare_lines(scale: int, seconds: float) -> list[list[str]]:
-    """What the bootstrap of two models costs a row."""
+    """The time per row of the bootstrap of two models."""
     lines = []
     for n_classes, most_rows in ((10, 50_000), (100, 10_000)):
         n_rows = max(2000, most_rows // scale)
@@ -64,9 +64,11 @@ def compare_lines(scale: int, seconds: float) -> list[list[str]]:
 
 
 def main() -> None:
-    """All of it, after naming the machine."""
+    """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a short run whose figures mean nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="a short run, only to check that the script works"
+    )
     quick = parser.parse_args().quick
     scale, seconds = (50, 0.1) if quick else (1, 8.0)
     null = markdown(

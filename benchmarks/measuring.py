@@ -1,4 +1,4 @@
-"""Times, memory and the machine: what every part of the benchmark measures with."""
+"""Measurement of time and memory, and a description of the machine."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ LIBRARIES = ("numpy", "numba", "torch", "torchmetrics", "scikit-learn", "netcal"
 VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
 
 REST = 0.1
-"""Seconds between two turns: a library's threads spin for a while after its call, on the next one's time."""
+"""Pause between two turns in seconds, because threads of a library may spin for a while after its call."""
 
 
 TURN = 0.4
-"""Seconds that a turn lasts at least, unless said otherwise."""
+"""Shortest duration of a turn in seconds, by default."""
 
 
 class Timing(NamedTuple):
-    """Seconds of one contender; a median far from the best tells of a busy machine."""
+    """Seconds of one contender; a median far above the best indicates a busy machine."""
 
     best: float
     median: float
@@ -49,10 +49,10 @@ def take_turns(
     turn_seconds: float = TURN,
     warm: bool = False,
 ) -> dict[Name, Timing]:
-    """Time the contenders in turn, again and again, until about so many seconds are spent.
+    """Time the contenders in turn, repeatedly, for about `seconds`.
 
-    Each round begins with another contender, so that none is always the one after the greatest eater of memory. An
-    untimed round comes first, unless they are `warm` already: it compiles and fills caches.
+    Each round begins with another contender, so that none always follows the one that uses the most memory. An untimed
+    round, which compiles and fills caches, comes first unless they are `warm` already.
     """
     for work in () if warm else contenders.values():
         work()
@@ -70,7 +70,7 @@ def take_turns(
 
 
 def _seconds(work: Work, turn_seconds: float) -> float:
-    """The shortest of as many calls as fit into a turn: what another one's freed memory costs the system dies away."""
+    """The shortest of all calls in a turn, after the system has reclaimed the memory of other contenders."""
     shortest, end = math.inf, time.perf_counter() + turn_seconds
     while shortest == math.inf or time.perf_counter() < end:
         begin = time.perf_counter()
@@ -80,7 +80,7 @@ def _seconds(work: Work, turn_seconds: float) -> float:
 
 
 def traced_growth(work: Work) -> float:
-    """The most that a call holds at once, in MB, of what Python and NumPy allocate."""
+    """Peak memory of a call in MB, as allocated by Python and NumPy."""
     gc.collect()
     tracemalloc.start()
     work()
@@ -90,14 +90,14 @@ def traced_growth(work: Work) -> float:
 
 
 def resident_growth(work: Work) -> float:
-    """The most by which a call makes the process grow, in MB: also what libraries allocate by themselves.
+    """Peak growth of the process during a call in MB, including allocations of other libraries.
 
-    NaN where the system is not Linux. Memory that an earlier call left to the allocator is given back first.
+    NaN on systems other than Linux. Memory that the allocator kept from earlier calls is released first.
     """
     try:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # reset the peak
         before = _status("VmRSS")
         work()
         return (_status("VmHWM") - before) / 2**10
@@ -106,13 +106,13 @@ def resident_growth(work: Work) -> float:
 
 
 def _status(field: str) -> int:
-    """A line of /proc/self/status, in kB."""
+    """A field of /proc/self/status, in kB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field + ":"))
 
 
 def available_memory() -> float:
-    """What the system can still give, in GB; infinite where it does not say."""
+    """Available memory in GB; infinite if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -121,7 +121,7 @@ def available_memory() -> float:
 
 
 def machine() -> str:
-    """The processor, the versions, and how busy the machine was."""
+    """The processor, the versions and the load average."""
     versions = [f"Python {platform.python_version()}"]
     for library in LIBRARIES:
         try:
@@ -146,9 +146,9 @@ def _processor() -> str:
 
 
 def use_own_cache() -> Path:
-    """Keep compiled code in a folder of its own for this state of the sources.
+    """Cache compiled code in a folder for the current state of the sources.
 
-    Numba recompiles a function when its own file has changed, not when a file it draws from has. Must be called before
+    Numba recompiles a function if its file has changed, but not if a file that it uses has. Must be called before
     numba is imported.
     """
     import trueness
@@ -169,7 +169,7 @@ def markdown(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def figure(value: float) -> str:
-    """Two or three digits that mean something: 0.42, 8.1, 166, 12 463."""
+    """A number with two or three significant digits: 0.42, 8.1, 166, 12 463."""
     if math.isnan(value):
         return ""
     if abs(value) >= 100:

@@ -1,7 +1,7 @@
 """The portable engine against the plain whole-array formula: ratios in one run, on the same rows.
 
-Run it with ``make bench``. Each contender's figure is the best of several alternating turns, so that a busy moment of
-the machine falls on both. Memory is the largest growth of the process while a table is made.
+Run it with ``make bench``. The contenders alternate, and the best time of each counts, so that a busy moment of the
+machine affects both. Memory is the largest growth of the process while a table is computed.
 """
 
 import gc
@@ -21,7 +21,7 @@ import numpy as np
 import trueness as tn
 
 CASES = [
-    # rows, classes, dtype, the ratio that must be reached
+    # rows, classes, dtype, required ratio
     (2_000_000, 10, "float64", 1.8),
     (2_000_000, 10, "float32", None),
     (2_000_000, 3, "float64", 0.8),
@@ -32,7 +32,7 @@ CASES = [
 
 
 def whole_array_formula(y_true: np.ndarray, y_prob: np.ndarray, n_bins: int = 10) -> float:
-    """VCE as one would write it: a stable argsort, whole arrays, no validation, float sums."""
+    """VCE in plain NumPy: a stable argsort, whole arrays, no validation, float sums."""
     n_rows, n_classes = y_prob.shape
     order = np.argsort(-y_prob, axis=1, kind="stable")
     ordered = np.take_along_axis(y_prob, order, axis=1)
@@ -69,8 +69,8 @@ def rows_of(n_rows: int, n_classes: int, dtype: str) -> tuple[np.ndarray, np.nda
 
 
 def compare_speed() -> None:
-    """Tabulating against the formula."""
-    print("nanoseconds a row, and the ratio")
+    """Compare `vce` with the formula."""
+    print("nanoseconds per row, and the ratio")
     print(
         f"{'rows':>9} {'classes':>7} {'dtype':>8} {'formula':>9} {'trueness':>9} {'ratio':>6} {'needed':>6}"
     )
@@ -88,7 +88,7 @@ def compare_speed() -> None:
 
 
 def compare_small() -> None:
-    """`vce` on 1000 rows, where every call of NumPy is felt."""
+    """Compare `vce` with the formula on 1000 rows, where the overhead of NumPy calls dominates."""
     y_true, y_prob = rows_of(1000, 10, "float64")
     contenders = [lambda: whole_array_formula(y_true, y_prob), lambda: tn.vce(y_true, y_prob)]
     plain, ours = best_of_turns(contenders, turns=300)
@@ -98,7 +98,7 @@ def compare_small() -> None:
 
 
 def peak_growth() -> None:
-    """The most memory that a call holds at once beyond its input, equal-width and equal-mass bins."""
+    """Print the peak memory of a call beyond its input, for equal-width and equal-mass bins."""
     print(
         "\nmemory beyond the input, MB (equal width: at most 64 at any N; equal mass keeps V, 8 bytes a row)"
     )
@@ -113,7 +113,7 @@ def peak_growth() -> None:
 
 
 def import_time() -> None:
-    """`import trueness` beside `import numpy`, each in fresh processes with compiled bytecode at hand."""
+    """Compare `import trueness` with `import numpy`, in fresh processes with compiled bytecode."""
     with tempfile.TemporaryDirectory() as bytecode:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
 
@@ -129,7 +129,7 @@ def import_time() -> None:
 
 
 def main() -> None:
-    """All of it, after naming the machine."""
+    """Print the machine, then all results."""
     names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     print(f"{names[0].split(':')[1].strip()}, Python {platform.python_version()}, NumPy {np.__version__}\n")
     compare_speed()

@@ -1,8 +1,8 @@
 """Where the fused kernel's time goes: the kernel with one stage made trivial, against the whole.
 
-Run by `fused.py` in a process of its own, since it changes the engine under its feet: a method of the kernel's
-generator is replaced by one that emits next to nothing, and the kernel is compiled anew. What is saved is what the
-stage costs. The savings do not add up to the whole: stages overlap in the processor, and the rest waits for memory.
+Run by `fused.py` in a process of its own, because it changes the engine: a method of the kernel's generator is replaced
+by one that emits almost no code, and the kernel is compiled again. The time saved is the cost of the stage. The savings
+do not add up to the whole: stages overlap in the processor, and the rest waits for memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WHOLE = "(nothing: the whole kernel)"
 
 
 class Trivial(NamedTuple):
-    """What a method is replaced by."""
+    """The replacement of a method."""
 
     owner: type
     name: str
@@ -47,7 +47,7 @@ def _replaced(owner: type, name: str, by: Callable[..., Any]) -> Iterator[None]:
 
 
 def _rows_as_columns(group: Any, rows: Any, _: Any) -> list[Any]:
-    """The same loads, not turned."""
+    """The same loads, without the transposition."""
     n, item = group.shape.n_classes, group.item
     offsets = [min(c * WIDTH, n * WIDTH - WIDTH) * item for c in range(n)]
     kind = ir.VectorType(group.kind, WIDTH)
@@ -55,22 +55,22 @@ def _rows_as_columns(group: Any, rows: Any, _: Any) -> list[Any]:
 
 
 def _straight_line(lanes: Any, value: Any) -> Any:
-    """4p - 4 for the logarithm: the values still spread over the bins."""
+    """4p - 4 instead of the logarithm, so that values still spread over the bins."""
     return lanes.multiply_add(value, lanes.floats(4.0), lanes.floats(-4.0))
 
 
 def _never(*_: Any) -> Any:
-    """No row is improper."""
+    """A mask that accepts every row."""
     return ir.Constant(ir.VectorType(ir.IntType(1), WIDTH), [0] * WIDTH)
 
 
 def _own_bin(group: Any, *_: Any) -> Any:
-    """A bin for each lane."""
+    """A different bin for each lane."""
     return group.lanes.ints(*range(WIDTH))
 
 
 def _columns_as_rows(group: Any) -> list[list[Any]]:
-    """The same words, not turned back."""
+    """The same words, without the transposition."""
     words = [group.lanes.bits(column) for column in (*group.q, *group.values)]
     words += [group.lanes.ints(0)] * (group.shape.row - len(words))
     parts = group.shape.row // WIDTH
@@ -78,7 +78,7 @@ def _columns_as_rows(group: Any) -> list[list[Any]]:
 
 
 def _stored_once(group: Any, rows: list[list[Any]], _: Any, acc: Any, *__: Any) -> None:
-    """All words in one store, so that none is found useless and left out by the compiler."""
+    """All words combined in one store, so that the compiler cannot remove any of them."""
     first, *others = (vector for row in rows for vector in row)
     for vector in others:
         first = group.builder.xor(first, vector)
@@ -90,11 +90,14 @@ _NO_CHECKS = Trivial(Group, "improper", _never)
 STAGES = {
     WHOLE: (),
     "checking that rows are distributions": (_NO_CHECKS,),
-    "turning rows into columns (and the checks)": (_NO_CHECKS, Trivial(Group, "columns", _rows_as_columns)),
+    "transposing rows into columns (and the checks)": (
+        _NO_CHECKS,
+        Trivial(Group, "columns", _rows_as_columns),
+    ),
     "sorting network": (Trivial(Group, "ordered", lambda _, columns: list(columns)),),
     "logarithms": (Trivial(Lanes, "log2", _straight_line),),
     "finding the bin": (Trivial(Group, "bin", _own_bin),),
-    "turning columns back into rows": (Trivial(Group, "row_vectors", _columns_as_rows),),
+    "transposing columns back into rows": (Trivial(Group, "row_vectors", _columns_as_rows),),
     "adding rows to their bins": (Trivial(Group, "add", _stored_once),),
 }
 
@@ -121,7 +124,7 @@ def _variant(rows: Rows, spec: tn.TableSpec, trivial: tuple[Trivial, ...]) -> Wo
 
 def main(n_rows: int, seconds: float) -> None:
     """Print the table."""
-    # Compiled code on disk is found by its source, which a replaced method does not change.
+    # The cache on disk goes by the source, which a replaced method does not change.
     Dispatcher.enable_caching = lambda _: None  # type: ignore[method-assign, assignment]
     data = rows_of(n_rows, 10)
     rows, measure = Rows.of(*data), tn.variations["entropy"]

@@ -1,4 +1,4 @@
-"""The cost of a cold start, and where "auto" begins to take the fused engine."""
+"""The cost of a cold start, and the size from which "auto" chooses the fused engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contenders import rows_of
 from measuring import figure, markdown, thousands
 
 N_ROWS = 1000
-"""Few enough for the work itself not to count."""
+"""So few that the work itself is negligible."""
 
 FIRST_RESULT = """
 import sys
@@ -35,7 +35,7 @@ from trueness.tabulation.engines import is_fused
 state, *classes = sys.argv[1:]
 
 def rows(n_rows, n_classes):
-    # Broadcast from one row: it takes no memory, however many rows are asked about.
+    # Broadcast from one row, so that any number of rows takes no memory.
     y_prob = np.broadcast_to(np.full(n_classes, 1 / n_classes), (n_rows, n_classes))
     return Rows.of(np.broadcast_to(np.int64(0), n_rows), y_prob)
 
@@ -58,14 +58,14 @@ for n_classes in map(int, classes):
 
 STATES = {
     "cold": "numba not loaded yet",
-    "loaded": "loaded, not for such rows",
-    "ready": "used before for such rows",
+    "loaded": "loaded, not for this number of classes",
+    "ready": "used before with this number of classes",
 }
 AUTO_CLASSES = (3, 10, 100, 1000)
 
 
 def _run(script: str, *arguments: str, cache: str | None = None) -> tuple[float, str]:
-    """Seconds from the start of a fresh process to its end, and what it printed."""
+    """Seconds from the start of a fresh process to its end, and its output."""
     environment = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
     begin = time.perf_counter()
     done = subprocess.run(
@@ -94,7 +94,7 @@ def first_result(turns: int) -> dict[str, list[float]]:
                 runs = (
                     _run("import numpy"),
                     _run(FIRST_RESULT, folder, "portable"),
-                    # The order matters: the first of the two compiles, the other finds what it left.
+                    # The order matters: the first of the two compiles, the second uses the cache.
                     _run(FIRST_RESULT, folder, "fused", cache=cache),
                     _run(FIRST_RESULT, folder, "fused", cache=cache),
                 )
@@ -105,7 +105,7 @@ def first_result(turns: int) -> dict[str, list[float]]:
 
 
 def cold_start(turns: int, gain: float) -> str:
-    """Both tables; `gain` is how many ns a row the fused engine saves at ten classes on a long run."""
+    """Both tables; `gain` is the time in ns per row that the fused engine saves at ten classes on a long run."""
     seen = first_result(turns)
     start = markdown(
         ("fresh process to the first table", "best, s", "median, s"),
@@ -121,7 +121,7 @@ def cold_start(turns: int, gain: float) -> str:
 
 
 def turning_points() -> str:
-    """From how many rows on "auto" takes the fused engine."""
+    """The number of rows from which "auto" chooses the fused engine."""
     lines = []
     for state, text in STATES.items():
         _, printed = _run(WHERE_AUTO_TURNS, state, *map(str, AUTO_CLASSES))

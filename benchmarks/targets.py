@@ -1,4 +1,4 @@
-"""What must be reached (issue 3), and what was seen: ratios within one run, on the same rows."""
+"""Required, aimed-at and observed ratios, within one run on the same rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from measuring import (
 )
 
 FORMULA_GB = 8.0
-"""Free memory without which the formula is not run on 10⁷ rows of ten classes, but only on a fifth of them."""
+"""Free memory needed to run the formula on 10⁷ rows of ten classes; with less, it runs on a fifth of them only."""
 
 BY_CLASSES = (
     # rows, classes, dtype, at least, aim
@@ -33,7 +33,7 @@ BY_CLASSES = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One line: what was asked for, and what was seen."""
+    """One line of the table of targets."""
 
     work: str
     needed: float
@@ -44,7 +44,7 @@ class Target:
 
     @property
     def reached(self) -> bool:
-        """Whether what is needed was seen."""
+        """Whether the required value was reached."""
         return self.seen <= self.needed if self.at_most else self.seen >= self.needed
 
     def cells(self) -> tuple[str, ...]:
@@ -63,9 +63,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everyone on the same rows: seconds, and the memory that each adds, in MB.
+    """All contenders on the same rows: seconds, and added memory in MB.
 
-    The time of the formula on a fifth of the rows is what all of them would take.
+    The time of the formula on a fifth of the rows is scaled to all of them.
     """
 
     n_rows: int
@@ -73,15 +73,15 @@ class Comparison:
     memory: Mapping[str, float]
 
     def per_row(self, name: str) -> float:
-        """Nanoseconds a row."""
+        """Nanoseconds per row."""
         return self.times[name].best / self.n_rows * 1e9
 
     def ratio(self, slower: str, faster: str) -> float:
-        """How many times as long the first takes."""
+        """The time of the first relative to the second."""
         return self.per_row(slower) / self.per_row(faster)
 
     def markdown(self) -> str:
-        """The table, the quickest first."""
+        """The table, the fastest first."""
         results = {contender.name: contender.result for contender in who.EVERYONE}
         lines = [
             (
@@ -114,7 +114,7 @@ def compare_everyone(data: Predictions, seconds: float) -> Comparison:
 
 
 def targets(everyone: Comparison, data: Predictions, seconds: float, scale: int) -> list[Target]:
-    """Every line of the table; all sizes divided by `scale`."""
+    """All targets; sizes are divided by `scale`."""
     return [*_large(everyone), *_by_classes(seconds, scale), _decimals(seconds, scale), *_memory(data)]
 
 
@@ -145,7 +145,7 @@ def _by_classes(seconds: float, scale: int) -> Iterator[Target]:
 
 
 def _decimals(seconds: float, scale: int) -> Target:
-    """Rows of five decimals, a quarter of which miss 1 by one unit, against the same rows before they were rounded."""
+    """Rows rounded to five decimals, a quarter of which do not sum to 1, against the unrounded rows."""
     given = rows_of(200_000 // scale, 3)
     rounded = Predictions(given.y_true, np.round(given.y_prob, 5))
     work = {

@@ -1,6 +1,6 @@
-"""The torch metrics beside torchmetrics' own: an epoch of updates and one compute, in one run, and what they keep.
+"""The torch metrics against those of torchmetrics: an epoch of updates and one compute, and the size of their states.
 
-Run it with ``make bench``; what was seen is printed and left in ``benchmarks/results/torch_metric.md``.
+Run it with ``make bench``; results are printed and written to ``benchmarks/results/torch_metric.md``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ CASES = [(10, 128), (10, 1024), (10, 8192), (100, 128), (100, 1024), (100, 8192)
 """Classes and rows in a batch."""
 
 EPOCH_ROWS = 50_000
-"""As many as the validation set of ImageNet has."""
+"""The size of the validation set of ImageNet."""
 
 Batches = list[tuple[torch.Tensor, torch.Tensor]]
 
 
 def batches_of(n_classes: int, batch: int, n_batches: int) -> Batches:
-    """Probabilities in float32, as a softmax gives them, and labels."""
+    """Softmax probabilities in float32, and labels."""
     generator = torch.Generator().manual_seed(0)
     rows = torch.randn(batch * n_batches, n_classes, generator=generator).mul(2).softmax(1)
     labels = torch.randint(0, n_classes, (len(rows),), generator=generator)
@@ -37,7 +37,7 @@ def batches_of(n_classes: int, batch: int, n_batches: int) -> Batches:
 
 
 def epoch(make: Callable[[], Any], batches: Batches) -> Work:
-    """A metric that sees all batches and then says its number."""
+    """Update a metric with all batches, then compute it."""
 
     def work() -> Any:
         metric = make()
@@ -49,7 +49,7 @@ def epoch(make: Callable[[], Any], batches: Batches) -> Work:
 
 
 def contenders(n_classes: int) -> dict[str, Callable[[], Any]]:
-    """Theirs checks labels and shapes unless told not to; ours checks every value always."""
+    """The metrics: torchmetrics validates labels and shapes optionally, trueness always validates every value."""
     return {
         "torchmetrics": lambda: MulticlassCalibrationError(n_classes, n_bins=10),
         "torchmetrics, unchecked": lambda: MulticlassCalibrationError(
@@ -61,7 +61,7 @@ def contenders(n_classes: int) -> dict[str, Callable[[], Any]]:
 
 
 def time_lines(quick: bool, seconds: float) -> list[list[str]]:
-    """For each case the time of an update, with its share of making the metric and of one compute; theirs over ours."""
+    """For each case, the time per update, including construction and compute, and the ratio to torchmetrics."""
     lines = []
     for n_classes, batch in CASES:
         n_batches = 4 if quick else math.ceil(EPOCH_ROWS / batch)
@@ -87,15 +87,15 @@ def time_lines(quick: bool, seconds: float) -> list[list[str]]:
     return lines
 
 
-def kept(metric: Any) -> int:
-    """Bytes in the states of a metric."""
+def state_bytes(metric: Any) -> int:
+    """The size of the states of a metric in bytes."""
     states = metric.metric_state.values()
     tensors = [part for state in states for part in (state if isinstance(state, list) else [state])]
     return sum(part.numel() * part.element_size() for part in tensors)
 
 
 def memory_lines() -> list[list[str]]:
-    """What a metric holds after so many batches of 1024 rows."""
+    """The size of the states after a number of batches of 1024 rows."""
     metrics = {name: make() for name, make in contenders(10).items() if name in ("torchmetrics", "VCE")}
     lines = []
     for n_batches in (1, 10, 100):
@@ -103,14 +103,16 @@ def memory_lines() -> list[list[str]]:
             metric.reset()
             for rows, labels in batches_of(10, 1024, n_batches):
                 metric.update(rows, labels)
-        lines.append([thousands(n_batches), *(thousands(kept(metric)) for metric in metrics.values())])
+        lines.append([thousands(n_batches), *(thousands(state_bytes(metric)) for metric in metrics.values())])
     return lines
 
 
 def main() -> None:
-    """All of it, after naming the machine."""
+    """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a short run whose figures mean nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="a short run, only to check that the script works"
+    )
     quick = parser.parse_args().quick
     heads = ["classes", "batch", "batches", *(f"{name}, µs" for name in contenders(2))]
     heads += ["torchmetrics / ECE", "torchmetrics / VCE", "not slower"]
@@ -120,7 +122,7 @@ def main() -> None:
         title = f"### An update, with its share of the whole epoch; threads of torch: {n_threads}"
         parts += [title, markdown(heads, time_lines(quick, 0.1 if quick else 8.0))]
     memory = markdown(["batches", "torchmetrics, bytes", "VCE, bytes"], memory_lines())
-    text = "\n\n".join([*parts, "### What is kept", memory]) + "\n"
+    text = "\n\n".join([*parts, "### Size of the states", memory]) + "\n"
     print(text)
     if not quick:
         RESULTS.write_text(text)
