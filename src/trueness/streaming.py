@@ -17,7 +17,7 @@ from trueness.variation import Variation
 
 
 class Accumulator:
-    """Adds batch after batch to a table. A batch that is refused leaves it exactly as it was.
+    """A table to which batches are added. A batch that is refused leaves it exactly as it was.
 
     >>> stream = Accumulator(n_classes=2, bins=5)
     >>> stream.update([0, 1], [[0.9, 0.1], [0.4, 0.6]])
@@ -25,7 +25,7 @@ class Accumulator:
     >>> stream.n_rows
     3
 
-    For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or take `FineGrid()` and
+    For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or use `FineGrid()` and call
     `table.coarsen(EqualMass(10))` at the end.
     """
 
@@ -61,11 +61,11 @@ class Accumulator:
 
     @property
     def n_rows(self) -> int:
-        """How many rows were added."""
+        """The number of rows added so far."""
         return self._table.n_rows
 
     def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> None:
-        """Add a batch of rows, all or, if one is refused, none.
+        """Add a batch of rows; if one of them is refused, none is added.
 
         The columns of a data frame are matched by name to those of the first one.
         """
@@ -100,7 +100,7 @@ class Accumulator:
         self._columns = self._columns or rows.columns_of_classes
 
     def merge(self, other: Accumulator) -> None:
-        """Add all rows of another stream of the same spec."""
+        """Add all rows of another Accumulator with the same options."""
         if not isinstance(other, Accumulator):
             raise InvalidTypeError(
                 "wrong-type",
@@ -112,7 +112,7 @@ class Accumulator:
         self._add(other.table)
 
     def _add(self, batch: CalibrationTable) -> None:
-        with self._lock:  # threads may share a stream
+        with self._lock:  # threads may share an Accumulator
             self._table = self._table + batch
 
     def __getstate__(self) -> dict[str, Any]:

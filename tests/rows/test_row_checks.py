@@ -76,7 +76,7 @@ def test_the_code_of_a_prediction(row: list[float], options: dict[str, bool], co
     y_prob = np.array([[0.4, 0.6], row, [0.2, 0.8]])
     rows = Rows.of_arrays(np.zeros(3), y_prob, **options)
     assert row_codes(rows).tolist() == [0, code, 0]
-    assert row_codes(rows.taken(slice(1, 2))).tolist() == [code]
+    assert row_codes(rows.take(slice(1, 2))).tolist() == [code]
     if code != RowCode.GOOD:
         refusal = refusal_of_row(rows, 1)
         assert (refusal.code, refusal.row, refusal.argument) == (code.refusal_code, 1, "y_prob")
@@ -105,7 +105,7 @@ def test_several_faults_of_a_row_count_as_the_first() -> None:
     [(["a", "b", "c"], ["a", "b"]), ([[1, 0], [0, 1], [1, 1]], None), ([0, 1, 2], None)],
 )
 def test_labels_of_every_kind_have_codes(labels: list[Any], classes: Any, row: int) -> None:
-    rows = Rows.of(labels, np.full((3, 2), 0.5), classes=classes).taken(np.array([2, 0, 2])[row:])
+    rows = Rows.of(labels, np.full((3, 2), 0.5), classes=classes).take(np.array([2, 0, 2])[row:])
     assert row_codes(rows).tolist() == [6, 0, 6][row:]
     assert refusal_of_row(rows, 0).code == "label-out-of-range"
 
@@ -129,10 +129,10 @@ def test_engines_refuse_the_first_row_that_has_a_code(n_classes: int, engine: st
         assert refusal is not None
         expected = refusal_of_row(rows, int(bad[0]))
         assert (refusal.code, str(refusal)) == (expected.code, str(expected))
-        good = rows.taken(np.flatnonzero(row_codes(rows) == RowCode.GOOD))
+        good = rows.take(np.flatnonzero(row_codes(rows) == RowCode.GOOD))
         assert first_refusal(good, engine) is None
         for row in bad[:10].tolist():
-            assert first_refusal(rows.taken(slice(row, row + 1)), engine) is not None
+            assert first_refusal(rows.take(slice(row, row + 1)), engine) is not None
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -145,7 +145,7 @@ def test_running_sums_skip_and_count_what_has_a_code(engine: str, n_threads: int
         skipped = running.add(rows, n_threads)
         assert skipped.tolist() == [0, *count_codes(codes).tolist()[1:]]
         sums = running.take()
-        good = rows.taken(np.flatnonzero(codes == RowCode.GOOD))
+        good = rows.take(np.flatnonzero(codes == RowCode.GOOD))
         assert sums is not None
         assert [tn.CalibrationTable(spec, sums[0])] == tabulate_rows(good, [spec], engine)
 

@@ -94,4 +94,4 @@ def _three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
 def _carried_words(words: IntArray, half: int) -> ExactSum:
     whole, high, low = np.moveaxis(words, -1, 0)
     units = ((high & ((1 << half) - 1)) << half) + low
-    return ExactSum.carried(whole + (high >> half), units, 2 * half)
+    return ExactSum.with_carry(whole + (high >> half), units, 2 * half)

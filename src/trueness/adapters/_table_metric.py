@@ -1,4 +1,4 @@
-"""The torchmetrics metric that every calibration metric extends: its state is one table, or two, as integers."""
+"""The base class of the torchmetrics metrics: its state is one table, or two, as integers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENGINES = ("auto", "host", "device")
 
 
 class TableMetric(Metric):
-    """A number read off a table to which each batch is added.
+    """A number computed from a table to which each batch is added.
 
     Its arguments are described in `trueness.adapters.torch.VariationCalibrationError`.
     """
@@ -192,7 +192,7 @@ class TableMetric(Metric):
 
     @property
     def local_table(self) -> CalibrationTable:
-        """The table of the rows that this process was given, whatever the others have."""
+        """The table of the rows of this process alone."""
         return self._local_tables().by_variation
 
     @property
@@ -213,9 +213,9 @@ class TableMetric(Metric):
         return torch.tensor(number, dtype=torch.float64, device=self.device)
 
     def _tables(self) -> Tables:
-        """The tables that belong to the number of `compute`, without waiting for another process."""
+        """The tables that `compute` used, without waiting for other processes."""
         if not self._is_synced:
-            # torchmetrics keeps the number as long as it is valid, and the tables are valid as long.
+            # torchmetrics caches the number as long as it is valid, and the tables are valid as long.
             if self._computed is not None and self._computed_tables is not None:
                 return self._computed_tables
             if self._to_sync and self.distributed_available_fn():

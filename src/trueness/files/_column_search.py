@@ -85,7 +85,7 @@ def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file:
     if not matches:
         raise InputError(f"{file} has no column {shown(part)} (--probs)", nearest(part, list(fields)))
     columns = columns_of(matches, part)
-    return columns.taken(columns.order)
+    return columns.take(columns.order)
 
 
 def free_fields(fields: Mapping[str, Field], named: set[str | None]) -> dict[str, Field]:
@@ -109,7 +109,7 @@ def found_probs(fields: Mapping[str, Field], request: Request, named: set[str | 
         ]
     if len(readings) == 1:
         columns = columns_of(readings[0])
-        return columns.taken(columns.order)
+        return columns.take(columns.order)
     for name, field in free.items():
         usual = name.lower() in LIST_NAMES or name.lower().startswith(PROB_PREFIXES)
         if not readings and usual and field.problem is not None:

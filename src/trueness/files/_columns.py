@@ -93,7 +93,7 @@ def _by_class(
         )
     except ColumnError as error:
         raise InputError(*map(_in_options, (error.cause, error.remedy))) from error
-    return columns.taken(found.places), None if found.index_of is None else by_text(found.index_of)
+    return columns.take(found.places), None if found.index_of is None else by_text(found.index_of)
 
 
 def _in_options(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The true classes, given as integers, as names or as one-hot rows, read block by block as class indices."""
+"""Labels given as integers, names or one-hot rows, read block by block as class indices."""
 
 from __future__ import annotations
 

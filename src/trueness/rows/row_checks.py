@@ -85,7 +85,7 @@ def row_sums(rows: Rows, ordered: FloatArray, start: int) -> FloatArray:
 
 def refuse_bad_rows(rows: Rows, start: int, stop: int) -> None:
     """Raise the refusal of the first bad row from start to stop; of an earlier row, if its label is bad."""
-    bad = np.flatnonzero(row_codes(rows.taken(slice(start, stop))))
+    bad = np.flatnonzero(row_codes(rows.take(slice(start, stop))))
     if not bad.size:
         return
     row = start + int(bad[0])
@@ -144,7 +144,7 @@ def refusal_of_row(rows: Rows, row: int) -> Refusal:
 
     Rows of a file are counted otherwise: `refusal_of_row(rows, k).with_facts(source="preds.csv", row=18)`.
     """
-    code = RowCode(row_codes(rows.taken(slice(row, row + 1)))[0])
+    code = RowCode(row_codes(rows.take(slice(row, row + 1)))[0])
     if code == RowCode.LABEL_OUT_OF_RANGE:
         assert rows.labels is not None
         return rows.labels.refusal(row)

@@ -1,4 +1,4 @@
-"""Which tables are made of rows: by which measure, in which bins, and in which bins of confidence beside it."""
+"""Which tables to make of rows: the variation measure and its bins, and the bins of confidence."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ EdgesOf = Callable[[Variation, Bins], Edges]
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """The tables to make of the same rows: one by variation, and one by confidence, off which ECE is read."""
+    """The tables to make of the same rows: one by variation, and one by confidence, from which ECE is computed."""
 
     variation: Variation
     bins: Bins
     confidence_bins: Bins | None
-    """None if there is no second table: it was not asked for, or confidence is the measure."""
+    """None if there is no second table: it is not wanted, or confidence is the measure."""
     ties: str = "first"
 
     @classmethod
@@ -36,7 +36,7 @@ class TablePlan:
         *,
         with_confidence: bool = True,
     ) -> TablePlan:
-        """The plan that arguments ask for, or an error that names the argument."""
+        """The plan for these arguments; a refusal names the argument."""
         require_choice("ties", ties, TIES)
         measure, chosen = as_variation(variation), as_bins(bins)
         second = with_confidence and measure != CONFIDENCE

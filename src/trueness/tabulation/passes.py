@@ -65,10 +65,10 @@ def tabulate_groups(
         for start, stop in chunks:
             codes = group_of[start:stop]
             order = np.argsort(codes, kind="stable")
-            together = rows.taken(order + start)
+            together = rows.take(order + start)
             present, first = np.unique(codes[order], return_index=True)
             for code, begin, end in zip(present.tolist(), first, [*first[1:], stop - start], strict=True):
-                part = together.taken(slice(begin, end))
+                part = together.take(slice(begin, end))
                 sums = sum_rows(engine_module, part, specs, engine_module.spans(part))
                 totals[code] = [*map(add, totals[code], sums)] if code in totals else sums
         return totals

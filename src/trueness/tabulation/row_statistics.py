@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray, column_sums
 from trueness._scratch import Scratch
-from trueness.ranking import LEAST_LOG, lower_tied_classes, ordered_rows, standing, standing_by_scores
+from trueness.ranking import (
+    LEAST_LOG,
+    count_above_and_tied,
+    count_above_and_tied_by_scores,
+    lower_tied_classes,
+    ordered_rows,
+)
 from trueness.rows import Rows, row_sums
 from trueness.table import TableSpec
 from trueness.table.exact_sums import ONE_BITS, PROBABILITY_BITS, bits_of_ones
@@ -34,7 +40,7 @@ class BlockStatistics(NamedTuple):
     rank: IntArray
     """The rank of the true class; the first of the ranks it shares, if ties are split."""
     tied: IntArray
-    """How many classes have the true one's probability, itself included."""
+    """The number of classes with the probability of the true class, itself included."""
     impossible: NDArray[np.bool_]
     """Whether the true class had probability zero."""
     log_scores: FloatArray
@@ -45,9 +51,9 @@ class BlockStatistics(NamedTuple):
     """‖p‖² in units of 2⁻⁵², (n,)."""
     weight: FloatArray | None
 
-    def kept(self, keep: NDArray[np.bool_]) -> BlockStatistics:
+    def select(self, chosen: NDArray[np.bool_]) -> BlockStatistics:
         """The same for some of the rows."""
-        fields: list[Any] = [None if field is None else field[..., keep] for field in self]
+        fields: list[Any] = [None if field is None else field[..., chosen] for field in self]
         return BlockStatistics(*fields)
 
 
@@ -75,7 +81,7 @@ class Describer:
         labels = rows.labels.block(start, stop)
         of_true = _chosen(block, labels)
         scores = rows.scores(start, stop) if rows.from_logits else None
-        rank, tied, log_p = self._standing(block, ordered, of_true, labels, scores)
+        rank, tied, log_p = self._rank(block, ordered, of_true, labels, scores)
         impossible = log_p == -np.inf
         log_scores = np.empty((3, stop - start))
         log_scores[1] = np.maximum(log_p, LEAST_LOG)
@@ -97,7 +103,7 @@ class Describer:
             square=self._square(ordered),
             weight=weight,
         )
-        return statistics if weight is None or weight.all() else statistics.kept(weight > 0)
+        return statistics if weight is None or weight.all() else statistics.select(weight > 0)
 
     def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
         """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats; `total` is Σp."""
@@ -118,7 +124,7 @@ class Describer:
         square -= bits_of_ones(len(ordered))
         return square
 
-    def _standing(
+    def _rank(
         self,
         block: NDArray[Any],
         ordered: FloatArray,
@@ -126,11 +132,11 @@ class Describer:
         labels: NDArray[np.intp],
         scores: FloatArray | None,
     ) -> tuple[IntArray, IntArray, FloatArray]:
-        """The rank of the true class, how many classes are tied with it, and ln p of it; by the logits, if given."""
+        """The rank of the true class, the number of classes tied with it, and its ln p; from the logits, if given."""
         if scores is not None:
-            rank, tied, log_p = standing_by_scores(scores, _chosen(scores, labels))
+            rank, tied, log_p = count_above_and_tied_by_scores(scores, _chosen(scores, labels))
         else:
-            rank, tied = standing(ordered, of_true)
+            rank, tied = count_above_and_tied(ordered, of_true)
             log_p = np.log(of_true)
         if self.spec.ties == "first" and (shared := np.flatnonzero(tied > 1)).size:
             ranked = block if scores is None else scores

@@ -69,13 +69,13 @@ def _add_good_rows(own: Any, rows: Rows, start: int, stop: int) -> IntArray:
         own.add(rows, start, stop)
         return np.zeros(len(RowCode), np.int64)
     except ValueError:
-        rest = rows.taken(slice(own.reached, stop))
+        rest = rows.take(slice(own.reached, stop))
         codes = row_codes(rest)
         if not codes.any():
             raise
     good = np.flatnonzero(codes == RowCode.GOOD)
     if good.size:
-        own.add(rest.taken(good), 0, good.size)
+        own.add(rest.take(good), 0, good.size)
     skipped = count_codes(codes)
     skipped[RowCode.GOOD] = 0
     return skipped

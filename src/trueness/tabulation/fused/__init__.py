@@ -207,7 +207,7 @@ class Pass:
         made, ranks = [], slice(self.form.n_classes)
         for k, spec in enumerate(self.specs):
             m, at = slice(spec.bins.n_bins), self.first_variation + k
-            rank = ExactSum.carried(
+            rank = ExactSum.with_carry(
                 t.rank_count[k, m] + t.split_whole[k, m], t.split_fraction[k, m], PROBABILITY_BITS
             )
             whole, fraction = t.whole[k, m], t.fraction[k, m]
