@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.bins import Edges, EqualMass
-from trueness.files._batches import Batch
-from trueness.files._errors import InputError
 from trueness.files._screen import refusal
+from trueness.files.batches import Batch
+from trueness.refusals import InvalidValueError
 from trueness.tabulation import variations_of
 from trueness.variation import Variation
 
@@ -39,7 +39,9 @@ def exact_edges(
         files = [first, second][: len(measures)]
         n_rows = sum(keep_variations(batch, measures, files, engine) for batch in batches if len(batch))
         if n_rows == 0:
-            raise InputError("the files hold no rows", "check --where and how the files were written")
+            raise InvalidValueError(
+                "no-rows", "the files hold no rows", "check {row_filters} and how the files were written"
+            )
         ends = [order_statistics(file, bins.nth(n_rows)) for file in files]
     return [
         bins.edges_at(end, *measure.range_for(n_classes)) for end, measure in zip(ends, measures, strict=True)

@@ -1,80 +1,34 @@
-"""Which files are meant: names, globs, folders with Hive partitions, standard input; and what format each has."""
+"""Which files are meant: names, globs, folders with Hive partitions, standard input; and the format of each."""
 
 from __future__ import annotations
 
 import glob
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from trueness._printing import visible
-from trueness.files._errors import InputError, shown
-from trueness.files._folders import file_identity, files_below, matching_paths, natural_key
+from trueness.files.folders import file_identity, files_below, matching_paths, natural_key
+from trueness.formats import STANDARD_INPUT, Input, Kind, endings_text, format_names, formats, kind_of
+from trueness.refusals import InvalidValueError, quoted
 
-STANDARD_INPUT = "-"
 _STANDARD_INPUTS = (STANDARD_INPUT, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-
-FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz")
-
-_ENDINGS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".npy": "npy",
-    ".npz": "npz",
-}
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-_TEXT = ("csv", "tsv", "jsonl")
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-class Kind(NamedTuple):
-    """How the bytes of a file are to be read."""
-
-    format: str
-    compression: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One file to be read."""
-
-    path: str
-    kind: Kind
-    size: int = 0
-    modified: int = 0
-    partition: dict[str, str | None] = field(default_factory=dict)
-    """Columns that the folder names state, as in `day=2026-11-16`; None for Hive's name of a missing value."""
-    read_once: bool = False
-    """Whether its bytes are gone once they are read: standard input, a named pipe, a process substitution."""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "standard input" if self.path == STANDARD_INPUT else self.path
-
-
 class Inputs(NamedTuple):
-    """The files, and what else was found beside them."""
+    """The files, and the number of others that were found."""
 
     files: list[Input]
     left_out: int = 0
-    """Files in the folders whose endings are not known."""
+    """Files in the folders whose endings are unknown."""
     repeated: int = 0
     """Further names, by links, of files that are read already."""
 
     def __add__(self, other: Inputs) -> Inputs:  # type: ignore[override]
-        """Those of several arguments together."""
+        """The files of several arguments together."""
         return Inputs(
             self.files + other.files, self.left_out + other.left_out, self.repeated + other.repeated
         )
@@ -93,22 +47,6 @@ def find_inputs(patterns: Sequence[str], format: str | None = None) -> Inputs:
     return found
 
 
-def kind_of(path: str, format: str | None = None) -> Kind | None:
-    """The format by the file's ending, None if that says nothing.
-
-    >>> kind_of("a/preds.csv.gz"), kind_of("notes.txt")
-    (Kind(format='csv', compression='gzip'), None)
-    """
-    stem, ending = os.path.splitext(path.lower())
-    compression = _COMPRESSIONS.get(ending)
-    if compression is not None:
-        ending = os.path.splitext(stem)[1]
-    format = format or _ENDINGS.get(ending)
-    if format is None or (compression is not None and format not in _TEXT):
-        return None
-    return Kind(format, compression)
-
-
 def _expand(pattern: str, format: str | None) -> Inputs:
     if pattern == STANDARD_INPUT:
         return Inputs([_read_once(pattern, format)])
@@ -118,17 +56,22 @@ def _expand(pattern: str, format: str | None) -> Inputs:
         return Inputs([_file(pattern, format)])
     matches = matching_paths(pattern)
     if not matches:
-        wild = glob.has_magic(pattern)
-        cause = f"no file matches {shown(pattern)}" if wild else f"there is no file {shown(pattern)}"
-        raise InputError(cause, _near_file(pattern))
+        raise _missing_file(pattern)
     found = Inputs([])
     for match in matches:
         found += _in_folder(match, format) if os.path.isdir(match) else Inputs([_file(match, format)])
     return _each_once(found)
 
 
+def _missing_file(pattern: str) -> InvalidValueError:
+    hint = _near_file(pattern)
+    if glob.has_magic(pattern):
+        return InvalidValueError("missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint)
+    return InvalidValueError("missing-file", "there is no file {file!q}", "{hint}", file=pattern, hint=hint)
+
+
 def _each_once(found: Inputs) -> Inputs:
-    """Without the further names of files that one argument reaches several times: links go first."""
+    """Each file once, by its own path rather than by a link, if one argument leads to it several times."""
     kept: dict[object, Input] = {}
     for file in sorted(
         found.files, key=lambda file: os.path.realpath(file.path) != os.path.abspath(file.path)
@@ -144,67 +87,86 @@ def is_read_once(path: str) -> bool:
 
 
 def _read_once(path: str, format: str | None) -> Input:
-    """Standard input, or a path that is read like it: of CSV or JSON Lines, which are read from front to back."""
+    """Standard input, or a pipe: only text formats can be read from front to back."""
     path = STANDARD_INPUT if path in _STANDARD_INPUTS else path
-    kind = kind_of(path, format) or Kind(format or "text")
+    kind = kind_of(path, format) or Kind(format)
     input = Input(path, kind, read_once=True)
-    if kind.format not in (*_TEXT, "text"):
-        raise InputError(
-            f"{input.name} can be read only once, from front to back, and {kind.format} cannot be read that way",
+    if kind.format is not None and not formats()[kind.format].is_text:
+        raise InvalidValueError(
+            "read-once",
+            "{file} can be read only once, from front to back, and {format} cannot be read that way",
             "save it as a file, or pipe CSV or JSON Lines",
+            file=input.name,
+            format=kind.format,
         )
     return input
 
 
 def _near_file(pattern: str) -> str:
-    """What may have been meant by a name that does not exist."""
+    """A remedy: the file that was probably meant by a name that does not exist."""
     from difflib import get_close_matches
 
     folder, name = os.path.split(pattern)
     try:
         beside = os.listdir(folder or ".")
     except OSError:
-        return f"there is no folder {shown(folder)} either"
+        return f"there is no folder {quoted(folder)} either"
     near = get_close_matches(name, beside, n=1)
     return (
-        f"did you mean {shown(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
+        f"did you mean {quoted(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
     )
 
 
 def _file(path: str, format: str | None) -> Input:
-    _refuse_no_text(path)
+    _refuse_not_utf8(path)
     if is_read_once(path):
         return _read_once(path, format)
     kind = kind_of(path, format)
     if kind is None:
-        raise InputError(
-            f"the ending of {shown(path)} does not say what it holds", f"pass --format {'|'.join(FORMATS)}"
-        )
+        raise unknown_ending(path)
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
-        raise InputError(f"{path} is empty (0 bytes)", "check how it was written")
+        raise InvalidValueError(
+            "no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path
+        )
     return Input(
         path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
     )
 
 
-def _refuse_no_text(path: str) -> None:
-    """A name of bytes that are no text could neither be handed to pyarrow nor name a group."""
+def unknown_ending(path: str) -> InvalidValueError:
+    """The refusal of a file whose ending is not that of a format."""
+    return InvalidValueError(
+        "unknown-format",
+        "the format of {file!q} is unknown by its ending",
+        "{choose_format} {formats}",
+        file=path,
+        formats=", ".join(format_names()),
+    )
+
+
+def _refuse_not_utf8(path: str) -> None:
+    """Refuse a name that is not UTF-8: pyarrow could not open it, and it could not name a group."""
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise InputError(f"the name of {visible(path)} is not UTF-8", "give the file another name") from None
+        raise InvalidValueError(
+            "not-utf-8", "the name of {file} is not UTF-8", "rename the file", file=visible(path)
+        ) from None
 
 
 def _in_folder(folder: str, format: str | None) -> Inputs:
-    """All files of a known format in a folder and those below it; names that begin with . or _ are not data."""
+    """All files of a known format in a folder and the folders below it; names that begin with . or _ are ignored."""
     walked = files_below(folder)
     paths = sorted(walked.paths, key=natural_key)
     found = [_file(path, format) for path in paths if kind_of(path) is not None]
     if not found:
-        raise InputError(
-            f"the folder {shown(folder)} holds no file that can be read",
-            f"files must end in {', '.join(_ENDINGS)} (CSV and JSON Lines also in .gz or .zst)",
+        raise InvalidValueError(
+            "missing-file",
+            "the folder {file!q} holds no file that can be read",
+            "files must end in {endings}",
+            file=folder,
+            endings=endings_text(),
         )
     return Inputs(found, len(paths) - len(found), walked.repeated)
 
@@ -220,11 +182,16 @@ def _partition(folders: Iterable[str]) -> dict[str, str | None]:
 
 
 def refuse_twice(paths: Sequence[str]) -> None:
-    """A file that is named twice would count its rows twice."""
+    """Refuse a file that is named twice, since its rows would count twice."""
     seen: set[object] = set()
     for path in paths:
         identity = STANDARD_INPUT if path == STANDARD_INPUT else file_identity(path)
         if identity in seen:
             name = "standard input" if path == STANDARD_INPUT else path
-            raise InputError(f"{name} is named twice, which would count its rows twice", "name it once")
+            raise InvalidValueError(
+                "named-twice",
+                "{file} is named twice, which would count its rows twice",
+                "name it once",
+                file=name,
+            )
         seen.add(identity)

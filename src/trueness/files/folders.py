@@ -1,4 +1,4 @@
-"""Folders, globs and links: which paths there are, completely or not at all, and which lead to one file."""
+"""Folders, globs and links: the paths they lead to, completely or not at all, and which paths are the same file."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trueness.files._errors import InputError, shown
+from trueness.refusals import InvalidValueError
 
 
 class Walked(NamedTuple):
-    """The files of a folder, each by one path, and how many further names they have by links."""
+    """The files of a folder, each by one path, and the number of further names they have by links."""
 
     paths: list[str]
     repeated: int
 
 
 def files_below(folder: str) -> Walked:
-    """Every file in a folder and those below it, whose name does not begin with . or _, each once."""
+    """Every file in a folder and the folders below it whose name does not begin with . or _, each once."""
     files = [found for found in _walk(folder, (".", "_")) if not found.is_folder]
     return Walked([found.path for found in files if found.is_new], sum(not found.is_new for found in files))
 
@@ -31,15 +31,14 @@ class _Found(NamedTuple):
     path: str
     is_folder: bool
     is_new: bool
-    """Whether it was not met before by another path."""
+    """Whether no path before led to it."""
 
 
 def _walk(folder: str, hidden: tuple[str, ...]) -> Iterator[_Found]:
     """A folder and everything below it.
 
-    Links are followed after everything else, so that a file is known by its own path where it has one in the folder,
-    and a link that leads back finds nothing new. A folder that cannot be read is refused: without it the rest would
-    pass for all the data.
+    Links are followed last, so that a file is listed by its own path if it has one in the folder, and a link that
+    leads back finds nothing new. A folder that cannot be read is refused: the rest would be taken for all the data.
     """
     seen: set[tuple[int, int]] = set()
     waiting, links = deque([folder]), deque[str]()
@@ -55,7 +54,7 @@ def _walk(folder: str, hidden: tuple[str, ...]) -> Iterator[_Found]:
 
 
 def _entries(folder: str, hidden: tuple[str, ...]) -> list[os.DirEntry[str]]:
-    """What a folder holds, in natural order."""
+    """The entries of a folder, in natural order."""
     try:
         with os.scandir(folder) as entries:
             named = [entry for entry in entries if not entry.name.startswith(hidden)]
@@ -68,24 +67,30 @@ def _status(path: str) -> os.stat_result:
     try:
         return os.stat(path)
     except FileNotFoundError as error:
-        raise InputError(
-            f"{shown(path)} is a link to a file that does not exist", "remove the link, or put the file back"
+        raise InvalidValueError(
+            "missing-file",
+            "{file!q} is a link to a file that does not exist",
+            "remove the link, or restore the file",
+            file=path,
         ) from error
     except OSError as error:
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: str, error: OSError) -> InputError:
-    return InputError(
-        f"{shown(path)} cannot be read: {error.strerror}",
-        "make it readable, or name the files to be read without it",
+def _unreadable(path: str, error: OSError) -> InvalidValueError:
+    return InvalidValueError(
+        "unreadable-file",
+        "{file!q} cannot be read: {reason}",
+        "make it readable, or name the files to read without it",
+        file=path,
+        reason=error.strerror,
     )
 
 
 def matching_paths(pattern: str) -> list[str]:
     """The paths that a glob matches, in natural order; a folder on the way that cannot be read is refused.
 
-    Python's glob passes over such folders without a word, and `**` goes round and round where links lead back.
+    Python's glob ignores such folders, and its `**` does not end where links lead back.
     """
     parts = re.split(r"(?:^|(?<=/))\*\*(?:/+|$)", pattern.replace(os.sep, "/"), maxsplit=1)
     if len(parts) == 1:
@@ -106,7 +111,7 @@ def matching_paths(pattern: str) -> list[str]:
 
 
 def _bases(pattern: str) -> list[str]:
-    """The folders in which `**` begins."""
+    """The folders in which `**` starts."""
     return [
         path for path in matching_paths(pattern.rstrip("/") or pattern or os.curdir) if os.path.isdir(path)
     ]
@@ -120,9 +125,9 @@ def _matching_without_stars(pattern: str) -> list[str]:
 
 
 def _folders_on_the_way(pattern: str) -> Iterator[tuple[str, int]]:
-    """Folders that are searched for what a glob matches, and what must be allowed there.
+    """The folders that a glob searches, and the permissions it needs there.
 
-    A wildcard takes the names of a folder, a plain name only the way through it.
+    A wildcard needs to list a folder, a plain name only to pass through it.
     """
     above, name = os.path.split(pattern)
     while name:
@@ -143,9 +148,9 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def file_identity(path: str) -> tuple[int, int] | str:
-    """What two paths have in common if they lead to one file, by links or other spellings.
+    """A value that is the same for two paths of one file, by links or other spellings.
 
-    A file that does not exist yet has the place where it will be.
+    A file that does not exist yet is identified by its path.
     """
     try:
         status = os.stat(path)

@@ -1,4 +1,4 @@
-"""Files as one stream of batches, read ahead on a thread of its own while the batch before is summed."""
+"""Files as one stream of batches: a thread reads the next batch while the previous one is summed."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
 
-from trueness.files._batches import Batch, RowOptions, batch_of
-from trueness.files._columns import choose, recheck
-from trueness.files._errors import InputError, shown
-from trueness.files._fields import MAX_CLASSES, Field, Reader, TextOptions
-from trueness.files._paths import Input, is_read_once
-from trueness.files._request import Choice, Request
 from trueness.files._screen import screened
+from trueness.files.batches import Batch, RowOptions, batch_of
+from trueness.files.columns import choose, recheck
+from trueness.files.paths import is_read_once
+from trueness.files.request import Choice, Request
+from trueness.formats import Input, Reader, ReadOptions, formats, open_reader
+from trueness.formats.fields import MAX_CLASSES, Field
+from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
 
 BATCH_VALUES = 2**21
-"""Probabilities in a batch, 16 MB of them: long enough for what each batch costs, short enough to hold several."""
+"""Probabilities in a batch, 16 MB: enough to outweigh the fixed cost of a batch, few enough to hold several."""
 
 LONGEST_WAIT = 0.3
-"""Seconds for a thread to end: after Ctrl-C the command must not wait for a pipe that nobody writes to."""
+"""Seconds for a thread to end: after Ctrl-C the command must not wait for a pipe without a writer."""
 
 Item = TypeVar("Item")
 
 
 class Position(NamedTuple):
-    """How far a run has come: files that are done, and batches that are done of the next one."""
+    """The progress of a run: the number of files read, and of batches of the next one."""
 
     file: int = 0
     batch: int = 0
@@ -38,7 +39,7 @@ BEGINNING = Position()
 
 
 class Placed(NamedTuple):
-    """A batch, and where the run is when it has been summed."""
+    """A batch, and the position of the run after it."""
 
     batch: Batch
     position: Position
@@ -48,8 +49,7 @@ class Source:
     """Rows of several files.
 
     The columns are chosen in the first file; those of the others are matched to them by name. `choice` and `n_classes`
-    are those of `first_file`, if that is read elsewhere; `first` are the columns of another model, to be matched by
-    name.
+    are those of `first_file`, if another worker reads it; `first` are the columns of another model, to match by name.
     """
 
     def __init__(
@@ -68,10 +68,8 @@ class Source:
         self.inputs, self.options = list(inputs), options
         self.request = replace(request, percent=options.scale == "percent")
         self.label_file, self._remarks = label_file, remarks
-        if label_file is not None and (len(self.inputs) != 1 or self.inputs[0].kind.format != "npy"):
-            raise InputError("--label-file goes with a single NPY file", "other formats hold their labels")
-        if label_file is not None and is_read_once(label_file):
-            raise InputError(f"{shown(label_file)} (--label-file) is not a file", "save the labels as a file")
+        if label_file is not None:
+            _check_label_file(label_file, self.inputs)
         self._begun: dict[str, Reader] = {}
         if choice is None:
             with self._opened(self.inputs[0]) as reader:
@@ -82,11 +80,11 @@ class Source:
 
     @property
     def rereadable(self) -> bool:
-        """Whether the rows can be read a second time."""
+        """Whether the rows can be read again."""
         return not any(input.read_once for input in self.inputs)
 
     def batches(self, start: Position = BEGINNING) -> Iterator[Placed]:
-        """All batches from a position on, in order, read ahead."""
+        """All batches from a position on, in order, read ahead on a thread."""
         return read_ahead(self._batches(start))
 
     def _batches(self, start: Position) -> Iterator[Placed]:
@@ -94,7 +92,7 @@ class Source:
             yield from self._batches_of(number, start.batch if number == start.file else 0)
 
     def _batches_of(self, number: int, done: int) -> Iterator[Placed]:
-        """The batches of a file after those that are done; the last position is the next file's beginning."""
+        """The batches of a file after the first `done`."""
         with self._opened(self.inputs[number], to_its_end=True) as reader:
             yield from self._batches_in(reader, number, done)
 
@@ -105,9 +103,12 @@ class Source:
         wanted = self.choice.wanted
         for name in (*wanted.numbers, wanted.label):
             if name not in reader.fields:
-                raise InputError(
-                    f"column {shown(name)} is in the names of folders and not in {input.name}",
+                raise InvalidValueError(
+                    "missing-column",
+                    "column {column!q} is in the names of folders and not in {file}",
                     "labels, probabilities and weights are columns of files; folders give groups and conditions",
+                    column=name,
+                    file=input.name,
                 )
         inside = wanted._replace(
             texts=tuple(name for name in wanted.texts if name in reader.fields),
@@ -136,7 +137,7 @@ class Source:
 
     @contextmanager
     def _opened(self, input: Input, *, to_its_end: bool = False) -> Iterator[Reader]:
-        """A reader of the file; the one that has begun to read it if that can be done only once."""
+        """A reader of the file; the same one again if the file can be read only once."""
         reader = self._begun.pop(input.path, None) or self._open(input)
         if input.read_once and not to_its_end:
             self._begun[input.path] = reader
@@ -149,8 +150,8 @@ class Source:
 
     def _open(self, input: Input) -> Reader:
         request = self.request
-        text = TextOptions(self.options.tolerant, header=request.header, percent=request.percent)
-        return open_reader(input, self.label_file, text)
+        options = ReadOptions(self.options.tolerant, request.header, request.percent, self.label_file)
+        return open_reader(input, options)
 
     def _count_classes(self) -> int:
         known = self.choice.known_classes
@@ -164,45 +165,56 @@ class Source:
             if width is not None:
                 self.choice, n_classes = self.choice.with_width(_checked_width(width, name, input.name))
                 return n_classes
-        raise InputError("the files hold no rows", "check how they were written")
+        raise InvalidValueError("no-rows", "the files hold no rows", "check how they were written")
+
+
+def _check_label_file(label_file: str, inputs: Sequence[Input]) -> None:
+    if len(inputs) != 1 or not _is_without_labels(inputs[0]):
+        raise InvalidValueError(
+            "bad-argument",
+            "{label_file} goes with a single NPY file",
+            "other formats hold their labels",
+            argument="label_file",
+        )
+    if is_read_once(label_file):
+        raise InvalidValueError(
+            "read-once",
+            "{file!q} ({label_file}) is not a file",
+            "save the labels as a file",
+            argument="label_file",
+            file=label_file,
+        )
+
+
+def _is_without_labels(input: Input) -> bool:
+    return input.kind.format is not None and formats()[input.kind.format].without_labels
 
 
 def _checked_width(width: int, name: str, file: str) -> int:
     if not 1 <= width <= MAX_CLASSES:
-        raise InputError(
-            f"column {shown(name)} of {file} has {width} numbers in a row",
-            f"a row has 2 to {MAX_CLASSES} classes, or the probability of class 1",
+        raise InvalidValueError(
+            "wrong-shape",
+            "column {column!q} of {file} has {found} numbers in a row",
+            "a row has 2 to {most} classes, or the probability of class 1",
+            column=name,
+            file=file,
+            found=width,
+            most=MAX_CLASSES,
         )
     return width
 
 
-def open_reader(input: Input, label_file: str | None, text: TextOptions) -> Reader:
-    """The reader of a file's format."""
-    if input.kind.format in ("npy", "npz"):
-        from trueness.files._numpy_files import NumpyReader
-
-        npz = input.kind.format == "npz"
-        return NumpyReader.of_npz(input.path) if npz else NumpyReader.of_npy(input.path, label_file)
-    if input.kind.format in ("parquet", "arrow"):
-        from trueness.files._parquet import ArrowReader, ParquetReader
-
-        return ParquetReader(input.path) if input.kind.format == "parquet" else ArrowReader(input.path)
-    from trueness.files._text import open_text
-
-    return open_text(input, text)
-
-
 def read_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
-    """The same items, made on another thread, at most so many ahead; its error comes where the item would have."""
+    """The same items, made on another thread, at most `most` ahead; an error is raised in place of its item."""
     ahead = _Ahead(items, most)
     try:
-        yield from ahead.taken()
+        yield from ahead.items()
     finally:
         ahead.stop()
 
 
 class _Ahead:
-    """A thread that makes items, and the queue they wait in."""
+    """A thread that makes items, and their queue."""
 
     def __init__(self, items: Iterator[Any], most: int) -> None:
         self._items, self._stopped = items, Event()
@@ -217,7 +229,7 @@ class _Ahead:
                 if self._stopped.is_set():
                     return
             self._put(None, None)
-        except BaseException as error:  # carried over to the thread that asks
+        except BaseException as error:  # raised again by the thread that takes the items
             self._put(None, error)
 
     def _put(self, item: Any, error: BaseException | None) -> None:
@@ -226,13 +238,12 @@ class _Ahead:
                 self._waiting.put((item, error), timeout=0.1)
                 return
 
-    def taken(self) -> Iterator[Any]:
-        """The items as they come."""
+    def items(self) -> Iterator[Any]:
+        """The items in order."""
         while True:
             try:
-                item, error = self._waiting.get(
-                    timeout=0.5
-                )  # a wait without end would not hear Ctrl-C everywhere
+                # With a timeout, because on some systems Ctrl-C does not interrupt an endless wait.
+                item, error = self._waiting.get(timeout=0.5)
             except Empty:
                 continue
             if error is not None:
@@ -242,6 +253,6 @@ class _Ahead:
             yield item
 
     def stop(self) -> None:
-        """End the thread after the item it is at; one that waits for input that does not come is left behind."""
+        """End the thread after its current item; a thread that waits for input is abandoned."""
         self._stopped.set()
         self._thread.join(timeout=LONGEST_WAIT)

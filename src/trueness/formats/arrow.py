@@ -1,6 +1,6 @@
-"""Arrow types and arrays as NumPy ones, without copying where that can be.
+"""Arrow types and arrays as NumPy ones, without copying where possible.
 
-pyarrow is an extra: it is imported by whoever reads a file that needs it, never before.
+pyarrow is optional: it is imported when a function here is called.
 """
 
 from __future__ import annotations
@@ -11,27 +11,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._errors import InputError
-from trueness.files._fields import Field
+from trueness.formats.fields import Field
+from trueness.refusals import MissingLibraryError
 
-HELD_BYTES = 2**26
-"""What the rows of a batch may take before it is handed on, however few they are."""
+BATCH_BYTES = 2**26
+"""The most memory that the rows of a batch may take, however few they are."""
 
 
 def pyarrow() -> Any:
-    """The library, or what to do to have it."""
+    """The library, or a refusal that says how to install it."""
     try:
         import pyarrow as pa
     except ImportError:
-        raise InputError(
+        raise MissingLibraryError(
+            "missing-library",
             "this needs pyarrow, which is not installed",
             "pip install 'trueness[cli]', or use NPY or NPZ files",
+            library="pyarrow",
         ) from None
     return pa
 
 
 def field_of(type: Any) -> Field:
-    """What a column of an Arrow type holds."""
+    """The kind of column that an Arrow type makes."""
     types = pyarrow().types
     type = getattr(type, "storage_type", type)
     if types.is_dictionary(type):
@@ -51,19 +53,19 @@ def _scalar_kind(types: Any, type: Any) -> str:
         return "boolean"
     if types.is_string(type) or types.is_large_string(type) or str(type) == "string_view":
         return "text"
-    # Nested: struct, map, union, list-view, run-end encoded. None of these nor an interval has one text a row.
+    # Nested: struct, map, union, list-view, run-end encoded. Neither these nor intervals have one text a row.
     return "nested" if types.is_nested(type) or types.is_interval(type) else "other"
 
 
 class Values(NamedTuple):
-    """One number a row, and which of them are missing (None: none of them)."""
+    """One number a row, and which of them are missing (None: no value is missing)."""
 
     data: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
 
 
 def plain(column: Any) -> Any:
-    """An Arrow array without extension or chunks around its values; a dictionary stays."""
+    """An Arrow array without extension type or chunks; a dictionary array stays one."""
     pa = pyarrow()
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -71,16 +73,17 @@ def plain(column: Any) -> Any:
 
 
 def gathered(parts: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Tables, or record batches, put together into tables of about so many rows: each costs something by itself."""
+    """Tables or record batches concatenated into tables of about this many rows: each table has a fixed cost."""
     pa = pyarrow()
-    held: list[Any] = []
+    waiting: list[Any] = []
     for part in parts:
-        held.append(pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part)
-        if sum(table.num_rows for table in held) >= rows or sum(table.nbytes for table in held) >= HELD_BYTES:
-            yield pa.concat_tables(held)
-            held = []
-    if held:
-        yield pa.concat_tables(held)
+        waiting.append(pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part)
+        n_rows, n_bytes = sum(table.num_rows for table in waiting), sum(table.nbytes for table in waiting)
+        if n_rows >= rows or n_bytes >= BATCH_BYTES:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
 
 
 def values_of(column: Any) -> Values:
@@ -100,23 +103,23 @@ def values_of(column: Any) -> Values:
 
 
 def viewed(column: Any) -> NDArray[Any]:
-    """An array without nulls as NumPy has it: a view of its memory for numbers of whole bytes.
+    """An array without nulls as a NumPy array: a view of its memory for numbers of whole bytes.
 
-    By hand, for `to_numpy` imports pandas, which takes longer than most files do.
+    `to_numpy` would import pandas, which takes longer than reading most files.
     """
     types, type = pyarrow().types, column.type
     if types.is_integer(type) or types.is_floating(type):
         kind = "f" if types.is_floating(type) else "i" if types.is_signed_integer(type) else "u"
         dtype = np.dtype(f"{kind}{type.bit_width // 8}")
         values = column.buffers()[1]
-        if values is None:  # of no rows
+        if values is None:  # no rows
             return np.empty(0, dtype)
         return np.frombuffer(values, dtype, len(column), column.offset * dtype.itemsize)
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 class Matrix(NamedTuple):
-    """The numbers of a list column, (rows, width), and which rows lack some or have another number of them."""
+    """The numbers of a list column, (rows, width), the rows with missing values and those of another length."""
 
     data: NDArray[Any]
     missing: NDArray[np.bool_] | None = None
@@ -125,7 +128,7 @@ class Matrix(NamedTuple):
 
 
 def matrix_of(column: Any, width: int) -> Matrix:
-    """A list column as a matrix: a view of its memory where every row has `width` numbers and none is missing."""
+    """A list column as a matrix: a view of its memory if every row has `width` numbers and none is missing."""
     if isinstance(column, np.ndarray):
         return Matrix(column)
     pa = pyarrow()
@@ -133,7 +136,7 @@ def matrix_of(column: Any, width: int) -> Matrix:
     column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
-        # Of a slice, `.values` is the whole memory, and `.flatten()` leaves out rows that are missing.
+        # `.values` of a slice is the whole memory, and `.flatten()` drops missing rows.
         flat = column.values.slice(column.offset * size, len(column) * size)
         lengths = np.full(len(column), size)
         if size == width and column.null_count == 0 and flat.null_count == 0:
@@ -149,7 +152,7 @@ def matrix_of(column: Any, width: int) -> Matrix:
 
 
 def nulls_of(column: Any) -> NDArray[np.bool_] | None:
-    """Which values of an Arrow array are missing; None if none is. Those of a dictionary are not looked at."""
+    """Which values of an Arrow array are missing; None if none is. Nulls inside a dictionary are ignored."""
     if column.null_count == 0:
         return None
     nulls: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
@@ -163,7 +166,7 @@ def _irregular(
     missing: NDArray[np.bool_] | None,
     width: int,
 ) -> Matrix:
-    """The rows that are whole, and marks at those that are not, which keep their place but no meaning."""
+    """The complete rows, and masks of the others, whose numbers are meaningless."""
     values = values_of(flat)
     absent = np.zeros(len(lengths), bool) if missing is None else missing.copy()
     ragged = (lengths != width) & ~absent

@@ -1,8 +1,8 @@
 """A simple filter: a column, a comparison, a value.
 
-Numbers are compared as numbers wherever both sides are numbers, also in columns of text and in names of folders, and
-whole numbers without rounding. Dates as ISO 8601 writes them are compared as dates. Other text is equal or not; it has
-no order here, because that of letters (10 before 9) is rarely what is meant.
+Numbers are compared as numbers if both sides are numbers, also in columns of text and in names of folders, and whole
+numbers without rounding. Dates in ISO 8601 are compared as dates. Other text is equal or not; it has no order here,
+because alphabetical order (10 before 9) is rarely meant.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._errors import InputError, shown
-from trueness.files._fields import is_number
+from trueness.formats.fields import is_number
+from trueness.refusals import InvalidValueError
 
 BoolArray = NDArray[np.bool_]
 
@@ -41,26 +41,27 @@ _DATE = re.compile(
 _MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"}
 """How text formats write a missing number, in lower case."""
 
+NOT_COMPARABLE = "not-comparable"
+"""The code of a row whose value has no order."""
+
 _BEYOND = 2**100
-"""Larger than every integer of a file: what stands for infinity, and for exponents that would fill the memory."""
+"""Larger than every integer of a file; used for infinity and for exponents that would exhaust the memory."""
 
 
 class Condition(NamedTuple):
-    """What a row must fulfil to be read. A missing value fulfils nothing."""
+    """A condition that rows must meet to be read. A missing value meets no condition."""
 
     column: str
     sign: str
     value: str
     quoted: bool = False
-    """Whether the value is text because it was written in quotes, though it may look like a number."""
+    """Whether the value was written in quotes, so that it is text even if it looks like a number."""
 
     def __str__(self) -> str:
         return f"{self.column} {self.sign} {self.value!r}" if self.quoted else " ".join(self[:3])
 
-    def holds(
-        self, values: NDArray[Any], missing: BoolArray | None, place: Callable[[int], str] = "row {}".format
-    ) -> BoolArray:
-        """Which rows fulfil it; `place` says where a row is, from 0, if its value cannot be compared."""
+    def holds(self, values: NDArray[Any], missing: BoolArray | None) -> BoolArray:
+        """Which rows meet it; a refusal names the first row whose value cannot be compared, counted from 0."""
         if values.dtype.kind in "iu":
             chosen = self._of_each(values, [self._number(text) for text in self._texts], _compared_integers)
         elif values.dtype.kind == "f":
@@ -68,12 +69,12 @@ class Condition(NamedTuple):
         elif values.dtype.kind == "b":
             chosen = self._of_each(values, [self._truth(text) for text in self._texts], _compared)
         else:
-            chosen = self._of_text(values, missing, place)
+            chosen = self._of_text(values, missing)
         return chosen if missing is None else chosen & ~missing
 
     @property
     def _items(self) -> list[_Item]:
-        """The values that the column is compared with: several after `in`."""
+        """The values to compare with: several after `in`."""
         return _items(self.value) if self.sign == "in" else [_Item(self.value, self.quoted)]
 
     @property
@@ -95,23 +96,29 @@ class Condition(NamedTuple):
     def _number(self, text: str) -> Decimal:
         number = as_number(text)
         if number is None:
-            raise InputError(
-                f"column {shown(self.column)} holds numbers, and {shown(text)} in --where is not a number",
+            raise InvalidValueError(
+                "bad-condition",
+                "column {column!q} holds numbers, and {value!q} in {where} is not a number",
                 "compare with a number",
+                argument="where",
+                column=self.column,
+                value=text,
             )
         return number
 
     def _truth(self, text: str) -> bool:
         if text.lower() not in ("true", "false"):
-            raise InputError(
-                f"column {shown(self.column)} is true or false, and {shown(text)} in --where is neither",
+            raise InvalidValueError(
+                "bad-condition",
+                "column {column!q} is true or false, and {value!q} in {where} is neither",
                 "compare with true or false",
+                argument="where",
+                column=self.column,
+                value=text,
             )
         return text.lower() == "true"
 
-    def _of_text(
-        self, values: NDArray[Any], missing: BoolArray | None, place: Callable[[int], str]
-    ) -> BoolArray:
+    def _of_text(self, values: NDArray[Any], missing: BoolArray | None) -> BoolArray:
         """Each different text is compared once."""
         texts = (values.astype(str) if values.dtype.kind == "S" else values).tolist()
         holds: dict[str, bool] = {}
@@ -120,7 +127,7 @@ class Condition(NamedTuple):
                 try:
                     holds[text] = self._text_holds(text)
                 except _NoOrderError:
-                    raise self._no_order(text, place(row)) from None
+                    raise self._not_comparable(text, row) from None
         return np.fromiter((holds.get(text, False) for text in texts), bool, len(texts))
 
     def _text_holds(self, text: str) -> bool:
@@ -135,20 +142,31 @@ class Condition(NamedTuple):
 
     def _is_ordered(self, text: str, meaning: _Meaning | None) -> bool:
         if meaning is None:
-            raise InputError(
-                f"--where {shown(str(self))}: {self.sign} compares numbers or dates, and {shown(self.value)} is text",
+            raise InvalidValueError(
+                "bad-condition",
+                "{where} {condition!q}: {sign} compares numbers or dates, and {value!q} is text",
                 "write a number or a date such as 2026-11-16, or choose texts with = or in",
+                argument="where",
+                condition=str(self),
+                sign=self.sign,
+                value=self.value,
             )
         value = meaning.read(text)
         if value is None and not _is_missing(text):
             raise _NoOrderError
         return value is not None and bool(_COMPARISONS[self.sign](value, meaning.value))
 
-    def _no_order(self, text: str, place: str) -> InputError:
-        return InputError(
-            f"{place}: column {shown(self.column)} is {shown(text)}, which {self.sign} {shown(self.value)} in --where "
-            "cannot be compared with",
-            "the column must hold numbers or dates; choose texts with = or in, or leave the row out of the file",
+    def _not_comparable(self, text: str, row: int) -> InvalidValueError:
+        return InvalidValueError(
+            NOT_COMPARABLE,
+            "column {column!q} is {value!q}, which cannot be compared with {wanted!q} by {sign} in {where}{place}",
+            "the column must hold numbers or dates; choose texts with = or in, or remove the row from the file",
+            argument="where",
+            row=row,
+            column=self.column,
+            value=text,
+            wanted=self.value,
+            sign=self.sign,
         )
 
 
@@ -162,14 +180,17 @@ _ITEM = re.compile(r"""\s*(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)"|(?P<plain>[
 
 @lru_cache
 def _items(value: str) -> list[_Item]:
-    """The items of a list with commas, each in quotes or not."""
+    """The items of a list with commas; quotes are optional."""
     items, start = [], 0
     while start <= len(value):
         match = _ITEM.match(value, start)
         if match is None:
-            raise InputError(
-                f"--where: the list {shown(value)} has a quote that is not closed or not around a whole item",
-                "write items as a, 'b, c' or leave the quotes out",
+            raise InvalidValueError(
+                "bad-condition",
+                "{where}: the list {value!q} has a quote that is not closed or not around a whole item",
+                "write items as a, 'b, c' or remove the quotes",
+                argument="where",
+                value=value,
             )
         quoted = match["single"] if match["single"] is not None else match["double"]
         items.append(_Item(match["plain"], False) if quoted is None else _Item(quoted, True))
@@ -184,7 +205,7 @@ def _is_equal(text: str, wanted: str, quoted: bool) -> bool:
 
 
 def as_number(text: str) -> Decimal | None:
-    """The number that a text states, exactly; None if it states none.
+    """The exact number in a text; None if it is not a number.
 
     >>> as_number("9007199254740993"), as_number(" 1e3 "), as_number("09"), as_number("9b"), as_number("1_0")
     (Decimal('9007199254740993'), Decimal('1E+3'), Decimal('9'), None, None)
@@ -193,7 +214,7 @@ def as_number(text: str) -> Decimal | None:
 
 
 def as_date(text: str) -> str | None:
-    """The date or time without zone that a text states, in a form that sorts; None if it states none.
+    """The date or time without zone in a text, in a form that sorts; None if it is neither.
 
     >>> as_date("2026-11-16"), as_date("2026-11-16T08:30"), as_date("16.11.2026")
     ('2026-11-16 00:00:00.000000000', '2026-11-16 08:30:00.000000000', None)
@@ -209,12 +230,12 @@ def as_date(text: str) -> str | None:
 
 
 def as_universal_time(text: str) -> str | None:
-    """The same for a time that ends in Z, which is not compared with times of no stated zone."""
+    """The same for a time that ends in Z, which is not compared with times without zone."""
     return as_date(text.strip()[:-1]) if text.strip().endswith("Z") else None
 
 
 class _Meaning(NamedTuple):
-    """A value that is not just text, and how to read others of its kind."""
+    """A number or date, and the function that reads others of its kind."""
 
     read: Callable[[str], Any]
     value: Any
@@ -234,7 +255,7 @@ def _is_missing(text: str) -> bool:
 
 
 class _NoOrderError(Exception):
-    """A text that is not of the kind that it is compared with."""
+    """A text that is not of the kind it is compared with."""
 
 
 def _compared(values: NDArray[Any], sign: str, wanted: Any) -> BoolArray:
@@ -242,7 +263,7 @@ def _compared(values: NDArray[Any], sign: str, wanted: Any) -> BoolArray:
 
 
 def _compared_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
-    """Without rounding: a bound between two whole numbers becomes the one that no value is left between."""
+    """Without rounding: a bound between two whole numbers is replaced by the one that keeps the same rows."""
     bounded = max(min(wanted, Decimal(_BEYOND)), Decimal(-_BEYOND))
     whole = int(bounded.to_integral_value(ROUND_FLOOR if sign in ("<", "<=") else ROUND_CEILING))
     if whole == bounded:
@@ -253,10 +274,10 @@ def _compared_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> Bool
 
 
 def _compared_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
-    """A decimal is rounded as the column's were; a whole number that the column cannot hold equals none of them."""
+    """A decimal is rounded as the column's values were; a whole number that the dtype cannot hold equals none of them."""
     with np.errstate(
         over="ignore"
-    ):  # what is too large for the type is infinite in it, and compares as it should
+    ):  # a number too large for the dtype is infinite in it, and compares correctly
         near = values.dtype.type(float(wanted))
         if not np.isfinite(near) or wanted != wanted.to_integral_value() or Decimal(float(near)) == wanted:
             return _compared(values, sign, near)
@@ -269,7 +290,7 @@ def _compared_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolAr
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition that a text states.
+    """The condition in a text.
 
     >>> parse_condition("age >= 65")
     Condition(column='age', sign='>=', value='65', quoted=False)
@@ -278,9 +299,12 @@ def parse_condition(text: str) -> Condition:
     """
     match = _FORM.fullmatch(text)
     if match is None:
-        raise InputError(
-            f"--where {shown(text)} is not a condition",
-            "write a column, one of = != < <= > >= in, and a value: --where 'age >= 65'",
+        raise InvalidValueError(
+            "bad-condition",
+            "{where} {value!q} is not a condition",
+            "write a column, one of = != < <= > >= in, and a value: 'age >= 65'",
+            argument="where",
+            value=text,
         )
     value, sign = match["value"], match["sign"].strip()
     if sign == "in":
