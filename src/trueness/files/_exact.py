@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.bins import Edges, EqualMass
-from trueness.files._screen import refusal
+from trueness.files._bad_rows import refusal
 from trueness.files.batches import Batch
 from trueness.refusals import InvalidValueError
 from trueness.tabulation import variations_of

@@ -9,10 +9,10 @@ import numpy as np
 
 from trueness.bins import Edges, EqualMass
 from trueness.files._exact import exact_edges
-from trueness.files._screen import bad_rows, refusal
+from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
 from trueness.files.source import Placed, Position, Source
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
 
 
@@ -89,10 +89,10 @@ def _require_same_labels(first: Batch, other: Batch) -> None:
     )
 
 
-def refused_of(batches: Sequence[Batch], error: Exception) -> InputError:
+def refused_of(batches: Sequence[Batch], error: Exception) -> Refusal:
     """The refusal of the first of the batches that has a bad row."""
     for batch in batches:
-        if bad_rows(batch):
+        if has_bad_rows(batch):
             return refusal(batch, error)
     return refusal(batches[0], error)
 

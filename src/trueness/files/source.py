@@ -9,7 +9,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
 
-from trueness.files._screen import screened
+from trueness.files._bad_rows import without_bad_rows
 from trueness.files.batches import Batch, RowOptions, batch_of
 from trueness.files.columns import choose, recheck
 from trueness.files.paths import is_read_once
@@ -126,7 +126,7 @@ class Source:
                     first_row=first_row,
                     options=self.options,
                 )
-                batch = screened(batch) if self.options.tolerant else batch
+                batch = without_bad_rows(batch) if self.options.tolerant else batch
                 yield Placed(batch, Position(number, index + 1))
             first_row += chunk.n_rows
         if not any_row:

@@ -13,7 +13,7 @@ from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, FineGrid
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files._exact import exact_edges
-from trueness.files._screen import refusal
+from trueness.files._bad_rows import refusal
 from trueness.files.batches import Batch
 from trueness.files.source import Placed, Position, Source
 from trueness.refusals import InvalidValueError
