@@ -54,7 +54,7 @@ def mark(_, batch):
     marks.append(time.perf_counter())
     rows.append(len(batch))
 source = Source(find_inputs([sys.argv[1]]).files, Request(), RowOptions())
-summed = sum_source(source, Plan(bins=bins, engine="fused"), progress=mark)
+summed = sum_source(source, Plan.of(bins=bins, engine="fused"), progress=mark)
 seconds = time.perf_counter() - begin
 # While numba starts, batches wait that were read meanwhile: the rate is that of those after them.
 rate = sum(rows[6:]) / (marks[-1] - marks[5])
@@ -76,7 +76,7 @@ def run(script: str, *arguments: str) -> list[float]:
 
 def compare(path: Path, kind: str, turns: int) -> tuple[str, ...]:
     """One line of the table: pyarrow alone, bins of equal width, a grid."""
-    from trueness.files._source import BATCH_VALUES
+    from trueness.files.source import BATCH_VALUES
 
     rows = str(BATCH_VALUES // N_CLASSES)
     read, plain, grid = [], [], []

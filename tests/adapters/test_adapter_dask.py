@@ -36,8 +36,8 @@ import trueness as tn
 from trueness import partitions
 from trueness.adapters import dask as adapter
 from trueness.cli import main
-from trueness.files import InputError
-from trueness.files._remote import find_remote, local_source
+from trueness.refusals import Refusal
+from trueness.files.remote import find_remote, local_source
 
 pytestmark = pytest.mark.dask
 
@@ -159,15 +159,15 @@ def test_objects_that_are_no_lists() -> None:
 
     with dask.config.set({"dataframe.convert-string": False}):
         listed = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=object)})
-        with pytest.raises(InputError, match="'scores' of the data frame holds text, not probabilities"):
+        with pytest.raises(Refusal, match="'scores' of the data frame holds text, not probabilities"):
             adapter.tabulate(collection(1, of=listed), "y", "scores", **PORTABLE)
         mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
         with pytest.raises(
-            InputError, match=r"partition \d cannot be read: .*give its columns one type each"
+            Refusal, match=r"partition \d cannot be read: .*give its columns one type each"
         ):
             tabulate(collection(of=mixed))
         empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
-        with pytest.raises(InputError, match="there are no rows"):
+        with pytest.raises(Refusal, match="there are no rows"):
             adapter.tabulate(collection(1, of=empty), "y", "scores", **PORTABLE)
 
 
@@ -201,7 +201,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
         if classes is not None and "p_mid" in classes:
             named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
         assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
-    with pytest.raises(InputError, match=r"classes .* match only in part") as caught:
+    with pytest.raises(Refusal, match=r"classes .* match only in part") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
     assert "--" not in str(caught.value)
 
@@ -209,7 +209,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
 def test_percentages_are_refused_in_the_words_of_python() -> None:
     percent = whole().copy()
     percent[PROBS] *= 100
-    with pytest.raises(InputError, match=r"percentages.*divide by 100 first") as caught:
+    with pytest.raises(Refusal, match=r"percentages.*divide by 100 first") as caught:
         tabulate(collection(of=percent))
     assert "--" not in str(caught.value)
 
@@ -294,7 +294,7 @@ def test_arrays_of_unknown_length_and_of_one_column() -> None:
     assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == expected
     one_column = data[["p_0"]].to_dask_array(), data[["y"]].to_dask_array()
     assert adapter.tabulate(*one_column, **PORTABLE) == expected
-    with pytest.raises(InputError, match="different numbers of blocks"):
+    with pytest.raises(Refusal, match="different numbers of blocks"):
         adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
 
 
@@ -304,7 +304,7 @@ def test_arrays_want_arrays_beside_them() -> None:
     y_prob = da.from_array(Y_PROB, chunks=(700, 4))
     with pytest.raises(TypeError, match="label must be a Dask array too"):
         adapter.tabulate(y_prob, Y_TRUE)
-    with pytest.raises(InputError, match="block 1, row 300: the label is 11"):
+    with pytest.raises(Refusal, match="block 1, row 300: the label is 11"):
         adapter.tabulate(
             y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700), **PORTABLE
         )
@@ -332,7 +332,7 @@ def test_paths_of_fsspec(client: Any, shards: Path, tmp_path: Path) -> None:
     for path in shards.iterdir():
         memory.pipe(f"/shards/{path.name}", path.read_bytes())
     assert tabulate("memory://shards/*", storage_options={"skip_instance_cache": True}) == one_process()
-    with pytest.raises(InputError, match=r"no file matches 'memory://shards/\*.npz'"):
+    with pytest.raises(Refusal, match=r"no file matches 'memory://shards/\*.npz'"):
         tabulate("memory://shards/*.npz")
 
 
@@ -341,12 +341,12 @@ def test_a_corrupt_file_is_named(shards: Path, tmp_path: Path) -> None:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     whole_file = (tmp_path / "c.parquet").read_bytes()
     (tmp_path / "c.parquet").write_bytes(whole_file[: len(whole_file) // 2])
-    with pytest.raises(InputError, match=re.escape(str(tmp_path / "c.parquet"))):
+    with pytest.raises(Refusal, match=re.escape(str(tmp_path / "c.parquet"))):
         tabulate(str(tmp_path / "*"))
     (tmp_path / "c.parquet").unlink()
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.writestr("x.csv", whole()[:30].to_csv(index=False).replace("0.", "zero point ", 1))
-    with pytest.raises(InputError, match=r"zip://x\.csv::.*all\.zip, row 1: "):
+    with pytest.raises(Refusal, match=r"zip://x\.csv::.*all\.zip, row 1: "):
         tabulate(f"zip://x.csv::{tmp_path}/all.zip")
 
 
@@ -354,14 +354,14 @@ def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tm
     bad = whole()[:900].copy()
     bad.loc[bad.index[441], "p_3"] = 7.0
     bad.to_parquet(tmp_path / "bad.parquet", row_group_size=100)
-    with pytest.raises(InputError, match=r"bad\.parquet, row 442: the prediction is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: the prediction is 7\.0 in class 3"):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "bad.parquet")], client=client)
 
 
 def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> None:
     whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
     with pytest.raises(
-        InputError, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"
+        Refusal, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"
     ):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
 
@@ -388,7 +388,7 @@ def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
     ],
 )
 def test_paths_that_cannot_be_read(paths: str, message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(Refusal, match=re.escape(message)):
         tabulate(paths)
 
 
@@ -399,7 +399,7 @@ def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
     (found,) = find_remote([str(path)])
     path.unlink()
     with (
-        pytest.raises(InputError, match=r"there is no file .*a\.parquet on this worker"),
+        pytest.raises(Refusal, match=r"there is no file .*a\.parquet on this worker"),
         local_source(found),
     ):
         pass
@@ -412,7 +412,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
     bad = whole().copy()
     bad.loc[bad.index[2000], "y"] = 11
     for where in (None, client):
-        with pytest.raises(InputError, match=r"partition 3, row 201: the label is 11") as caught:
+        with pytest.raises(Refusal, match=r"partition 3, row 201: the label is 11") as caught:
             tabulate(collection(of=bad), client=where)
         assert "--" not in str(caught.value)
 
@@ -420,13 +420,13 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"label": "labls"}, InputError, "no column 'labls'"),
-        ({"probs": "q_*"}, InputError, "no column 'q_*'"),
+        ({"label": "labls"}, Refusal, "no column 'labls'"),
+        ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"label": 3}, TypeError, "label must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": 10, "exact": True}, ValueError, "exact is about bins of equal mass"),
         ({"ties": "last"}, ValueError, "ties must be one of"),
-        ({"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"}, InputError, "without weights"),
+        ({"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"}, Refusal, "without weights"),
         ({"engine": "fast"}, ValueError, "engine must be one of"),
     ],
 )
@@ -438,7 +438,7 @@ def test_wrong_arguments(how: dict[str, Any], error: type[Exception], message: s
 def test_data_in_memory_are_not_for_dask() -> None:
     with pytest.raises(TypeError, match=r"for data in memory use trueness\.tabulate"):
         adapter.tabulate(whole(), "y", "p_*")
-    with pytest.raises(InputError, match="there are no rows"):
+    with pytest.raises(Refusal, match="there are no rows"):
         tabulate(collection(1, of=whole()[:0]))
 
 
@@ -612,12 +612,12 @@ def test_arrays_of_different_lengths() -> None:
     import dask.array as da
 
     y_prob, y_true = da.from_array(Y_PROB, chunks=(700, -1)), da.from_array(Y_TRUE[:-1], chunks=700)
-    with pytest.raises(InputError, match="the arrays have different numbers of rows: probs 3000, label 2999"):
+    with pytest.raises(Refusal, match="the arrays have different numbers of rows: probs 3000, label 2999"):
         adapter.tabulate(y_prob, y_true)
 
 
 def test_labels_that_are_no_classes_are_refused_in_the_words_of_python() -> None:
     named = collection(of=whole().assign(y="cat"))
-    with pytest.raises(InputError, match=r"got 'cat'; classes=\[...\] gives their names") as caught:
+    with pytest.raises(Refusal, match=r"got 'cat'; classes=\[...\] gives their names") as caught:
         adapter.tabulate(named, "y", "p_*")
     assert "--" not in str(caught.value)

@@ -34,7 +34,7 @@ from partitioned import (
 import trueness as tn
 from trueness import partitions
 from trueness.adapters import spark as adapter
-from trueness.files import InputError
+from trueness.refusals import Refusal
 
 pytestmark = [
     pytest.mark.spark,
@@ -141,7 +141,7 @@ def test_array_and_vector_columns(session: Any, data: Any) -> None:
         adapter.tabulate(vectors, "y", classes=[str(c) for c in range(N_CLASSES)], **PORTABLE)
         == one_process()
     )
-    with pytest.raises(InputError, match="there are no rows"):
+    with pytest.raises(Refusal, match="there are no rows"):
         adapter.tabulate(vectors.limit(0), "y", "of a model", **PORTABLE)
 
 
@@ -167,7 +167,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(session: Any, order: lis
     named = session.createDataFrame(three_classes(order, np.array(NAMES)[THREE_TRUE]))
     for classes in (None, NAMES[::-1]):
         assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
-    with pytest.raises(InputError, match="match only in part"):
+    with pytest.raises(Refusal, match="match only in part"):
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
 
 
@@ -209,20 +209,20 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     bad[1000:].to_parquet(tmp_path / "bad.parquet", index=False)
     data = session.read.parquet(str(tmp_path))
     with pytest.raises(
-        InputError,
+        Refusal,
         match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*the prediction is 7\.0",
     ) as caught:
         tabulate(data)
     assert "--" not in str(caught.value)
-    with pytest.raises(InputError, match=r"^partition \d+, row \d+: the prediction is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"^partition \d+, row \d+: the prediction is 7\.0 in class 3"):
         tabulate(data.repartition(3))  # after a shuffle nobody knows the file
 
 
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"label": "labls"}, InputError, "no column 'labls'"),
-        ({"probs": "q_*"}, InputError, "no column 'q_*'"),
+        ({"label": "labls"}, Refusal, "no column 'labls'"),
+        ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"by": 3}, TypeError, "by must be the name of a column, or a list of names, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),

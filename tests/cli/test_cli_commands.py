@@ -204,7 +204,7 @@ class TestCompare:
         """A Parquet file ends its batches elsewhere than an NPZ file; the rows stay side by side."""
         main(["compare", str(files / "preds.csv"), str(files / "over.npz"), "--equal-mass", "5"])
         straight = capsys.readouterr().out
-        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 333)
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 333)
         main(["compare", str(files / "preds.csv"), str(files / "over.npz"), "--equal-mass", "5"])
         assert capsys.readouterr().out == straight
 
@@ -522,7 +522,7 @@ class TestErrors:
         """A `raise` of this package refuses; a NumPy call of it that fails is a fault, though both are ValueErrors."""
         from trueness.cli._errors import is_refusal
 
-        scope: dict[str, Any] = {"__name__": "trueness.files._summing", "np": np}
+        scope: dict[str, Any] = {"__name__": "trueness.files.summing", "np": np}
         exec("def refuse():\n    raise ValueError('bad')\ndef fail():\n    np.zeros(3).reshape(2)", scope)
         for name, refused in (("refuse", True), ("fail", False)):
             with pytest.raises(ValueError, match=r"bad|reshape") as caught:

@@ -19,7 +19,7 @@ import trueness as tn
 from trueness._whole_file import write_text, written_whole
 from trueness.cli import main
 from trueness.files import InputError, check_outputs, find_inputs, load_tables
-from trueness.files._source import read_ahead
+from trueness.files.source import read_ahead
 
 pytestmark = pytest.mark.cli
 
@@ -609,7 +609,7 @@ def test_progress_counts_the_bytes_of_every_pass(
         yield steps.append
 
     monkeypatch.setattr("trueness.cli._running.progress_bar", bar)
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 500)  # several batches
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 500)  # several batches
     assert main(["tabulate", npz, *options, "-o", str(tmp_path / "t.json")]) == 0
     assert totals == [passes * os.path.getsize(npz)]
     assert sum(steps) == totals[0]

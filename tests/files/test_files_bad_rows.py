@@ -4,7 +4,7 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import InputError, Plan, Request, RowOptions, Source, Summed, find_inputs, sum_source
-from trueness.files._batches import Batch
-from trueness.files._screen import bad_rows
+from trueness.cli.vocabulary import COMMAND
+from trueness.files import Plan, Request, RowOptions, Source, Summed, find_inputs, sum_source
+from trueness.refusals import Refusal
+from trueness.files.batches import Batch
+from trueness.files._bad_rows import without_bad_rows
 
 pytestmark = pytest.mark.cli
 
@@ -34,30 +36,34 @@ def summed(*paths: Any, skip: bool = False, plan: Plan = Plan(), **request: Any)
     return sum_source(Source(find_inputs([str(p) for p in paths]).files, Request(**request), options), plan)
 
 
-def refused(*paths: Any, **options: Any) -> InputError:
-    with pytest.raises(InputError) as caught:
+class Refused(NamedTuple):
+    """A refusal as the command prints it."""
+
+    code: str
+    cause: str
+    remedy: str
+
+
+def refused(*paths: Any, **options: Any) -> Refused:
+    with pytest.raises(Refusal) as caught:
         summed(*paths, **options)
-    return caught.value
+    return Refused(caught.value.code, *caught.value.rendered(COMMAND))
 
 
 ROWS = ["0,0.25,0.75"] * 9
 
 BAD_CSV = {
-    "sum": ("1,0.25,0.7", r"the prediction sums to 0.95", "probabilities that do not sum to 1"),
-    "range": ("1,-0.5,1.5", "-0.5 in class 0", "probabilities outside 0 to 1"),
-    "infinite": ("1,inf,0.5", "inf in class 0", "probabilities that are not finite"),
-    "missing": ("1,,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
-    "nan": ("1,nan,0.5", "'p_0' has a missing value", "column 'p_0' has a missing value"),
-    "label out of range": ("2,0.5,0.5", "the label is 2", "label out of range"),
-    "label with a fraction": (
-        "0.5,0.5,0.5",
-        "label is not a class index, got '0.5'",
-        "label is not a class index",
-    ),
-    "label in words": ("cat,0.5,0.5", "label is not a class index, got 'cat'", "label is not a class index"),
-    "label missing": (",0.5,0.5", "label is not a class index, got ''", "label is not a class index"),
-    "words": ("1,abc,0.5", "no number: 'abc'", "column 'p_0' has a missing value"),
-    "too few fields": ("1,0.5", "Expected 3 columns, got 2", "wrong number of fields"),
+    "sum": ("1,0.25,0.7", r"the prediction sums to 0.95", "sum-not-1"),
+    "range": ("1,-0.5,1.5", "-0.5 in class 0", "outside-range"),
+    "infinite": ("1,inf,0.5", "inf in class 0", "not-finite"),
+    "missing": ("1,,0.5", "'p_0' has a missing value", "missing-value"),
+    "nan": ("1,nan,0.5", "'p_0' has a missing value", "missing-value"),
+    "label out of range": ("2,0.5,0.5", "the label is 2", "label-out-of-range"),
+    "label with a fraction": ("0.5,0.5,0.5", "label is not a class index, got '0.5'", "unknown-label"),
+    "label in words": ("cat,0.5,0.5", "label is not a class index, got 'cat'", "unknown-label"),
+    "label missing": (",0.5,0.5", "label is not a class index, got ''", "unknown-label"),
+    "words": ("1,abc,0.5", "'abc' is not a number", "missing-value"),
+    "too few fields": ("1,0.5", "expected 3 columns, got 2", "wrong-field-count"),
 }
 
 
@@ -72,13 +78,13 @@ def test_bad_rows_of_csv(tmp_path: Path, name: str) -> None:
     assert "--on-bad-rows skip" in error.remedy or "class ind" in error.remedy
     left = summed(path, skip=True, **request)
     assert left.skipped == Counter({reason: 1})
-    assert left.tables.whole[0] == tn.tabulate([0] * 18, [[0.25, 0.75]] * 18)
+    assert left.tables.whole.by_variation == tn.tabulate([0] * 18, [[0.25, 0.75]] * 18)
 
 
 def test_rows_are_counted_across_batches_and_conditions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 2 * 100)
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 2 * 100)
     y_prob = np.full((1000, 2), 0.5)
     y_prob[777] = [0.9, 0.9]
     np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=y_prob, number=np.arange(1000))
@@ -92,7 +98,7 @@ def test_rows_are_counted_across_batches_and_conditions(
 def test_a_row_counts_once_and_for_its_first_reason(tmp_path: Path) -> None:
     path = csv(tmp_path / "x.csv", *ROWS, "9,,0.5", "9,0.1,0.1", "cat,,0.5")
     assert summed(path, skip=True, classes="index").skipped == Counter(
-        {"column 'p_0' has a missing value": 2, "probabilities that do not sum to 1": 1}
+        {"missing-value": 2, "sum-not-1": 1}
     )
 
 
@@ -103,7 +109,7 @@ def test_a_row_counts_once_and_for_its_first_reason(tmp_path: Path) -> None:
         ([[0.5, 0.5], None, [0.5, 0.5]], "missing", True),
         ([[0.5, 0.5], [0.5, None]], "missing", False),
         ([[0.5, 0.5], [0.5, None]], "missing", True),
-        ([[0.5, 0.5], [1.0]], "another number", False),
+        ([[0.5, 0.5], [1.0]], "must have 2 probabilities, got 1", False),
     ],
 )
 def test_bad_lists(tmp_path: Path, rows: Any, column: str, fixed: bool) -> None:
@@ -149,7 +155,7 @@ def test_bad_lines_of_json(
     tmp_path: Path, line: bytes, told: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not first_block:
-        monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", 64)
+        monkeypatch.setattr("trueness.formats._text_stream.BLOCK_BYTES", 64)
     good = b'{"y": 1, "p": [0.25, 0.75]}\n'
     path = tmp_path / "x.jsonl"
     path.write_bytes(good * 20 + b"\n" + line + b"\n" + good * 5)
@@ -157,8 +163,8 @@ def test_bad_lines_of_json(
     assert f"row 21: {told}" in error.cause
     assert len(error.cause) < 500
     left = summed(path, skip=True)
-    assert left.skipped == Counter({"not readable": 1})
-    assert left.tables.whole[0] == tn.tabulate([1] * 25, [[0.25, 0.75]] * 25)
+    assert left.skipped == Counter({"unreadable-row": 1})
+    assert left.tables.whole.by_variation == tn.tabulate([1] * 25, [[0.25, 0.75]] * 25)
 
 
 values = st.sampled_from(
@@ -173,26 +179,25 @@ classes = st.sampled_from([0, 1, 2, 3, -1, 0.5, np.nan])
     normalize=st.booleans(),
     dtype=st.sampled_from(["float64", "float32", "float16"]),
 )
-def test_rows_are_left_out_that_the_border_refuses_and_no_others(
+def test_rows_are_skipped_that_validation_refuses_and_no_others(
     rows: Any, scale: str, normalize: bool, dtype: str
 ) -> None:
-    """The border judges a row at a time: the oracle of the look at all rows at once."""
+    """The oracle is `tabulate` on one row at a time."""
     data = np.array(rows, dtype=np.float64)
     normalize = normalize and scale == "probabilities"
     options = RowOptions(scale, normalize, "skip")
     with np.errstate(over="ignore"):
         y_prob = data[:, :3].astype(dtype)
     batch = Batch("x", np.arange(1, len(data) + 1), data[:, 3], y_prob, options=options)
-    masks = bad_rows(batch)
-    bad = np.logical_or.reduce([np.zeros(len(data), bool), *masks.values()])
+    kept = set(without_bad_rows(batch).numbers.tolist())
     for row in range(len(data)):
         one = slice(row, row + 1)
         try:
             tn.tabulate(data[one, 3], y_prob[one], from_logits=scale == "logits", normalize=normalize)
             refused = False
-        except ValueError:
+        except Refusal:
             refused = True
-        assert bad[row] == refused, (y_prob[row], data[row, 3], list(masks))
+        assert (row + 1 not in kept) == refused, (y_prob[row], data[row, 3])
 
 
 class TestFiles:
@@ -281,7 +286,7 @@ class TestColumns:
             ("y,p_cat,p_dog", {"classes": "Cat,Dog"}, "match only in part"),
             ("y,p_0,p_1", {"classes": "1,2"}, "match only in part"),
             ("y,p_cat,p_dog", {"probs": "p_cat", "classes": "cat,dog"}, "which --classes calls 'dog'"),
-            ("y,p_cat,p_dog,cat,dog", {"probs": "p_*", "by": "sex"}, "no column 'sex' (--by)"),
+            ("y,p_cat,p_dog,cat,dog", {"probs": "p_*", "by": "sex"}, "no column 'sex' (--groups)"),
             ("0.1,0.4,0.5", {"label": "0.1"}, "holds numbers and no names"),
             ("1,0.5,0.5", {"label": "1"}, "holds numbers and no names"),
             ("TRUE,nan,1e-5", {}, "holds numbers and no names"),
@@ -303,7 +308,7 @@ class TestColumns:
         path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="y,p_low,p_high")
         error = refused(path, classes="low,high")
         assert "label is not one of the classes, got '0'" in error.cause
-        assert "--probs a,b,c" in error.remedy
+        assert "in the order of a list in --probs" in error.remedy
 
     def test_the_first_line_is_data_only_if_that_is_said(self, tmp_path: Path) -> None:
         path = tmp_path / "x.csv"
@@ -342,7 +347,7 @@ class TestColumns:
     def test_one_hot_labels(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "x.npz", y_true=[[1, 0], [1, 1]], y_prob=np.full((2, 2), 0.5), w=[[1, 0, 0]] * 2)
         assert (
-            "row 2: label is not one-hot" in refused(tmp_path / "x.npz", label="y_true", probs="y_prob").cause
+            "row 2: the label is not one-hot" in refused(tmp_path / "x.npz", label="y_true", probs="y_prob").cause
         )
         assert "3 columns" in refused(tmp_path / "x.npz", label="w", probs="y_prob").cause
 
@@ -350,7 +355,7 @@ class TestColumns:
     def test_what_is_no_condition(self, where: str) -> None:
         from trueness.files import parse_condition
 
-        with pytest.raises(InputError, match="not a condition"):
+        with pytest.raises(Refusal, match="not a condition"):
             parse_condition(where)
 
     @pytest.mark.parametrize(
@@ -377,14 +382,14 @@ class TestColumns:
         from trueness.files import parse_condition
 
         for where in ("site in 'a, b", "site in a, 'b", "site in 'a'b, c"):
-            with pytest.raises(InputError, match="a quote that is not closed"):
+            with pytest.raises(Refusal, match="a quote that is not closed"):
                 parse_condition(where)
 
     def test_a_column_is_not_named_for_two_roles(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", *["0,0.5,0.5,2"] * 5, head="y,p_0,p_1,w")
         for skip in (False, True):
             told = refused(path, skip=skip, weight="w", by=("w",))
-            assert told.cause == "column 'w' is named for both --weight and --by"
+            assert told.cause == "column 'w' is named for both --sample-weight and --groups"
             told = refused(path, skip=skip, label="y", probs="p_0,y")
             assert told.cause == "column 'y' is named for both --probs and --label"
 
@@ -410,7 +415,7 @@ class TestColumns:
 
     def test_bins_too_narrow_for_the_dtype(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "x.npz", y_true=[0], y_prob=np.array([[0.5, 0.5]], np.float16))
-        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan(bins=tn.FineGrid())).cause
+        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan.of(bins=tn.FineGrid())).cause
 
 
 class TestPaths:
@@ -423,15 +428,15 @@ class TestPaths:
             (["none/x.csv"], "no folder 'none'"),
             (["preds.csv", "./preds.csv"], "named twice"),
         ):
-            with pytest.raises(InputError, match=told):
+            with pytest.raises(Refusal, match=told):
                 find_inputs(names)
         (tmp_path / "empty").mkdir()
-        with pytest.raises(InputError, match="holds no file"):
+        with pytest.raises(Refusal, match="holds no file"):
             find_inputs(["empty"])
         (tmp_path / "data.bin").write_bytes(b"x")
-        with pytest.raises(InputError, match="--format"):
+        with pytest.raises(Refusal, match="unknown by its ending"):
             find_inputs(["data.bin"])
-        with pytest.raises(InputError, match="standard input can be read only once"):
+        with pytest.raises(Refusal, match="standard input can be read only once"):
             find_inputs(["-"], "npz")
 
     def test_a_name_with_brackets_is_a_name(self, tmp_path: Path) -> None:
@@ -440,16 +445,16 @@ class TestPaths:
 
     def test_label_file_goes_with_npy(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,0.5,0.5")
-        with pytest.raises(InputError, match="single NPY"):
+        with pytest.raises(Refusal, match="single NPY"):
             Source(find_inputs([path]).files, Request(), RowOptions(), label_file="y.npy")
         np.save(tmp_path / "x.npy", np.full((2, 2), 0.5))
         assert "--label-file" in refused(tmp_path / "x.npy").remedy
 
 
 def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueness.files._summing.GROUP_BYTES", 2**18)
+    monkeypatch.setattr("trueness.files.summing.GROUP_BYTES", 2**18)
     np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=np.full((1000, 2), 0.5), id=np.arange(1000))
-    assert "'id' (--by) has more than 13 values" in refused(tmp_path / "x.npz", by="id").cause
+    assert "'id' (--groups) has more than 13 values" in refused(tmp_path / "x.npz", by="id").cause
 
 
 def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
@@ -460,7 +465,7 @@ def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
         json.dumps({"y": 0, "p": [0.5, 0.5], "note": "x"}),
     ]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))
-    assert summed(tmp_path / "x.jsonl").tables.whole[0] == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
+    assert summed(tmp_path / "x.jsonl").tables.whole.by_variation == tn.tabulate([1, 0], [[0, 1], [0.5, 0.5]])
 
 
 SITED = [f"{number % 2},0.25,0.75,site {number % 3}" for number in range(20_000)]
@@ -482,8 +487,8 @@ class TestStrayQuotes:
     def test_the_row_where_it_began_is_named(  # noqa: PLR0917  every argument is a parameter of the test
         self, tmp_path: Path, stray: str, row: int, block: int, skip: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
-        monkeypatch.setattr("trueness.files._stream.MAX_BLOCK_BYTES", block)
+        monkeypatch.setattr("trueness.formats._text_stream.BLOCK_BYTES", block)
+        monkeypatch.setattr("trueness.formats._text_stream.MAX_BLOCK_BYTES", block)
         rows = [*SITED[: row - 1], stray, *SITED[row:]]
         began = row + stray.count("\n")
         path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
@@ -508,8 +513,8 @@ class TestStrayQuotes:
     ) -> None:
         """A stray quote ends at the next one, whose text then follows the closing quote."""
         for block in (2**10, 2**20):
-            monkeypatch.setattr("trueness.files._stream.BLOCK_BYTES", block)
-            monkeypatch.setattr("trueness.files._stream.MAX_BLOCK_BYTES", block)
+            monkeypatch.setattr("trueness.formats._text_stream.BLOCK_BYTES", block)
+            monkeypatch.setattr("trueness.formats._text_stream.MAX_BLOCK_BYTES", block)
             rows = ['0,0.5,0.5,"a"', *SITED[:99], '1,0.4,0.6,"a', *SITED[:200], other, *SITED[:50]]
             path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
             assert f"{path}, row 101: a quote" in refused(path, skip=skip).cause
@@ -531,8 +536,8 @@ class TestStrayQuotes:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in ("BLOCK_BYTES", "MAX_BLOCK_BYTES"):
-            monkeypatch.setattr(f"trueness.files._stream.{name}", 2**10)
-        monkeypatch.setattr("trueness.files._stream.MAX_LINE_BYTES", 2**14)
+            monkeypatch.setattr(f"trueness.formats._text_stream.{name}", 2**10)
+        monkeypatch.setattr("trueness.formats._text_stream.MAX_LINE_BYTES", 2**14)
         rows = [*SITED[:100], STRAY["last field"], *SITED[101:], '0,0.25,0.75,"']
         path = csv(tmp_path / "x.csv", *rows, head="y,p_0,p_1,site")
         assert "row 101: a quote" in refused(path).cause
@@ -549,7 +554,7 @@ def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> Non
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    from trueness.files._stream import Quotes
+    from trueness.formats._csv_quotes import Quotes
 
     def parsed(data: bytes) -> list[str]:
         skipped: list[str] = []
@@ -577,7 +582,7 @@ def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> Non
         found += parsed(rest[:end])
         rest = rest[end:]
     assert sorted([*found, *parsed(rest)]) == parsed(text.encode())
-    assert not quotes.left_open(rest) or quotes.end_of_rows(rest) == 0
+    assert not quotes.is_open_at_end(rest) or quotes.end_of_rows(rest) == 0
 
 
 DATED = [
@@ -594,7 +599,7 @@ class TestDatesInJson:
         assert "row 20001: not JSON" in refused(path, by="day").cause
         for by in (None, "day"):
             left = summed(path, skip=True, by=by)
-            assert left.skipped == Counter({"not readable": 1})
+            assert left.skipped == Counter({"unreadable-row": 1})
             assert left.tables.n_rows == 30_000
         assert sorted(map(str, left.tables.groups))[:2] == ["2026-01-01", "2026-01-02"]
 
@@ -640,10 +645,10 @@ def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
         b"y,p_0,p_1\n" + b"0,0.25,0.75\n" * 9 + b"0,0.\xff5,0.5\n1,\xff\xfe\n" + b"0,0.25,0.75\n" * 9
     )
     assert (
-        f"{path}, row 11: Expected 3 columns, got 2" in refused(path).cause
+        f"{path}, row 11: expected 3 columns, got 2" in refused(path).cause
     )  # found before numbers are read
     left = summed(path, skip=True)
-    assert left.skipped == Counter({"column 'p_0' has a missing value": 1, "wrong number of fields": 1})
+    assert left.skipped == Counter({"missing-value": 1, "wrong-field-count": 1})
     assert left.tables.n_rows == 18
     assert capfd.readouterr().err == ""
 
@@ -652,7 +657,7 @@ def test_log_probabilities_are_refused_in_their_own_words(tmp_path: Path) -> Non
     path = csv(tmp_path / "x.csv", "0,-0.6931471805599453,-0.6931471805599453", "0,1.5,-3")
     error = refused(path, scale="logprobs")
     assert error.cause == f"{path}, row 2: exp of the prediction is 4.4816890703380645 in class 0"
-    assert "--logits" in error.remedy
+    assert "--from-logits" in error.remedy
     assert "--normalize" not in error.remedy  # which does not go with --logprobs
     path = csv(tmp_path / "y.csv", "0,-1,-1")
     assert "row 1: exp of the prediction sums to 0.735758882" in refused(path, scale="logprobs").cause
@@ -684,7 +689,7 @@ def test_names_of_columns_that_are_no_utf_8(tmp_path: Path, encoding: str, skip:
     path = tmp_path / "x.csv"
     path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode(encoding))
     if skip:  # read as they are, with a mark for what is no text
-        with pytest.raises(InputError):
+        with pytest.raises(Refusal):
             summed(path, skip=True, label="z")
         return
     error = refused(path)

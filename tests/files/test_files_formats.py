@@ -17,7 +17,6 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 from trueness.files import (
-    InputError,
     Plan,
     Request,
     RowOptions,
@@ -27,6 +26,7 @@ from trueness.files import (
     parse_condition,
     sum_source,
 )
+from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
 
@@ -192,7 +192,7 @@ def test_npy_with_labels_beside_it(tmp_path: Path, order: Any) -> None:
 
 
 def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
     for name, (file, write, options) in same.FORMATS.items():
         path = tmp_path / name.replace(", ", "-").replace(".", "-")
         path.mkdir()
@@ -267,7 +267,7 @@ class TestSeveralFiles:
             assert load_tables(str(out)) == grouped
         files = find_inputs([str(tmp_path / "data")]).files
         source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())
-        with pytest.raises(InputError, match="names of folders"):
+        with pytest.raises(Refusal, match="names of folders"):
             sum_source(source, Plan())
 
     def test_links_are_followed_and_every_file_is_read_once(self, tmp_path: Path, capsys: Any) -> None:
@@ -600,7 +600,7 @@ class TestColumns:
     def test_weights_that_are_0_in_a_whole_batch(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 100)
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 100)
         weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
         got = tables(tmp_path, tmp_path / "x.npz", "--weight", "w")[0]
@@ -614,8 +614,8 @@ class TestColumns:
         grouped = load_tables(str(out))
         for name in np.unique(same.HOSPITAL).tolist():
             mine = name == same.HOSPITAL
-            assert grouped.groups[name][0] == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
-        assert grouped.whole == EXPECTED
+            assert grouped.groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert list(grouped.whole) == EXPECTED
 
     def test_combinations_of_columns_are_groups(self, parquet: Path) -> None:
         old = np.where(same.AGE >= 60, "60", "20")
@@ -638,7 +638,7 @@ class TestColumns:
             for decade in ("20", "60"):
                 mine = (site == same.HOSPITAL) & (decade == old)
                 name = f"hospital={site}, decade={decade}".replace("a,b", "a\\,b")
-                assert made[0].groups[name][0] == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+                assert made[0].groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
         assert main(["assess", out, "--by", "hospital", "--by", "decade"]) == 0
         assert main(["assess", out, "--groups", "hospital, decade"]) == 0
         assert main(["assess", out, "--by", "hospital"]) == 2
@@ -651,7 +651,7 @@ class TestColumns:
         out = str(tmp_path / "by.json")
         assert main(["tabulate", str(path), "--by", "g", "-o", out]) == 0
         groups = load_tables(out).groups
-        assert {name: of[0].n_rows for name, of in groups.items()} == {"a": 1000, "a\0": 1000, "a\0\0": 1000}
+        assert {name: of.n_rows for name, of in groups.items()} == {"a": 1000, "a\0": 1000, "a\0\0": 1000}
 
 
 class TestScales:
@@ -712,7 +712,7 @@ class TestBins:
     def test_exact_bins_of_equal_mass_are_those_of_all_rows_at_once(
         self, parquet: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
     ) -> None:
-        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
         got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7, "--exact")
         expected = [
             tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
@@ -723,7 +723,7 @@ class TestBins:
 
     @pytest.mark.fast
     def test_exact_bins_with_the_fused_engine(self, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
         options = ("--equal-mass", 7, "--exact", "--engine", "fused")
         got = tables(parquet.parent, parquet, *same.WIDE, *options)
         assert got == [
@@ -752,7 +752,7 @@ class TestBins:
             main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "--equal-mass", "5", "-o", out])
             == 0
         )
-        assert len({str(of[0].bins) for of in load_tables(out).groups.values()}) == 1
+        assert len({str(of.by_variation.bins) for of in load_tables(out).groups.values()}) == 1
 
     def test_edges_and_other_measures(self, parquet: Path) -> None:
         got = tables(
@@ -783,8 +783,8 @@ class TestBins:
         source = Source(
             find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", weight="w"), RowOptions()
         )
-        with pytest.raises(InputError, match="weights"):
-            sum_source(source, Plan(bins=tn.EqualMass(3), exact=True))
+        with pytest.raises(Refusal, match="weights"):
+            sum_source(source, Plan.of(bins=tn.EqualMass(3), exact=True))
 
 
 @pytest.mark.fast
@@ -799,12 +799,12 @@ def test_the_engine_is_chosen_once_by_the_number_of_rows(
         )
         return sum_source(source, Plan())
 
-    monkeypatch.setattr("trueness.files._summing.HELD_VALUES", 1000)
+    monkeypatch.setattr("trueness.files.summing.HELD_VALUES", 1000)
     whole = summed()
     assert whole.engine == "fused"
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 101)
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
     parts = summed()
     assert parts.engine == "fused"
     assert parts.tables.whole == whole.tables.whole
-    assert parts.tables.whole[0].same_counts(EXPECTED[0])
+    assert parts.tables.whole.by_variation.same_counts(EXPECTED[0])
     assert summed(weight="w").engine == "portable"

@@ -15,7 +15,9 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import InputError, Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
+from trueness.cli.vocabulary import COMMAND
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
+from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
 
@@ -23,9 +25,9 @@ MEGABYTE = 2**20
 
 
 def refused(path: Path, **options: Any) -> str:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(Refusal) as caught:
         sum_source(Source(find_inputs([str(path)]).files, Request(), RowOptions(), **options), Plan())
-    return str(caught.value)
+    return "; ".join(caught.value.rendered(COMMAND))
 
 
 class Harmful:
@@ -65,7 +67,7 @@ def test_a_pickle_is_not_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", y_true=harmful, y_prob=np.full((2, 2), 0.5))
     assert "pickle" in refused(tmp_path / "x.npz")
     (tmp_path / "z.npz").write_bytes(pickle.dumps(Harmful(target)))
-    assert "no NPZ" in refused(tmp_path / "z.npz")
+    assert "is not an NPZ file" in refused(tmp_path / "z.npz")
     assert not target.exists()
 
 
@@ -192,8 +194,8 @@ def test_a_group_in_each_row_is_refused_before_it_is_summed(
         y_prob=np.full((20_000, 2), 0.5),
         id=np.arange(20_000),
     )
-    monkeypatch.setattr("trueness.files._summing.batch_tables", summed)
-    with pytest.raises(InputError, match=r"'id' \(--by\) has more than 1\d{4} values"):
+    monkeypatch.setattr("trueness.files.summing.batch_tables", summed)
+    with pytest.raises(Refusal, match=r"'id' \(groups\) has more than 1\d{4} values"):
         sum_source(
             Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(by="id"), RowOptions()), Plan()
         )
@@ -202,7 +204,7 @@ def test_a_group_in_each_row_is_refused_before_it_is_summed(
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5," + b"5" * 4 * MEGABYTE)
     assert "x.csv" in refused(tmp_path / "x.csv")
-    monkeypatch.setattr("trueness.files._stream.MAX_LINE_BYTES", 2 * MEGABYTE)
+    monkeypatch.setattr("trueness.formats._text_stream.MAX_LINE_BYTES", 2 * MEGABYTE)
     (tmp_path / "x.jsonl").write_bytes(b'{"y": 0, "p": [' + b"0," * 4 * MEGABYTE)
     assert "a line of more than" in refused(tmp_path / "x.jsonl")
 
@@ -257,7 +259,7 @@ def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any
     (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5,0.5\n0,0.5,0.5\n0,\x1b[2J,0.5\n")
     assert main(["tabulate", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.json")]) == 2
     told = capsys.readouterr().err
-    assert "row 3: no number: '\\x1b[2J'" in told
+    assert "row 3: '\\x1b[2J' is not a number" in told
     assert "\x1b" not in told
 
 
@@ -278,7 +280,7 @@ def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any
 )
 def test_saved_groups_are_looked_at(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.json").write_text(text)
-    with pytest.raises(InputError):
+    with pytest.raises(Refusal):
         load_tables(str(tmp_path / "t.json"))
 
 
@@ -313,7 +315,7 @@ def test_a_file_whose_name_is_no_text(tmp_path: Path, capsys: Any) -> None:
     assert main(["tabulate", str(tmp_path / "hive"), "-o", str(tmp_path / "t.json")]) == 2
     cause, remedy = capsys.readouterr().err.splitlines()
     assert cause.endswith(r"\udcff/x.csv is not UTF-8")
-    assert remedy == "  give the file another name"
+    assert remedy == "  rename the file"
 
 
 def test_an_array_of_a_usual_name_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:
@@ -387,6 +389,8 @@ def test_a_long_text_in_many_rows_is_held_once(long_texts: Path, tmp_path: Path,
     assert peak < 400
 
 
+NEW_NAMES = {"--by": "--groups", "--weight": "--sample-weight"}
+
 ODD_TYPES = (
     "struct", "map", "list", "fixed_size_list", "list_view", "interval", "run_end_encoded", "union", "binary"
 )  # fmt: skip
@@ -424,7 +428,7 @@ def test_columns_that_are_not_one_value_a_row(tmp_path: Path, name: str, option:
     arguments = ["tabulate", str(path), *label, "--probs", "p", option, value, "--classes", "0,1"]
     assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
     *_, cause, _ = capsys.readouterr().err.splitlines()
-    assert f"column 'odd' ({option}) holds" in cause
+    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds" in cause
 
 
 @pytest.mark.parametrize("option", ["--by", "--label", "--where"])
@@ -436,7 +440,7 @@ def test_text_of_numpy_that_is_no_text(tmp_path: Path, option: str, capsys: Any)
     arguments = ["tabulate", str(tmp_path / "x.npz"), *label, "--probs", "p", "--classes", "0,1"]
     assert main([*arguments, option, value, "-o", str(tmp_path / "t.json")]) == 2
     *_, cause, _ = capsys.readouterr().err.splitlines()
-    assert f"column 'odd' ({option}) holds text that cannot be read" in cause
+    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds text that cannot be read" in cause
 
 
 def test_a_parquet_file_with_checksums_is_refused_or_gives_the_same_table(tmp_path: Path) -> None:

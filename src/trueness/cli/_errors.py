@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 
 from trueness._printing import visible
+from trueness.cli.vocabulary import COMMAND
+from trueness.refusals import Refusal
 
 BAD_INPUT = 2
 UNEXPECTED = 70
@@ -37,7 +39,7 @@ def is_refusal(error: Exception) -> bool:
     """
     import dis
 
-    if hasattr(error, "remedy"):  # an InputError, perhaps from another process, whose places are not ours
+    if isinstance(error, Refusal):
         return True
     if not isinstance(error, (ValueError, ImportError)):
         return False
@@ -52,9 +54,9 @@ def is_refusal(error: Exception) -> bool:
 
 def _in_two(error: Exception, program: str) -> tuple[str, str]:
     """Cause and remedy of an error that the user can do something about."""
-    cause, remedy = getattr(error, "cause", None), getattr(error, "remedy", None)
-    if cause is not None and remedy is not None:
-        return cause, remedy
+    if isinstance(error, Refusal):
+        cause, remedy = error.rendered(COMMAND)
+        return cause, remedy or f"{program} --help lists the options"
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}", "check the name, the permissions and the space on the disk"

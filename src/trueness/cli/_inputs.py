@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import visible
+from trueness.formats import format_names
 
 if TYPE_CHECKING:
     from trueness.files import Input, Inputs, Plan, Request, RowOptions, Source
 
 DEFAULT_BINS = 10
-
-FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz")
-"""Named again here, because `--help` must not load what reads them; a test compares."""
 
 
 def add_files(
@@ -32,7 +30,7 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
         "Unspecified columns are detected where only one reading is possible; which class is read from which column is "
         "printed.",
     )
-    group.add_argument("--format", choices=FORMATS, help="of all files, whatever their endings")
+    group.add_argument("--format", choices=format_names(), help="of all files, whatever their endings")
     group.add_argument("--label", metavar="COLUMN", help="the true classes")
     group.add_argument(
         "--probs",
@@ -155,27 +153,25 @@ def bins_of(arguments: argparse.Namespace) -> Any:
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
     """Which tables are asked for."""
-    from trueness.bins import EqualMass, EqualWidth
+    from trueness.bins import EqualWidth
     from trueness.files import InputError, Plan
     from trueness.variation import as_variation
 
     as_variation(arguments.variation)  # refused before files are looked at
     bins = bins_of(arguments) or EqualWidth(DEFAULT_BINS)
-    if arguments.exact and not isinstance(bins, EqualMass):
-        raise InputError("--exact is about bins of equal mass", "add --equal-mass M, or leave it out")
     if arguments.threads is not None and arguments.threads < 1:
         raise InputError(
             f"--threads must be a whole number from 1 up, got {arguments.threads}", "leave it out"
         )
     chosen = arguments.confidence_bins
-    return Plan(
+    return Plan.of(
         arguments.variation,
         bins,
-        arguments.exact,
+        None if chosen is None else EqualWidth(chosen),
         arguments.ties,
-        arguments.engine,
-        arguments.threads,
-        confidence_bins=None if chosen is None else EqualWidth(chosen),
+        exact=arguments.exact,
+        engine=arguments.engine,
+        n_threads=arguments.threads,
     )
 
 

@@ -40,7 +40,7 @@ def run_on_cluster(arguments: argparse.Namespace) -> Summed:
     """The same tables, made by a running Dask cluster."""
     from trueness.adapters.dask import connected, sum_files
     from trueness.files import InputError, check_outputs
-    from trueness.files._remote import find_remote
+    from trueness.files.remote import find_remote
 
     for option, given in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
         if given is not None:
@@ -120,11 +120,13 @@ def progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Callable[[Pos
 
 def tell_skipped(summed: Summed) -> None:
     """How many rows were left out, and why; never silently."""
+    from trueness.files import SKIPPED
+
     left_out = sum(summed.skipped.values())
     if left_out:
         note(f"left out {left_out} of {left_out + summed.tables.n_rows} rows:")
-        for reason, count in summed.skipped.most_common():
-            note(f"  {count} {reason}")
+        for code, count in summed.skipped.most_common():
+            note(f"  {count} {SKIPPED.get(code, code)}")
 
 
 def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTables:
@@ -140,7 +142,7 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
             "from a grid of 4000 cells, in one pass",
         )
     tell_masses(tables, way)
-    if not arguments.exact and tables.whole[0].n_bins < arguments.equal_mass:
+    if not arguments.exact and tables.whole.by_variation.n_bins < arguments.equal_mass:
         note(
             f"{arguments.equal_mass} were asked for, but one cell holds more than its share: "
             "--exact finds bins from all values, in two passes"
@@ -150,7 +152,7 @@ def finished(tables: GroupedTables, arguments: argparse.Namespace) -> GroupedTab
 
 def tell_masses(tables: GroupedTables, way: str) -> None:
     """How equal bins of equal mass have become."""
-    table = tables.whole[0]
+    table = tables.whole.by_variation
     shares = table.count / table.count.sum()
     note(
         f"{table.n_bins} bins of equal mass, {way}: {100 * shares.min():.2f} to {100 * shares.max():.2f} % of the rows"
@@ -159,7 +161,7 @@ def tell_masses(tables: GroupedTables, way: str) -> None:
 
 def describe(tables: GroupedTables) -> str:
     """What was summed, in a line."""
-    first = tables.whole[0]
+    first = tables.whole.by_variation
     names = " and ".join(table.spec.variation.name for table in tables.whole)
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
     return f"{first.n_rows} rows, {first.n_classes} classes, {first.n_bins} bins by {names}{groups}"

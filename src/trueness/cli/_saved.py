@@ -67,7 +67,7 @@ def refuse_options_of_rows(arguments: argparse.Namespace) -> None:
 def refuse_other_groups(by: Sequence[str] | None, tables: GroupedTables) -> None:
     """Groups are those that the tables were made with."""
     from trueness.files import InputError
-    from trueness.files._request import split
+    from trueness.files.request import split
     from trueness.rows.groups import joined
 
     same = {joined(by or ()), joined([name for part in by or () for name in split(part)])}
@@ -82,8 +82,8 @@ def refuse_other_groups(by: Sequence[str] | None, tables: GroupedTables) -> None
 def saved_paths(files: Sequence[str]) -> list[str]:
     """The files that names and globs mean; the same file twice would count its rows twice."""
     from trueness.files import InputError
-    from trueness.files._folders import matching_paths
-    from trueness.files._paths import refuse_twice
+    from trueness.files.folders import matching_paths
+    from trueness.files.paths import refuse_twice
 
     paths: list[str] = []
     for name in files:

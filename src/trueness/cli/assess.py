@@ -91,12 +91,12 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
     refuse_options_of_rows(arguments)
     tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
     refuse_other_groups(arguments.by, tables)
-    bins, cells = _inputs.bins_of(arguments), tables.whole[0].n_bins
+    bins, cells = _inputs.bins_of(arguments), tables.whole.by_variation.n_bins
     if bins is None and cells > 100:
         bins = EqualWidth(_inputs.DEFAULT_BINS)
         _inputs.note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
     if bins is not None or arguments.confidence_bins is not None:
-        tables = tables.coarsened(bins or tables.whole[0].bins, arguments.confidence_bins)
+        tables = tables.coarsened(bins or tables.whole.by_variation.bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:
         tell_masses(tables, f"from the {cells} bins of the tables")
     return tables
@@ -106,6 +106,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables inside a report: those of all rows; of its groups some may be missing, and they do not add up."""
     from trueness.files import GroupedTables, InputError
     from trueness.report import read
+    from trueness.table import Tables
 
     if len(paths) > 1:
         raise InputError("a report is read by itself", "name one, or tables saved with --table-out")
@@ -114,7 +115,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
         _inputs.note(
             f"the report's {len(saved.groups)} groups are left out; all its rows are assessed together"
         )
-    return GroupedTables(None, {None: saved.tables})
+    return GroupedTables(None, {None: Tables.of(saved.tables[:2])})
 
 
 def _command_line() -> str:
@@ -130,11 +131,13 @@ def assessed(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment
 
     whole = tables.whole
     groups = {
-        str(name): (of[0], _by_confidence(of)) for name, of in tables.groups.items() if tables.by is not None
+        str(name): (of.by_variation, _by_confidence(of.stored))
+        for name, of in tables.groups.items()
+        if tables.by is not None
     }
     return assess_table(
-        whole[0],
-        confidence_table=_by_confidence(whole),
+        whole.by_variation,
+        confidence_table=_by_confidence(whole.stored),
         level=arguments.level,
         tolerance=_gate.tolerance_of(arguments),
         resamples=_gate.resamples_of(arguments),

@@ -58,9 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = [] if saved else _inputs.inputs_of(arguments)
     check_outputs([arguments.json, arguments.checkpoint], [*paths, *_inputs.paths_read(arguments, inputs)])
     tables = merge_files(paths) if saved else run_over(arguments, inputs).tables
-    _refuse_more_than(tables.whole[0].n_bins, numbers)
+    _refuse_more_than(tables.whole.by_variation.n_bins, numbers)
     sweep = sweep_bins(
-        tables.whole[0],
+        tables.whole.by_variation,
         numbers,
         kind=arguments.kind,
         level=arguments.level,

@@ -127,7 +127,7 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._running import progress
-    from trueness.files import paired, refused_of
+    from trueness.files import paired, refusal_of_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -156,7 +156,7 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
                     groups=None if lead.groups is None else lead.groups.of_rows,
                 )
             except ValueError as error:
-                raise refused_of(list(batches.values()), error) from error
+                raise refusal_of_batches(list(batches.values()), error) from error
             report(position, lead)
     return comparer.result()
 

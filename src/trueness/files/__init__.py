@@ -6,7 +6,7 @@
 | `request`, `columns`, `_column_search`, `where` | which columns are labels and probabilities, which rows are read |
 | `batches`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
 | `source` | all files as one stream, read ahead on a thread |
-| `summing`, `_exact` | batches to tables: groups, exact bins of equal mass |
+| `summing`, `exact` | batches to tables: groups, exact bins of equal mass |
 | `_checkpoint`, `_identity` | resuming a run, only with the same files and options |
 | `_pairing` | the predictions of several models for the same rows |
 | `_output` | whether outputs can be written |
@@ -17,9 +17,11 @@ The readers are in `trueness.formats`.
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
-from trueness.files._pairing import equal_mass_edges, paired, refused_of
+from trueness.files._pairing import equal_mass_edges, paired, refusal_of_batches
 from trueness.files.batches import BAD_ROWS, SCALES, SKIPPED, Batch, RowOptions
-from trueness.files.paths import Inputs, find_inputs
+from trueness.files.folders import matching_paths
+from trueness.files.paths import Inputs, find_inputs, refuse_twice
+from trueness.files.remote import find_remote
 from trueness.files.request import Choice, Request
 from trueness.files.source import Position, Source
 from trueness.files.summing import Plan, Summed, sum_source
@@ -39,7 +41,7 @@ __all__ = [
     "sum_source",
     "Summed",
     "paired",
-    "refused_of",
+    "refusal_of_batches",
     "equal_mass_edges",
     "Checkpoint",
     "Identity",
@@ -48,6 +50,9 @@ __all__ = [
     "load_tables",
     "merge_files",
     "find_inputs",
+    "find_remote",
+    "matching_paths",
+    "refuse_twice",
     "kind_of",
     "Input",
     "Inputs",

@@ -12,7 +12,8 @@ from trueness.refusals import InvalidValueError, Refusal, reason_of
 from trueness.rows import RowCode, Rows, count_codes, refusal_of_row, row_codes
 
 _FOR_LOGPROBS = (
-    "logarithms of probabilities are at most 0, and their exponentials sum to 1: for other numbers pass {from_logits}"
+    "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
+    "for other numbers pass {from_logits}"
 )
 
 
@@ -34,7 +35,7 @@ def has_bad_rows(batch: Batch) -> bool:
 
 
 def refusal(batch: Batch, error: Exception) -> Refusal:
-    """The refusal of the first bad row by its number in the file; if no row is bad, the error with the rows' numbers."""
+    """The refusal of the first bad row by its number in the file; if none is bad, the error with the rows' numbers."""
     rows = _rows(batch)
     codes = row_codes(rows)
     if not codes.any():

@@ -1,7 +1,7 @@
 """What a run over many files needs to resume after it was killed: the sums so far, and the rows they cover.
 
-The file is replaced as a whole, so that a kill at any moment leaves the old one or the new one. Only a run with the same
-identity, that is the same files and options, resumes from it.
+The file is replaced as a whole, so that a kill at any moment leaves the old one or the new one. Only a run with the
+same identity, that is the same files and options, resumes from it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Identity:
         options: dict[str, Any] = {"n_classes": source.n_classes}
         for part in (source.request, source.options, plan.tables, plan):
             options |= {field.name: _plain(getattr(part, field.name)) for field in fields(part)}
-        read = [(input.path, input.kind.format) for input in source.inputs]
+        read = [(input.path, str(input.kind.format)) for input in source.inputs]
         if source.label_file is not None:
             read.append((source.label_file, _LABELS))
         kept = {name: value for name, value in options.items() if name not in _IGNORED}

@@ -62,7 +62,10 @@ def _refuse_unwritable(path: str) -> None:
         )
     if not os.access(folder, os.W_OK):
         raise InvalidValueError(
-            "unwritable-file", "the folder {file!q} cannot be written to", "name a file elsewhere", file=folder
+            "unwritable-file",
+            "the folder {file!q} cannot be written to",
+            "name a file elsewhere",
+            file=folder,
         )
     if is_read_only(path):
         raise InvalidValueError(

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from trueness.bins import Edges, EqualMass
-from trueness.files._exact import exact_edges
 from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
+from trueness.files.exact import exact_edges
 from trueness.files.source import Placed, Position, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
@@ -89,7 +89,7 @@ def _require_same_labels(first: Batch, other: Batch) -> None:
     )
 
 
-def refused_of(batches: Sequence[Batch], error: Exception) -> Refusal:
+def refusal_of_batches(batches: Sequence[Batch], error: Exception) -> Refusal:
     """The refusal of the first of the batches that has a bad row."""
     for batch in batches:
         if has_bad_rows(batch):

@@ -29,6 +29,24 @@ from trueness.rows.groups import Coded, combined, objects_of
 
 BoolArray = NDArray[np.bool_]
 
+SKIPPED: Mapping[str, str] = {
+    "not-finite": "probabilities that are not finite",
+    "outside-range": "probabilities outside 0 to 1",
+    "sum-not-1": "probabilities that do not sum to 1",
+    "cannot-be-normalized": "probabilities that cannot be normalised",
+    "bad-logits": "logits that do not give probabilities",
+    "label-out-of-range": "labels out of range",
+    "bad-weight": "weights that are negative, not finite or out of range",
+    "missing-value": "missing values",
+    "not-a-number": "text instead of a number",
+    "wrong-length": "another number of probabilities than in the first row",
+    "unknown-label": "labels that are not classes",
+    "not-one-hot": "labels that are not one-hot",
+    "wrong-field-count": "another number of fields than in the first row",
+    "unreadable-row": "lines that cannot be read",
+}
+"""What is wrong with skipped rows, by the code of the refusal."""
+
 SCALES = ("probabilities", "logits", "logprobs", "percent")
 BAD_ROWS = ("refuse", "skip")
 
@@ -185,7 +203,9 @@ def _meeting(columns: dict[str, Any], choice: Choice, file: str, first_row: int)
             else:
                 holds = _text_meets(condition, column)
         except Refusal as error:
-            raise error if error.row is None else error.with_facts(source=file, row=first_row + error.row) from None
+            raise (
+                error if error.row is None else error.with_facts(source=file, row=first_row + error.row)
+            ) from None
         chosen = holds if chosen is None else chosen & holds
     return chosen
 

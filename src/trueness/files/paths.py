@@ -66,7 +66,9 @@ def _expand(pattern: str, format: str | None) -> Inputs:
 def _missing_file(pattern: str) -> InvalidValueError:
     hint = _near_file(pattern)
     if glob.has_magic(pattern):
-        return InvalidValueError("missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint)
+        return InvalidValueError(
+            "missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint
+        )
     return InvalidValueError("missing-file", "there is no file {file!q}", "{hint}", file=pattern, hint=hint)
 
 
@@ -126,9 +128,7 @@ def _file(path: str, format: str | None) -> Input:
         raise unknown_ending(path)
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
-        raise InvalidValueError(
-            "no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path
-        )
+        raise InvalidValueError("no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path)
     return Input(
         path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
     )

@@ -1,7 +1,7 @@
 """Files on other machines, by fsspec: each is copied while it is read.
 
-A file is copied whole, so that every reader works and a failed transfer is noticed before the first row is summed. fsspec
-is optional: it is imported only for a path that needs it.
+A file is copied whole, so that every reader works and a failed transfer is noticed before the first row is summed.
+fsspec is optional: it is imported only for a path that needs it.
 """
 
 from __future__ import annotations

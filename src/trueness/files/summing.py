@@ -11,10 +11,10 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, FineGrid
-from trueness.files._checkpoint import Checkpoint, State
-from trueness.files._exact import exact_edges
 from trueness.files._bad_rows import refusal
+from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch
+from trueness.files.exact import exact_edges
 from trueness.files.source import Placed, Position, Source
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
@@ -85,7 +85,9 @@ class Plan:
         """Whether bins of equal mass are made from a grid after all rows are summed."""
         return isinstance(self.tables.bins, EqualMass) and not self.exact
 
-    def specs(self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None) -> list[TableSpec]:
+    def specs(
+        self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None
+    ) -> list[TableSpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
@@ -144,9 +146,11 @@ def sum_source(
     if run.n_rows == 0:
         raise InvalidValueError(
             "no-rows",
-            "{cause}",
+            "{what}",
             "check {row_filters} and how the files were written",
-            cause="no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
+            what="no rows are left"
+            if source.choice.where or run.state.skipped
+            else "the files hold no rows",
         )
     return Summed(run.state.tables, run.state.skipped, run.state.engine)
 

@@ -274,7 +274,7 @@ def _compared_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> Bool
 
 
 def _compared_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
-    """A decimal is rounded as the column's values were; a whole number that the dtype cannot hold equals none of them."""
+    """A decimal is rounded as the column's values were; a whole number that the dtype cannot hold equals no value."""
     with np.errstate(
         over="ignore"
     ):  # a number too large for the dtype is infinite in it, and compares correctly

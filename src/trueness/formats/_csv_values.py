@@ -53,7 +53,7 @@ def trimmed(column: Any) -> Any:
 
 
 def first_non_number(column: Any, null_values: Sequence[str]) -> tuple[int, str] | None:
-    """The row, from 0, and the text of the first value that pyarrow does not read as a number; None if there is none."""
+    """The row, from 0, and the text of the first value that pyarrow does not read as a number; None if all are."""
     import pyarrow.compute as pc
 
     pa = pyarrow()

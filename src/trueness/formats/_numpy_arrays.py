@@ -1,7 +1,7 @@
 """Arrays of NPY and NPZ files, read a slice at a time: never a pickle, and sizes are checked before memory is taken.
 
-NumPy's own loader would hold a compressed array whole. NumPy reads the header here, which is compared with the number of
-bytes in the file before anything of the declared size is made.
+NumPy's own loader would hold a compressed array whole. NumPy reads the header here, which is compared with the number
+of bytes in the file before anything of the declared size is made.
 """
 
 from __future__ import annotations
@@ -204,9 +204,7 @@ class _Array:
                 reason=reason_of(error),
             ) from error
         if len(data) != n_bytes:
-            raise InvalidValueError(
-                "damaged-file", "{array} is cut off", "write it again", array=self._place
-            )
+            raise InvalidValueError("damaged-file", "{array} is cut off", "write it again", array=self._place)
         return data
 
 

@@ -15,9 +15,7 @@ from trueness.refusals import InvalidValueError
 
 def _open(input: Input, options: ReadOptions) -> ArraysReader:
     if options.label_file is None:
-        raise InvalidValueError(
-            "no-labels", "{file} has no labels", "{name_label_file}", file=input.name
-        )
+        raise InvalidValueError("no-labels", "{file} has no labels", "{name_label_file}", file=input.name)
     openers = {
         "y_prob": partial(_opened, input.path, input.name),
         "y_true": partial(_opened, options.label_file, options.label_file),
