@@ -36,8 +36,10 @@ import trueness as tn
 from trueness import partitions
 from trueness.adapters import dask as adapter
 from trueness.cli import main
-from trueness.refusals import Refusal
 from trueness.files.remote import find_remote, local_source
+from trueness.formats.fields import Field
+from trueness.refusals import Refusal
+from trueness.table import GroupedTables, Tables
 
 pytestmark = pytest.mark.dask
 
@@ -163,7 +165,7 @@ def test_objects_that_are_no_lists() -> None:
             adapter.tabulate(collection(1, of=listed), "y", "scores", **PORTABLE)
         mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
         with pytest.raises(
-            Refusal, match=r"partition \d cannot be read: .*give its columns one type each"
+            Refusal, match=r"partition \d cannot be read: .*the values of each column must have the same type"
         ):
             tabulate(collection(of=mixed))
         empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
@@ -206,10 +208,10 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
     assert "--" not in str(caught.value)
 
 
-def test_percentages_are_refused_in_the_words_of_python() -> None:
+def test_percentages_are_refused_in_python_s_terms() -> None:
     percent = whole().copy()
     percent[PROBS] *= 100
-    with pytest.raises(Refusal, match=r"percentages.*divide by 100 first") as caught:
+    with pytest.raises(Refusal, match=r"percentages.*divide y_prob by 100") as caught:
         tabulate(collection(of=percent))
     assert "--" not in str(caught.value)
 
@@ -223,7 +225,7 @@ def test_combinations_of_columns_are_groups() -> None:
     assert [group.name for group in expected.groups][:2] == ["site=north, sex=F", "site=north, sex=M"]
     for how in ({"groups": ["site", "sex"]}, {"by": "site,sex"}, {"groups": "site, sex"}):
         assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how, **PORTABLE) == expected
-    with pytest.raises(TypeError, match="by is another word for groups"):
+    with pytest.raises(TypeError, match="by is another name for groups"):
         adapter.tabulate(collection(of=data), "y", "p_*", by="site", groups="sex")
 
 
@@ -304,7 +306,7 @@ def test_arrays_want_arrays_beside_them() -> None:
     y_prob = da.from_array(Y_PROB, chunks=(700, 4))
     with pytest.raises(TypeError, match="label must be a Dask array too"):
         adapter.tabulate(y_prob, Y_TRUE)
-    with pytest.raises(Refusal, match="block 1, row 300: the label is 11"):
+    with pytest.raises(Refusal, match="block 1, row 300: y_true is 11"):
         adapter.tabulate(
             y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700), **PORTABLE
         )
@@ -354,15 +356,13 @@ def test_a_bad_row_is_named_by_its_file_and_number(client: Any, shards: Path, tm
     bad = whole()[:900].copy()
     bad.loc[bad.index[441], "p_3"] = 7.0
     bad.to_parquet(tmp_path / "bad.parquet", row_group_size=100)
-    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: the prediction is 7\.0 in class 3"):
+    with pytest.raises(Refusal, match=r"bad\.parquet, row 442: y_prob is 7\.0 in class 3"):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "bad.parquet")], client=client)
 
 
 def test_files_of_other_columns_are_refused(shards: Path, tmp_path: Path) -> None:
     whole().assign(p_11=0.0).to_parquet(tmp_path / "more.parquet")
-    with pytest.raises(
-        Refusal, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"
-    ):
+    with pytest.raises(Refusal, match=r"more\.parquet has the probability column 'p_11', which .*a\.parquet"):
         tabulate([str(shards / "a.parquet"), str(tmp_path / "more.parquet")])
 
 
@@ -381,8 +381,8 @@ def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
             "nosuch://bucket/a.parquet",
             "'nosuch://bucket/a.parquet' cannot be opened: Protocol not known: nosuch",
         ),
-        ("wandb://x/*.parquet", "Install wandbfs to access wandb; install what it names"),
-        ("memory://notes/a.txt", "the ending of 'memory:///notes/a.txt' does not say what it holds"),
+        ("wandb://x/*.parquet", "Install wandbfs to access wandb; install the library that it names"),
+        ("memory://notes/a.txt", "the format of 'memory:///notes/a.txt' is unknown by its ending"),
         ("memory://gone/a.csv", "'memory:///gone/a.csv' cannot be read"),
         ("nowhere/*.csv", "no file matches 'nowhere/*.csv'"),
     ],
@@ -412,7 +412,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
     bad = whole().copy()
     bad.loc[bad.index[2000], "y"] = 11
     for where in (None, client):
-        with pytest.raises(Refusal, match=r"partition 3, row 201: the label is 11") as caught:
+        with pytest.raises(Refusal, match=r"partition 3, row 201: y_true is 11") as caught:
             tabulate(collection(of=bad), client=where)
         assert "--" not in str(caught.value)
 
@@ -424,7 +424,7 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
         ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"label": 3}, TypeError, "label must be the name of a column, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
-        ({"bins": 10, "exact": True}, ValueError, "exact is about bins of equal mass"),
+        ({"bins": 10, "exact": True}, ValueError, "exact=True applies only to bins of equal mass"),
         ({"ties": "last"}, ValueError, "ties must be one of"),
         ({"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"}, Refusal, "without weights"),
         ({"engine": "fast"}, ValueError, "engine must be one of"),
@@ -444,7 +444,7 @@ def test_data_in_memory_are_not_for_dask() -> None:
 
 def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
     asked: Any = PORTABLE | options
-    fields = {name: partitions.Field("number") for name in ["y", *PROBS]}
+    fields = {name: Field("number") for name in ["y", *PROBS]}
     request = partitions.request_of("y", "p_*", asked)
     plan = partitions.plan_of(asked, with_confidence=False)
     choice = partitions.choice_of(fields, request)
@@ -456,7 +456,7 @@ def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
 def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
     mine, work = part_and_work()
     later = json.loads(mine.to_json()) | {"schema": 3, "library": "9.0"}
-    other = partitions.Part.from_json(json.dumps(later), work)
+    other = work.part_of(json.dumps(later))
     with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 3"):
         mine + other
     with pytest.raises(ValueError, match="schema 3"):
@@ -466,16 +466,16 @@ def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
         mine + theirs
     with pytest.raises(ValueError, match="a table of another kind: bins differs"):
         work.finish(theirs)
-    grouped = partitions.Part(partitions.GroupedTables("g", {}))
+    grouped = partitions.Part(GroupedTables("g", {}))
     with pytest.raises(ValueError, match="by None and by 'g'"):
         mine + grouped
-    two = partitions.GroupedTables(None, {None: mine.tables.groups[None] * 2})
-    with pytest.raises(ValueError, match="a worker sent 2 tables, 1 were asked for"):
+    two = GroupedTables(None, {None: Tables(one_process(), one_process(variation="confidence"))})
+    with pytest.raises(ValueError, match="a worker sent 2 tables, expected 1"):
         work.finish(partitions.Part(two))
     damaged = json.loads(mine.to_json())
     damaged["groups"][0]["tables"][0]["n_rows"] += 1
     with pytest.raises(ValueError, match="damaged"):
-        partitions.Part.from_json(json.dumps(damaged), work)
+        work.part_of(json.dumps(damaged))
 
 
 # Workers
@@ -485,6 +485,7 @@ def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
 def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
+    from trueness.partitions import work
     from trueness.tabulation import fused
 
     expected = tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
@@ -493,9 +494,9 @@ def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pyte
     assert list(ready.values()) == [True, True]
 
     warmed = []
-    tabulate_rows = partitions.tabulate_rows
+    tabulate_rows = work.tabulate_rows
     monkeypatch.setattr(fused, "_ready", set())
-    monkeypatch.setattr(partitions, "tabulate_rows", lambda *given: warmed.append(1) or tabulate_rows(*given))
+    monkeypatch.setattr(work, "tabulate_rows", lambda *given: warmed.append(1) or tabulate_rows(*given))
     with dask.config.set(scheduler="threads", num_workers=4):
         assert adapter.tabulate(collection(8), "y", "p_*", engine="fused") == expected
     assert len(warmed) == 1
@@ -616,8 +617,8 @@ def test_arrays_of_different_lengths() -> None:
         adapter.tabulate(y_prob, y_true)
 
 
-def test_labels_that_are_no_classes_are_refused_in_the_words_of_python() -> None:
+def test_labels_that_are_no_classes_are_refused_in_python_s_terms() -> None:
     named = collection(of=whole().assign(y="cat"))
-    with pytest.raises(Refusal, match=r"got 'cat'; classes=\[...\] gives their names") as caught:
+    with pytest.raises(Refusal, match=r"got 'cat'; classes gives their names") as caught:
         adapter.tabulate(named, "y", "p_*")
     assert "--" not in str(caught.value)

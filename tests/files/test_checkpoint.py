@@ -27,10 +27,10 @@ from trueness.files import (
     parse_condition,
     sum_source,
 )
-from trueness.refusals import Refusal
-from trueness.table import GroupedTables
 from trueness.files._checkpoint import State
 from trueness.files.source import Position
+from trueness.refusals import Refusal
+from trueness.table import GroupedTables
 
 pytestmark = pytest.mark.cli
 
@@ -262,7 +262,9 @@ class TestWhatIsKept:
         assert not (tmp_path / "t").exists()
         assert main([*command, "--label-file", str(tmp_path / "one.npy")]) == 0
 
-    @pytest.mark.parametrize("plan", [Plan(), Plan.of(bins=tn.EqualMass(3), exact=True)], ids=["width", "exact"])
+    @pytest.mark.parametrize(
+        "plan", [Plan(), Plan.of(bins=tn.EqualMass(3), exact=True)], ids=["width", "exact"]
+    )
     def test_a_run_that_had_chosen_no_row_goes_on(self, some: list[Any], tmp_path: Path, plan: Plan) -> None:
         where = (parse_condition("number >= 2500"),)
         files = []
