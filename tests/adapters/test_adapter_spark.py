@@ -1,6 +1,5 @@
 """Spark: the table of one process, whatever the partitions and whoever dies on the way; rows never reach the driver."""
 
-import functools
 import os
 import re
 import sys
@@ -24,10 +23,10 @@ from partitioned import (
     Killing,
     deadly,
     example,
-    frame,
     of_group,
     one_process,
     three_classes,
+    whole,
 )
 
 import trueness as tn
@@ -74,11 +73,6 @@ def session() -> Iterator[Any]:
         gateway.shutdown()
         gateway.proc.stdin.close()
         gateway.proc.wait(timeout=60)
-
-
-@functools.cache
-def whole() -> Any:
-    return frame()
 
 
 @pytest.fixture(scope="module")
