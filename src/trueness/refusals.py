@@ -97,8 +97,8 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
 
     def rendered(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
         """Cause and remedy in the terms of a vocabulary."""
-        argument = {"argument": vocabulary.get(str(self.argument), self.argument)}
-        terms = {**vocabulary, "place": self._place(), **self.facts, **argument}
+        argument = vocabulary.get(str(self.argument), str(self.argument)).removesuffix("=True")
+        terms = {**vocabulary, "place": self._place(), **self.facts, "argument": argument}
         _, cause, remedy = self.args
         formatter = _Formatter(vocabulary)
         return self._source() + formatter.vformat(cause, (), terms), formatter.vformat(remedy, (), terms)

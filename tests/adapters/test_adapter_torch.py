@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trueness as tn
-from trueness.adapters._words import sums_of, width, words_of
+from trueness.adapters._integer_words import sums_of, width, words_of
 from trueness.table import TableSpec
 from trueness.table.exact_sums import ExactSum
 
@@ -407,7 +407,7 @@ def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -
 def test_sums_on_the_edge_are_refused_or_not_but_never_an_error_of_an_update() -> None:
     import torch
 
-    from trueness.adapters._words import sums_of
+    from trueness.adapters._integer_words import sums_of
 
     rows, labels = tensors(31, 400)
     jitter = torch.randint(-4, 5, (400, 1), generator=torch.Generator().manual_seed(0))

@@ -102,7 +102,7 @@ def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file:
     if not matches:
         raise missing_column(part, fields, file, "probs")
     columns = columns_of(matches, part)
-    return columns.taken(columns.order)
+    return columns.take(columns.order)
 
 
 def missing_column(name: str, fields: Mapping[str, Field], file: str, argument: str) -> InvalidValueError:
@@ -144,7 +144,7 @@ def detect_probs(fields: Mapping[str, Field], request: Request, named: set[str |
         ]
     if len(readings) == 1:
         columns = columns_of(readings[0])
-        return columns.taken(columns.order)
+        return columns.take(columns.order)
     for name, field in free.items():
         usual = name.lower() in LIST_NAMES or name.lower().startswith(PROB_PREFIXES)
         if not readings and usual and field.problem is not None:

@@ -118,7 +118,7 @@ class Batch:
         """Some of the rows: a mask, or their places in the batch."""
         places = np.flatnonzero(chosen) if getattr(chosen, "dtype", None) == np.bool_ else chosen
         y_prob = self.y_prob
-        y_prob = y_prob.taken(places) if isinstance(y_prob, Contents) else y_prob[places]
+        y_prob = y_prob.take(places) if isinstance(y_prob, Contents) else y_prob[places]
         return replace(
             self,
             numbers=self.numbers[places],

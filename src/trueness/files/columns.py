@@ -94,7 +94,7 @@ def _by_class(
         listed_in_order=_is_listed(request.probs),
         first=first,
     )
-    return columns.taken(found.places), None if found.index_of is None else by_text(found.index_of)
+    return columns.take(found.places), None if found.index_of is None else by_text(found.index_of)
 
 
 def _listed(classes: str | tuple[str, ...] | None, n_columns: int) -> str | tuple[str, ...] | None:

@@ -15,7 +15,7 @@ from trueness.inference.poisson import BLOCK_ROWS, Weights
 from trueness.rows import Rows
 from trueness.table import TableSpec
 from trueness.table.exact_sums import PROBABILITY_BITS
-from trueness.tabulation.portable import Described, Describer, shares
+from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,13 @@ def replicate(
             for m, ((rows, _), of_model) in enumerate(zip(models, describers, strict=True)):
                 for s, describer in enumerate(of_model):
                     into = [group[m][s] for group in totals]
-                    _add(into, describer.described(rows, start, stop), drawn, code)
+                    _add(into, describer.describe(rows, start, stop), drawn, code)
             if progress is not None:
                 progress(stop / n_rows)
     return totals
 
 
-def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: IntArray) -> None:
+def _add(into: Sequence[Replicates], block: BlockStatistics, drawn: FloatArray, code: IntArray) -> None:
     """Add a block of rows to all replicates of their groups: for each group and bin one product of matrices."""
     spec = into[0].spec
     both = np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1)
@@ -152,7 +152,7 @@ def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: 
         into[group].log_score[:] += drawn[begin:end].T @ scores[begin:end]
 
 
-def _rank_shares(block: Described, spec: TableSpec) -> FloatArray:
+def _rank_shares(block: BlockStatistics, spec: TableSpec) -> FloatArray:
     """r of each row, (n, C): a one, or the shares of tied ranks."""
     n, n_classes = len(block.bins), spec.n_classes
     cells = np.arange(n) * n_classes + block.rank

@@ -20,12 +20,12 @@ from trueness._arrays import FloatArray, column_sums
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
-from trueness.rows.frame_columns import arranged_predictions, arranged_truth
+from trueness.rows.frame_columns import order_predictions, order_truth
 from trueness.rows.labels import Labels, are_names, class_names, labels_of, require_names
 from trueness.rows.validation import refuse_swapped, shape_of, weights_of
 
 BLOCK_VALUES = 2**17
-"""Values in a block, a megabyte of them: many enough for long lines with many classes, few enough for the cache."""
+"""Values in a block (a megabyte): enough for long lines with many classes, and few enough for the cache."""
 
 MAX_BLOCK_ROWS = 4095
 """A sum of so many probabilities, in units of 2⁻⁵², fits in 64 bits."""
@@ -109,8 +109,8 @@ class Rows:
         names = class_names(classes)
         if isinstance(names, list):
             require_names(names, rows.n_classes)
-        columns, predictions, index_of = arranged_predictions(predictions, names, are_names(truth), first)
-        truth = arranged_truth(truth, columns, names)
+        columns, predictions, index_of = order_predictions(predictions, names, are_names(truth), first)
+        truth = order_truth(truth, columns, names)
         return replace(
             rows,
             y_prob=predictions,
@@ -165,11 +165,11 @@ class Rows:
             weight, index = weights_of(weights, n_rows), weights.index if index is None else index
         return cls(y_prob, n_rows, n_classes, from_logits, normalize, None, weight, index=index)
 
-    def taken(self, which: NDArray[np.intp] | slice) -> Rows:
+    def take(self, which: NDArray[np.intp] | slice) -> Rows:
         """Some of the rows, in the given order; messages about them count from there."""
         labels = None if self.labels is None else replace(self.labels, data=self.labels.data[which])
         weight = None if self.sample_weight is None else self.sample_weight[which]
-        contents = self.y_prob.taken(which)
+        contents = self.y_prob.take(which)
         return replace(self, y_prob=contents, n_rows=contents.shape[0], labels=labels, sample_weight=weight)
 
     def spans(self, rows: int = MAX_BLOCK_ROWS, values: int = BLOCK_VALUES) -> Iterator[tuple[int, int]]:

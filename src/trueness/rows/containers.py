@@ -1,7 +1,7 @@
 """Arrays, lists, data frames and tensors as NumPy arrays, without copying where possible.
 
-Only missing values are refused here; `trueness.rows.row_checks` checks all others. No library is imported to read its own
-objects: data frames are read through narwhals and tensors through DLPack.
+Of the values only missing ones are refused here; `trueness.rows.row_checks` checks the others. No library is imported
+to read its own objects: data frames are read through narwhals, tensors through DLPack.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ class Contents:
     data: NDArray[Any] | None
     columns: tuple[NDArray[Any], ...] | None = None
     names: tuple[str, ...] | None = None
-    """Of the columns of a data frame; None if they have none, or are only numbered from 0."""
+    """Names of the columns of a data frame; None if they have none, or are only numbered from 0."""
     eps: float = float(np.finfo(np.float64).eps)
     index: Any = None
-    """The row labels of a pandas object, unless they only count the rows from 0."""
+    """The row labels of a pandas object; None if they only count the rows from 0."""
 
     @classmethod
     def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> Contents:
-        """Columns that are arrays already, as the readers of files have them."""
+        """Columns that are arrays, as readers of files return them."""
         counted = names is None or list(names) == [str(place) for place in range(len(columns))]
         own = None if names is None or counted else tuple(names)
         return cls(None, tuple(columns), own, max(_eps(column.dtype) for column in columns))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows, and columns if there are any."""
+        """The number of rows and, unless one-dimensional, of columns."""
         if self.columns is not None:
             return (len(self.columns[0]) if self.columns else 0, len(self.columns))
         assert self.data is not None
         return self.data.shape
 
-    def taken(self, which: NDArray[np.intp] | slice) -> Contents:
-        """Some of the rows, in the order named."""
+    def take(self, which: NDArray[np.intp] | slice) -> Contents:
+        """Some of the rows, in the given order."""
         if self.columns is not None:
             return replace(self, columns=tuple(column[which] for column in self.columns))
         assert self.data is not None
         return replace(self, data=self.data[which])
 
-    def arranged(self, places: Sequence[int]) -> Contents:
+    def reorder(self, places: Sequence[int]) -> Contents:
         """The columns of a data frame in another order."""
         columns, names = self.columns or (), self.names or ()
         return replace(self, columns=tuple(columns[i] for i in places), names=tuple(names[i] for i in places))
@@ -142,7 +142,7 @@ def _refuse_masked_inside(value: Sequence[Any], argument: str) -> None:
 
 
 def _may_be_masked(value: Sequence[Any]) -> bool:
-    """Whether an instance of a subclass of ndarray is among the items, or in one of them; by types alone, which is fast."""
+    """Whether a subclass of ndarray is among the types of the items, or of the items inside them."""
     kinds = set(map(type, value))
     for item in value if kinds & {list, tuple} else ():
         if isinstance(item, (list, tuple)):
@@ -174,7 +174,7 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
             "unreadable",
             "{argument} is a data frame that cannot be read: {reason}",
             argument=argument,
-            reason=str(reason),
+            reason=reason,
         ) from error
     columns = tuple(_column(series, column_name(series.name, argument)) for series in frame.iter_columns())
     if not columns:
@@ -206,8 +206,8 @@ def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) 
     raise InvalidValueError(
         "different-indexes",
         "{argument} and {other} have different indexes ({label!r} and {other_label!r} in row {row})",
-        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong together "
-        "by position",
+        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
+        "together by position",
         argument=argument,
         other=other,
         row=row,

@@ -1,4 +1,4 @@
-"""The true classes, given as integers, as names or as one-hot rows, read block by block as class indices."""
+"""Labels given as integers, names or one-hot rows, read block by block as class indices."""
 
 from __future__ import annotations
 
@@ -113,7 +113,12 @@ def labels_of(
 
 
 def _require_shape(data: NDArray[Any], n_rows: int, n_classes: int) -> None:
-    facts = {"argument": "y_true", "shape": data.shape, "n_rows": n_rows, "n_classes": n_classes}
+    facts: dict[str, Any] = {
+        "argument": "y_true",
+        "shape": data.shape,
+        "n_rows": n_rows,
+        "n_classes": n_classes,
+    }
     if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
         raise InvalidValueError(
             "wrong-shape",

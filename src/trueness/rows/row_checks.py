@@ -1,8 +1,8 @@
 """What makes a row bad, in one place: a code for each row.
 
-Three uses of it: raise a refusal of the first bad row (`refuse_bad_rows`, `row_sums`), skip bad rows (those whose code is
-not `RowCode.GOOD`) and count them (`count_codes`). The compiled engine and the torch operations on a device check rows in
-their own way; tests compare them with these codes.
+It has three uses: raise a refusal of the first bad row (`refuse_bad_rows`, `row_sums`), skip the rows whose code is not
+`RowCode.GOOD`, and count them (`count_codes`). The compiled engine, and torch operations on a device, have checks of
+their own; tests compare them with these codes.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def row_sums(rows: Rows, ordered: FloatArray, start: int) -> FloatArray:
 
 def refuse_bad_rows(rows: Rows, start: int, stop: int) -> None:
     """Raise the refusal of the first bad row from start to stop; of an earlier row, if its label is bad."""
-    bad = np.flatnonzero(row_codes(rows.taken(slice(start, stop))))
+    bad = np.flatnonzero(row_codes(rows.take(slice(start, stop))))
     if not bad.size:
         return
     row = start + int(bad[0])
@@ -118,9 +118,9 @@ def _prediction_codes(rows: Rows, start: int, stop: int) -> Codes:
         inside = (ordered[0] <= 1.0) & (ordered[-1] >= 0.0)
         whole = np.abs(total - 1.0) <= rows.sum_tolerance
         if rows.from_logits:
-            return _first_fault(stop - start, {RowCode.BAD_LOGITS: inside & whole})
+            return _first_fault(stop - start, {RowCode.BAD_LOGITS: np.asarray(inside & whole)})
         given = rows.scores(start, stop)
-        finite = np.isfinite(given).all(axis=1)
+        finite = np.asarray(np.isfinite(given).all(axis=1))
         if rows.normalize:
             kept = {
                 RowCode.OUTSIDE_RANGE: (given >= 0).all(axis=1),
@@ -144,7 +144,7 @@ def refusal_of_row(rows: Rows, row: int) -> Refusal:
 
     Rows of a file are counted otherwise: `refusal_of_row(rows, k).with_facts(source="preds.csv", row=18)`.
     """
-    code = RowCode(row_codes(rows.taken(slice(row, row + 1)))[0])
+    code = RowCode(row_codes(rows.take(slice(row, row + 1)))[0])
     if code == RowCode.LABEL_OUT_OF_RANGE:
         assert rows.labels is not None
         return rows.labels.refusal(row)
@@ -168,9 +168,9 @@ def _faulty_values(given: FloatArray, code: RowCode, highest: float) -> NDArray[
     if code == RowCode.NOT_FINITE:
         return ~np.isfinite(given)
     if code == RowCode.BAD_LOGITS:
-        return np.isnan(given) | (given == np.inf)
+        return np.asarray(np.isnan(given) | (given == np.inf))
     assert code == RowCode.OUTSIDE_RANGE, code
-    return (given < 0) | (given > highest)
+    return np.asarray((given < 0) | (given > highest))
 
 
 def _templates(code: RowCode, given: FloatArray, normalize: bool) -> tuple[str, str]:

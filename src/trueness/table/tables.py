@@ -1,4 +1,4 @@
-"""The tables of the same rows as one value: by variation, and by confidence for ECE; for all rows or for each group."""
+"""The tables of the same rows as one value (by variation, and by confidence for ECE), of all rows or of each group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trueness.variation import Variation, variations
 class Tables:
     """The tables of the same rows. They add, are coarsened, saved and loaded together.
 
-    `by_confidence` is `by_variation` itself if confidence is the measure, and None if ECE was not asked for.
+    `by_confidence` is `by_variation` itself if confidence is the measure, and None if there is no table for ECE.
 
     >>> import trueness as tn
     >>> tables = Tables(tn.tabulate([0, 1], [0.2, 0.7]), tn.tabulate([0, 1], [0.2, 0.7], variation="confidence"))
@@ -40,7 +40,7 @@ class Tables:
 
     @property
     def stored(self) -> list[CalibrationTable]:
-        """Each different table once, the one by variation first."""
+        """Each distinct table once, the one by variation first."""
         second = self.by_confidence
         return (
             [self.by_variation]
@@ -74,7 +74,7 @@ class Tables:
     def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
         """The same rows in coarser bins.
 
-        None leaves the bins as they are, but for those by confidence, which are then of the kind of `bins`.
+        With `bins=None` the bins by variation stay; with `confidence_bins=None` those by confidence follow `bins`.
         """
         table = self.by_variation if bins is None else self.by_variation.coarsen(as_bins(bins))
         second = self.by_confidence
@@ -115,7 +115,7 @@ class GroupedTables:
         return sum(tables.n_rows for tables in self.groups.values())
 
     def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> GroupedTables:
-        """The same rows in coarser bins, which are those that all rows together give."""
+        """The same rows in coarser bins, chosen for all rows together."""
         whole = self.whole.coarsened(bins, confidence_bins)
         edges = whole.by_variation.bins, None if whole.by_confidence is None else whole.by_confidence.bins
         return GroupedTables(

@@ -172,11 +172,9 @@ class Pass:
 
     def _run(self, rows: Rows, start: int, stop: int, tolerance: float) -> int:
         assert rows.labels is not None
-        if self.by_columns:
-            # Two rows or more, or a compiler could not tell columns from rows.
-            block = rows.columns(start, stop, room=max(stop - start, 2))
-        else:
-            block = rows.block(start, stop)
+        # At least two rows: the compiler cannot distinguish the two memory orders of a single one.
+        room = max(stop - start, 2)
+        block = rows.columns(start, stop, room) if self.by_columns else rows.block(start, stop)
         scores = rows.scores(start, stop) if rows.from_logits else block
         try:
             labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
@@ -212,7 +210,7 @@ class Pass:
         made, ranks = [], slice(self.form.n_classes)
         for k, spec in enumerate(self.specs):
             m, at = slice(spec.bins.n_bins), self.first_variation + k
-            rank = ExactSum.carried(
+            rank = ExactSum.with_carry(
                 t.rank_count[k, m] + t.split_whole[k, m], t.split_fraction[k, m], PROBABILITY_BITS
             )
             whole, fraction = t.whole[k, m], t.fraction[k, m]

@@ -27,7 +27,7 @@ SCORES = ("log_score", "log_score_variance", "log_likelihood", "true_probability
 """The sums over all rows, three words each, that follow the tied and the impossible rows in the totals."""
 
 N_TOTALS = 2 + 3 * len(SCORES)
-"""Words of the totals, before the refused rows of each kind."""
+"""Words of the totals, before the counts of skipped rows."""
 
 
 def width(spec: TableSpec) -> int:
@@ -35,8 +35,8 @@ def width(spec: TableSpec) -> int:
     return 1 + (3 if spec.ties == "first" else 4) * spec.n_classes + 3
 
 
-def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntArray]:
-    """The words of all bins, (M, K), and the totals, with zeros for the refused rows of each kind."""
+def words_of(sums: Sums, spec: TableSpec, n_reasons: int) -> tuple[IntArray, IntArray]:
+    """The words of all bins, (M, K), and the totals, with zeros for the rows skipped for each reason."""
     c, rank = spec.n_classes, _exact(sums.rank)
     words = np.empty((spec.bins.n_bins, width(spec)), np.int64)
     words[:, 0] = sums.rows
@@ -46,7 +46,7 @@ def words_of(sums: Sums, spec: TableSpec, n_kinds: int) -> tuple[IntArray, IntAr
     else:
         words[:, 1 + 2 * c : 1 + 3 * c], words[:, 1 + 3 * c : -3] = _halves(rank)
     words[:, -3], words[:, -2], words[:, -1] = _three_words(_exact(sums.variation))
-    totals = np.zeros(N_TOTALS + n_kinds, np.int64)
+    totals = np.zeros(N_TOTALS + n_reasons, np.int64)
     totals[:2] = sums.tied_rows, sums.impossible_rows
     scores = [_three_words(_exact(getattr(sums, name))) for name in SCORES]
     totals[2:N_TOTALS] = np.ravel(scores)
@@ -94,4 +94,4 @@ def _three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
 def _carried_words(words: IntArray, half: int) -> ExactSum:
     whole, high, low = np.moveaxis(words, -1, 0)
     units = ((high & ((1 << half) - 1)) << half) + low
-    return ExactSum.carried(whole + (high >> half), units, 2 * half)
+    return ExactSum.with_carry(whole + (high >> half), units, 2 * half)
