@@ -23,7 +23,7 @@ import pytest
 
 import trueness as tn
 from trueness.cli import COMMANDS, main
-from trueness.files import FORMATS, load_tables
+from trueness.files import load_tables
 
 pytestmark = pytest.mark.cli
 
@@ -115,12 +115,6 @@ def test_help_and_version_load_nothing_heavy() -> None:
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
         )
         assert ended.stdout.splitlines()[-1] == "[]", arguments
-
-
-def test_formats_are_listed_once_more_for_the_help() -> None:
-    from trueness.cli import _inputs
-
-    assert _inputs.FORMATS == FORMATS
 
 
 class TestAssess:
@@ -295,7 +289,7 @@ class TestSimulate:
         y_true, y_prob = tn.simulate.calibrated(1500, [2, 1, 1], rng=3)
         expected = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2))
         assert main(["tabulate", str(out), "-o", str(tmp_path / "t.json")]) == 0
-        assert load_tables(str(tmp_path / "t.json")).whole[0] == expected
+        assert load_tables(str(tmp_path / "t.json")).whole.by_variation == expected
 
     @pytest.mark.parametrize(
         "arguments",

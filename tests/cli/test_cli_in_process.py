@@ -20,6 +20,7 @@ from trueness._whole_file import write_text, written_whole
 from trueness.cli import main
 from trueness.files import InputError, check_outputs, find_inputs, load_tables
 from trueness.files.source import read_ahead
+from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
 
@@ -214,7 +215,7 @@ class TestProgress:
         assert main(arguments) == 0
         told = capsys.readouterr().err.splitlines()[-3:]
         assert told[0] == "left out 2 of 3 rows:"
-        assert sorted(told[1:]) == ["  1 label out of range", "  1 probabilities that do not sum to 1"]
+        assert sorted(told[1:]) == ["  1 labels out of range", "  1 probabilities that do not sum to 1"]
 
     def test_files_of_unknown_endings_are_told(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         (tmp_path / "notes.txt").write_text("hello")
@@ -252,7 +253,7 @@ class TestOutput:
         monkeypatch.setattr(
             os, "access", lambda *_: False
         )  # whoever runs the tests may be allowed everything
-        with pytest.raises(InputError, match="cannot be written to"):
+        with pytest.raises(Refusal, match="cannot be written to"):
             check_outputs([str(tmp_path / "t")])
 
     def test_errors_of_the_system_in_two_lines(
@@ -409,10 +410,10 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
     out = str(tmp_path / "t.json")
     assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     monkeypatch.setattr(sys, "stdin", Standard(b'{"y": 0, "p": [0.25, 0.75]}\n' * 50))
     assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     for options, told in (
         (["--equal-mass", "3", "--exact"], "can be read only once"),
         (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
@@ -432,7 +433,7 @@ def test_odd_archives(tmp_path: Path) -> None:
     from trueness.files import Request, RowOptions, Source
 
     def refused(name: str) -> str:
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(Refusal) as caught:
             Source(find_inputs([str(tmp_path / name)]).files, Request(), RowOptions())
         return str(caught.value)
 

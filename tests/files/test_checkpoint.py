@@ -1,4 +1,4 @@
-"""A run that is killed goes on where it was, and gives the bit-identical file."""
+"""A run that is killed resumes where it was, and writes the bit-identical file."""
 
 import inspect
 import json
@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -34,13 +33,13 @@ from trueness.table import GroupedTables
 
 pytestmark = pytest.mark.cli
 
-N_FILES = 120
+N_FILES = 12
 TEN_BINS = Plan()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Many files, each worth several batches."""
+    """Several files of the same columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -53,22 +52,43 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(folder: Path, out: Path, checkpoint: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "trueness", "tabulate", str(folder), "-o", str(out)]
+STOPPING = """
+import sys
+from threading import Event
+
+from trueness.cli import main
+from trueness.files import Checkpoint
+
+save, last = Checkpoint.save, int(sys.argv[1])
+
+
+def save_and_wait(checkpoint, state):
+    save(checkpoint, state)
+    if state.position.file >= last:
+        Checkpoint.save = save
+        print("saved", flush=True)
+        Event().wait()
+
+
+Checkpoint.save = save_and_wait
+sys.exit(main(sys.argv[2:]))
+"""
+"""The command, which waits after the checkpoint of a file is saved."""
+
+
+def start(folder: Path, out: Path, checkpoint: Path, stop_at: int, *options: str) -> subprocess.Popen[bytes]:
+    """The command in a process, waiting at a file; it runs to its end if `stop_at` is beyond the last."""
+    command = [sys.executable, "-c", STOPPING, str(stop_at), "tabulate", str(folder), "-o", str(out)]
     command += ["--checkpoint", str(checkpoint), "--checkpoint-every", "0", *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if stop_at < N_FILES:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"saved\n", process.communicate()
+    return process
 
 
 def files_done(checkpoint: Path) -> int:
-    return int(json.loads(checkpoint.read_text())["position"][0]) if checkpoint.exists() else 0
-
-
-def wait_for(checkpoint: Path, files: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
-    while files_done(checkpoint) < files:
-        assert process.poll() is None, "it ended before it could be stopped"
-        assert time.monotonic() < end
-        time.sleep(0.002)
+    return int(json.loads(checkpoint.read_text())["position"][0])
 
 
 @pytest.mark.parametrize(
@@ -80,37 +100,35 @@ def test_killed_twice_and_resumed_is_bit_identical(folder: Path, tmp_path: Path,
     straight, out, checkpoint = tmp_path / "straight.json", tmp_path / "out.json", tmp_path / "c"
     assert main(["tabulate", str(folder), *options, "-o", str(straight)]) == 0
     for files in (N_FILES // 4, N_FILES // 2):
-        process = start(folder, out, checkpoint, *options)
-        wait_for(checkpoint, files, process)
-        process.kill()  # SIGKILL: nothing can be tidied up
+        process = start(folder, out, checkpoint, files, *options)
+        process.kill()  # SIGKILL: the process cannot clean up
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         assert not out.exists()
-        assert files_done(checkpoint) < N_FILES - 1
-    process = start(folder, out, checkpoint, *options)
-    _, told = process.communicate()
-    assert process.returncode == 0, told
-    assert b"going on from" in told
+        assert files_done(checkpoint) == files
+    process = start(folder, out, checkpoint, N_FILES, *options)
+    _, printed = process.communicate()
+    assert process.returncode == 0, printed
+    assert b"going on from" in printed
     assert out.read_bytes() == straight.read_bytes()
     assert not checkpoint.exists()
 
 
-def test_interrupted_says_what_to_do_next(folder: Path, tmp_path: Path) -> None:
+def test_an_interrupted_run_prints_how_to_resume(folder: Path, tmp_path: Path) -> None:
     out, checkpoint = tmp_path / "out.json", tmp_path / "c"
-    process = start(folder, out, checkpoint)
-    wait_for(checkpoint, 10, process)
+    process = start(folder, out, checkpoint, 5)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate()
+    _, printed = process.communicate()
     assert process.returncode == 130
     assert (
-        told.decode().splitlines()[-1]
+        printed.decode().splitlines()[-1]
         == f"stopped: the sums so far are in {checkpoint}; the same command goes on from there"
     )
-    assert b"Traceback" not in told
+    assert b"Traceback" not in printed
     assert not out.exists()
 
 
-def kept(
+def checkpoint_of(
     path: Path,
     files: list[Any],
     plan: Plan = TEN_BINS,
@@ -123,7 +141,7 @@ def kept(
     return Checkpoint(str(path), Identity.of(Source(files, Request(**options), rows, **labels), plan), every)
 
 
-class TestWhatIsKept:
+class TestCheckpoint:
     @pytest.fixture
     def some(self, folder: Path) -> list[Any]:
         return find_inputs([str(folder / "?.parquet")]).files
@@ -134,7 +152,7 @@ class TestWhatIsKept:
         source = Source(files, Request(), RowOptions())
         return sum_source(source, Plan.of(**plan), checkpoint=checkpoint, progress=progress)
 
-    def stopped(self, some: list[Any], path: Path) -> None:
+    def interrupt(self, some: list[Any], path: Path) -> None:
         """A checkpoint of a run that was interrupted half way."""
 
         def stop(position: Any, _: Any) -> None:
@@ -142,18 +160,18 @@ class TestWhatIsKept:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            self.summed(some, kept(path, some), stop)
+            self.summed(some, checkpoint_of(path, some), stop)
 
     def test_resumed_is_the_sum_of_all(self, some: list[Any], tmp_path: Path) -> None:
-        self.stopped(some, tmp_path / "c")
+        self.interrupt(some, tmp_path / "c")
         seen: list[int] = []
         resumed = self.summed(
             some,
-            kept(tmp_path / "c", some),
+            checkpoint_of(tmp_path / "c", some),
             lambda position, _: seen.append(position.file),
         )
         assert min(seen) >= 4
-        straight = self.summed(some, kept(tmp_path / "d", some))
+        straight = self.summed(some, checkpoint_of(tmp_path / "d", some))
         assert resumed.tables.whole == straight.tables.whole
 
     def test_batches_within_a_file_count(
@@ -169,13 +187,13 @@ class TestWhatIsKept:
 
         one = some[:1]
         with pytest.raises(KeyboardInterrupt):
-            self.summed(one, kept(tmp_path / "c", one), stop)
+            self.summed(one, checkpoint_of(tmp_path / "c", one), stop)
         assert json.loads((tmp_path / "c").read_text())["position"] == [0, 5]
-        resumed = self.summed(one, kept(tmp_path / "c", one))
+        resumed = self.summed(one, checkpoint_of(tmp_path / "c", one))
         assert resumed.tables.n_rows == 500
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "difference"),
         [
             ({"where": (parse_condition("w >= 3"),)}, "--where was not given and is now 'w >= 3'"),
             ({"label": "y"}, "--label was not given and is now 'y'"),
@@ -191,36 +209,36 @@ class TestWhatIsKept:
         ids=str,
     )
     def test_other_options_are_refused_by_name(
-        self, some: list[Any], tmp_path: Path, options: dict[str, Any], told: str
+        self, some: list[Any], tmp_path: Path, options: dict[str, Any], difference: str
     ) -> None:
-        self.stopped(some, tmp_path / "c")
+        self.interrupt(some, tmp_path / "c")
         with pytest.raises(Refusal, match="belongs to another run") as caught:
-            kept(tmp_path / "c", some, **options).load()
-        assert told in str(caught.value)
+            checkpoint_of(tmp_path / "c", some, **options).load()
+        assert difference in str(caught.value)
 
     def test_every_argument_of_a_source_belongs_to_the_identity(self, some: list[Any]) -> None:
-        """A new one would be forgotten as the label file was; only what prints does not decide the result."""
+        """A new one must be added to the identity; only what prints does not decide the result."""
         known = {"self", "inputs", "request", "options", "label_file", "n_classes", "remarks"}
-        # Of workers and of further models, which keep no checkpoint.
+        # For workers and further models, which have no checkpoint.
         elsewhere = {"choice", "first", "first_file"}
         assert set(inspect.signature(Source.__init__).parameters) == known | elsewhere
 
     def test_threads_do_not_matter_and_the_engine_is_kept(self, some: list[Any], tmp_path: Path) -> None:
-        self.stopped(some, tmp_path / "c")
+        self.interrupt(some, tmp_path / "c")
         source = Source(some, Request(), RowOptions())
         with pytest.raises(Refusal, match="made by the portable engine"):
-            sum_source(source, Plan.of(engine="fused"), checkpoint=kept(tmp_path / "c", some))
+            sum_source(source, Plan.of(engine="fused"), checkpoint=checkpoint_of(tmp_path / "c", some))
         for plan in (Plan.of(n_threads=2), Plan.of(engine="portable")):
-            assert kept(tmp_path / "c", some, plan).load() is not None
-        summed = sum_source(source, Plan.of(n_threads=2), checkpoint=kept(tmp_path / "c", some))
+            assert checkpoint_of(tmp_path / "c", some, plan).load() is not None
+        summed = sum_source(source, Plan.of(n_threads=2), checkpoint=checkpoint_of(tmp_path / "c", some))
         assert summed.tables.n_rows == 10 * 500
 
     def test_other_files_are_refused_by_name(self, some: list[Any], tmp_path: Path) -> None:
-        self.stopped(some, tmp_path / "c")
+        self.interrupt(some, tmp_path / "c")
         with pytest.raises(Refusal, match=r"0.parquet' is missing from the files"):
-            kept(tmp_path / "c", some[1:]).load()
+            checkpoint_of(tmp_path / "c", some[1:]).load()
         with pytest.raises(Refusal, match="in another order"):
-            kept(tmp_path / "c", some[::-1]).load()
+            checkpoint_of(tmp_path / "c", some[::-1]).load()
 
     @pytest.mark.parametrize("change", ["size", "time", "first megabyte", "last megabyte"])
     def test_changed_files_are_refused(self, tmp_path: Path, change: str) -> None:
@@ -230,7 +248,7 @@ class TestWhatIsKept:
         np.save(path, y_prob)
         np.save(labels, np.zeros(200_000, int))
         files = find_inputs([str(path)]).files
-        kept(tmp_path / "c", files, label_file=str(labels)).save(
+        checkpoint_of(tmp_path / "c", files, label_file=str(labels)).save(
             State(GroupedTables(None, {}), Position(0, 1), Counter(), "portable")
         )
         status = os.stat(labels)
@@ -240,10 +258,10 @@ class TestWhatIsKept:
         np.save(labels, other)
         os.utime(labels, ns=(status.st_atime_ns, status.st_mtime_ns + (change == "time")))
         with pytest.raises(Refusal, match=r"labels.npy' has changed"):
-            kept(tmp_path / "c", files, label_file=str(labels)).load()
+            checkpoint_of(tmp_path / "c", files, label_file=str(labels)).load()
 
     def test_other_labels_are_refused_by_the_command(self, tmp_path: Path, capsys: Any) -> None:
-        """The oracle is the run without a checkpoint: resuming never gives another table than that."""
+        """The oracle is the run without a checkpoint: resuming never gives another table."""
         np.save(tmp_path / "x.npy", np.full((100, 2), 0.5))
         np.save(tmp_path / "one.npy", np.zeros(100, int))
         np.save(tmp_path / "two.npy", np.ones(100, int))
@@ -253,7 +271,7 @@ class TestWhatIsKept:
             sum_source(
                 Source(files, Request(), RowOptions(), **one),
                 Plan(),
-                checkpoint=kept(tmp_path / "c", files, **one),
+                checkpoint=checkpoint_of(tmp_path / "c", files, **one),
                 progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
             )
         command = ["tabulate", files[0].path, "--checkpoint", str(tmp_path / "c"), "-o", str(tmp_path / "t")]
@@ -265,7 +283,7 @@ class TestWhatIsKept:
     @pytest.mark.parametrize(
         "plan", [Plan(), Plan.of(bins=tn.EqualMass(3), exact=True)], ids=["width", "exact"]
     )
-    def test_a_run_that_had_chosen_no_row_goes_on(self, some: list[Any], tmp_path: Path, plan: Plan) -> None:
+    def test_a_run_without_rows_so_far_resumes(self, some: list[Any], tmp_path: Path, plan: Plan) -> None:
         where = (parse_condition("number >= 2500"),)
         files = []
         for number in range(10):
@@ -281,7 +299,7 @@ class TestWhatIsKept:
                 raise KeyboardInterrupt
 
         def checkpoint() -> Checkpoint:
-            return kept(tmp_path / "c", files, plan, 0, where=where)
+            return checkpoint_of(tmp_path / "c", files, plan, 0, where=where)
 
         with pytest.raises(KeyboardInterrupt):
             sum_source(source, plan, checkpoint=checkpoint(), progress=stop)
@@ -308,19 +326,19 @@ class TestWhatIsKept:
             lambda c: c.update(run=None),
         ],
     )
-    def test_a_damaged_checkpoint_is_not_believed(self, some: list[Any], tmp_path: Path, change: Any) -> None:
+    def test_a_damaged_checkpoint_is_refused(self, some: list[Any], tmp_path: Path, change: Any) -> None:
         path = tmp_path / "c"
-        self.stopped(some, path)
+        self.interrupt(some, path)
         content = json.loads(path.read_text())
         change(content)
         path.write_text(json.dumps(content))
         with pytest.raises(Refusal, match=r"checkpoint|damaged"):
-            kept(path, some).load()
+            checkpoint_of(path, some).load()
         path.write_text("not JSON")
         with pytest.raises(Refusal):
-            kept(path, some).load()
+            checkpoint_of(path, some).load()
 
-    def test_rows_left_out_are_counted_over_both_runs(self, tmp_path: Path) -> None:
+    def test_skipped_rows_are_counted_over_both_runs(self, tmp_path: Path) -> None:
         for number in range(4):
             rows = np.full((10, 2), 0.5)
             rows[number] = 0.9
@@ -334,13 +352,18 @@ class TestWhatIsKept:
 
         with pytest.raises(KeyboardInterrupt):
             sum_source(
-                source, Plan(), checkpoint=kept(tmp_path / "c", files, on_bad_rows="skip"), progress=stop
+                source,
+                Plan(),
+                checkpoint=checkpoint_of(tmp_path / "c", files, on_bad_rows="skip"),
+                progress=stop,
             )
-        resumed = sum_source(source, Plan(), checkpoint=kept(tmp_path / "c", files, on_bad_rows="skip"))
+        resumed = sum_source(
+            source, Plan(), checkpoint=checkpoint_of(tmp_path / "c", files, on_bad_rows="skip")
+        )
         assert resumed.skipped == Counter({"sum-not-1": 4})
         assert resumed.tables.n_rows == 36
 
-    def test_standard_input_cannot_go_on(self, tmp_path: Path, capsys: Any) -> None:
+    def test_standard_input_cannot_be_resumed(self, tmp_path: Path, capsys: Any) -> None:
         arguments = ["tabulate", "-", "--checkpoint", str(tmp_path / "c"), "-o", str(tmp_path / "t.json")]
         command = [sys.executable, "-m", "trueness", *arguments]
         ended = subprocess.run(command, input=b"y,p_0,p_1\n0,0.5,0.5\n", capture_output=True, check=False)

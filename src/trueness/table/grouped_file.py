@@ -13,7 +13,7 @@ from typing import Any
 from trueness import _json
 from trueness._version import __version__
 from trueness._whole_file import write_text
-from trueness.refusals import InvalidValueError, reason_of
+from trueness.refusals import InvalidValueError, Refusal, reason_of
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable
 from trueness.table.tables import GroupedTables, Tables
@@ -43,8 +43,15 @@ def decode_groups(content: Any, file: str, variation: Variation | None = None) -
         name, tables = entry["group"], entry["tables"]
         if not (name is None or isinstance(name, str)) or name in groups or not _is_pair(tables):
             raise _damaged(file)
-        groups[name] = Tables.of([CalibrationTable.from_dict(table, variation) for table in tables])
+        groups[name] = _decode_tables(tables, file, variation)
     return groups
+
+
+def _decode_tables(content: list[Any], file: str, variation: Variation | None) -> Tables:
+    try:
+        return Tables.of([CalibrationTable.from_dict(table, variation) for table in content])
+    except Refusal as error:
+        raise error.with_facts(source=file, remedy="make it again") from error
 
 
 def _is_pair(tables: Any) -> bool:
@@ -92,32 +99,17 @@ def load_tables(path: str) -> GroupedTables:
             found=content.get("schema"),
             known=" and ".join(map(str, SCHEMAS)),
         )
-    groups = _decoded(content.get("groups"), path)
+    groups = decode_groups(content.get("groups"), path)
     if not groups:
         raise InvalidValueError("damaged-file", "{file} holds no groups", "make it again", file=path)
     return GroupedTables(content["by"], groups)
 
 
-def _decoded(content: Any, path: str) -> dict[str | None, Tables]:
-    try:
-        return decode_groups(content, path)
-    except ValueError as error:
-        raise InvalidValueError(
-            "damaged-file", "{file}: {reason}", "make it again", file=path, reason=reason_of(error)
-        ) from error
-
-
 def _ungrouped(content: Any, path: str) -> Tables:
     try:
         parts = table_file.read_content(content, path, None)
-    except ValueError as error:
-        raise InvalidValueError(
-            "damaged-file",
-            "{reason}",
-            "name a file that tabulate or merge wrote",
-            file=path,
-            reason=reason_of(error),
-        ) from error
+    except Refusal as error:
+        raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
     return Tables.of([CalibrationTable(*part) for part in parts[:2]])
 
 
@@ -165,13 +157,13 @@ def _added(total: GroupedTables, tables: GroupedTables, first: str, path: str) -
     try:
         total = total + tables
         total.whole  # noqa: B018  groups with different names must add up too
-    except ValueError as error:
+    except Refusal as error:
         raise InvalidValueError(
             "different-tables",
             "{file} does not add to {first}: {reason}",
             "make both with the same options; bins of equal mass merge only on a grid ({grid})",
             file=path,
             first=first,
-            reason=reason_of(error),
+            reason=error.cause,
         ) from error
     return total
