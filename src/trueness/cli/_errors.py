@@ -51,9 +51,6 @@ def _refusal_of(error: Exception) -> Refusal | None:
     """The error as a refusal; None if it is a fault of the program."""
     if isinstance(error, Refusal):
         return error
-    # Until the merge with the branch that removes `files.InputError`, which has these two attributes:
-    if isinstance(error, ValueError) and hasattr(error, "cause") and hasattr(error, "remedy"):
-        return InvalidValueError("bad-input", "{text}", "{then}", text=error.cause, then=error.remedy)
     if isinstance(error, OSError):
         return _system_refusal(error)
     if isinstance(error, MemoryError):

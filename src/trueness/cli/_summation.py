@@ -138,8 +138,10 @@ def reading_progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Calla
 
 def _note_skipped_rows(summed: Summed) -> None:
     """Print how many rows were skipped, by reason."""
+    from trueness.files import SKIPPED
+
     skipped = sum(summed.skipped.values())
     if skipped:
         print_note(f"skipped {skipped} of {skipped + summed.tables.n_rows} rows:")
-        for reason, count in summed.skipped.most_common():
-            print_note(f"  {count} {reason}")
+        for code, count in summed.skipped.most_common():
+            print_note(f"  {count} {SKIPPED.get(code, code)}")

@@ -167,7 +167,7 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
-    from trueness.files import paired, refused_of
+    from trueness.files import paired, refusal_of_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -196,7 +196,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
                     groups=None if lead.groups is None else lead.groups.of_rows,
                 )
             except ValueError as error:
-                raise refused_of(list(batches.values()), error) from error
+                raise refusal_of_batches(list(batches.values()), error) from error
             report(position, lead)
     return comparer.result()
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from trueness.refusals import InvalidValueError
+
 PROB_PREFIXES = ("p_", "prob_", "probs_", "proba_", "y_prob_", "probability_")
 
 COLUMNS, INDEX = "columns", "index"
@@ -23,14 +25,6 @@ BOOLEANS: dict[Hashable, int] = {"false": 0, "False": 0, "FALSE": 0, "true": 1, 
 SHOWN_CLASSES, SHOWN_ENDS = 20, 3
 
 _SEPARATORS = "_-.:/ "
-
-
-class ColumnError(ValueError):
-    """Columns and classes that do not fit together, and what to do about it."""
-
-    def __init__(self, cause: str, remedy: str) -> None:
-        super().__init__(f"{cause}; {remedy}")
-        self.cause, self.remedy = cause, remedy
 
 
 class Columns(NamedTuple):
@@ -127,10 +121,15 @@ def match_names(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int
     if not any(name.strip().casefold() in loosely for name in wanted):
         return None
     unmatched = next((name for name in wanted if name not in {*columns.names, *columns.endings}), wanted[-1])
-    raise ColumnError(
-        f"{what} ({listed(wanted)}) and the columns here ({listed(columns.names)}) match only in part: "
-        f"{unmatched!r} is none of them",
+    raise InvalidValueError(
+        "unmatched-columns",
+        "{what!t} ({wanted}) and the columns here ({columns}) match only in part: {unmatched!r} is none of them",
         "name the same classes in both, or in none",
+        argument="classes",
+        what=what,
+        wanted=listed(wanted),
+        columns=listed(columns.names),
+        unmatched=unmatched,
     )
 
 
@@ -151,10 +150,14 @@ def label_names(columns: Columns) -> dict[Hashable, int]:
     for names in (columns.endings, columns.names):
         for index, name in enumerate(names):
             if index_of.setdefault(name, index) != index:
-                raise ColumnError(
-                    f"the label {name!r} may mean the column {columns.names[index]!r} or "
-                    f"{columns.names[index_of[name]]!r}",
+                raise InvalidValueError(
+                    "ambiguous-columns",
+                    "the label {label!r} may mean the column {second!r} or {first!r}",
                     "list the classes in the order of the columns",
+                    argument="classes",
+                    label=name,
+                    second=columns.names[index],
+                    first=columns.names[index_of[name]],
                 )
     numbers = columns.numbers
     if numbers is None:
@@ -169,10 +172,14 @@ def require_index(columns: Columns) -> None:
     if numbers is None or numbers == list(range(len(numbers))):
         return
     first, last = columns.endings[0], columns.endings[-1]
-    raise ColumnError(
-        f"labels are numbers and the columns end in {first} to {last}, so that label 1 may mean two columns",
-        f"pass classes='columns' if label {first} means the column that ends in {first}, or classes='index' if "
-        "labels count the columns from 0",
+    raise InvalidValueError(
+        "ambiguous-columns",
+        "labels are numbers and the columns end in {first} to {last}, so that label 1 may mean two columns",
+        "pass {classes_columns} if label {first} means the column that ends in {first}, or {classes_index} if labels "
+        "count the columns from 0",
+        argument="classes",
+        first=first,
+        last=last,
     )
 
 
