@@ -121,11 +121,11 @@ class TestAFurtherMetric:
 
         result: Any = tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
         display = ForestDisplay.from_assessment(result, metric="top")
-        assert display.reading.x_label == "top-label, debiased"
-        assert display.reading.whole is not None
-        assert display.reading.whole.value == result.top.debiased
+        assert display.data.x_label == "top-label, debiased"
+        assert display.data.whole is not None
+        assert display.data.whole.value == result.top.debiased
         pairs = tn.compare(Y_TRUE, MODELS, rng=3, resamples=99).plot(metric="top")
-        assert pairs.reading.x_label == "difference in top-label, debiased"
+        assert pairs.data.x_label == "difference in top-label, debiased"
 
     @pytest.mark.sklearn
     def test_as_a_scorer(self) -> None:

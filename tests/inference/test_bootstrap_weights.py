@@ -6,7 +6,14 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.poisson import BLOCK_ROWS, SLOTS, ClusterWeights, RowWeights, identity, stream_key
+from trueness.inference.bootstrap_weights import (
+    BLOCK_ROWS,
+    SLOTS,
+    ClusterWeights,
+    RowWeights,
+    identity,
+    stream_key,
+)
 
 
 @pytest.mark.simulation

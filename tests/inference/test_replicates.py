@@ -6,7 +6,7 @@ import numpy as np
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.inference.poisson import ClusterWeights
+from trueness.inference.bootstrap_weights import ClusterWeights
 from trueness.inference.replicates import replicate
 from trueness.rows import Rows
 

@@ -125,11 +125,13 @@ class TestVerdicts:
         def verdict(vce=0.9, net=0.9, rce=0.9, ece=0.9, z=0.9):
             return replace(
                 result,
-                vce=replace(result.vce, centred_p_value=vce),
-                net=replace(result.net, centred_p_value=net),
-                ece=replace(result.ece, p_value=ece),
-                rce=replace(result.rce, p_value=rce),
-                rce_w1=replace(result.rce_w1, p_value=rce),
+                estimates={
+                    "vce": replace(result.vce, centred_p_value=vce),
+                    "net": replace(result.net, centred_p_value=net),
+                    "ece": replace(result.ece, p_value=ece),
+                    "rce": replace(result.rce, p_value=rce),
+                    "rce_w1": replace(result.rce_w1, p_value=rce),
+                },
                 log_score_z=replace(result.log_score_z, p_value=z, drawn_p_value=z),
             ).verdict
 

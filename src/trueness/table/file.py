@@ -17,7 +17,7 @@ from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.bins import Edges
 from trueness.ranking import TIES
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table.consistency import damaged, is_int, narrowest, require, require_consistent
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, FloatSum
@@ -53,6 +53,8 @@ def parsed(text: Callable[[], str], name: str) -> Any:
     """The content of a JSON file; `text` is called here, so that an encoding error is refused in the same words."""
     try:
         return _json.parse(text())
+    except Refusal:
+        raise
     except ValueError as error:
         raise InvalidValueError(
             "damaged-file",
