@@ -38,7 +38,7 @@ def run_over(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
 
 def run_on_cluster(arguments: argparse.Namespace) -> Summed:
     """The same tables, made by a running Dask cluster."""
-    from trueness.adapters.dask import connected, sum_files
+    from trueness.adapters.dask import connect, sum_files
     from trueness.files import InputError, check_outputs
     from trueness.files.remote import find_remote
 
@@ -48,7 +48,7 @@ def run_on_cluster(arguments: argparse.Namespace) -> Summed:
     request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
     files = find_remote(arguments.files, arguments.format)
     check_outputs([arguments.output], [file.input.path for file in files])
-    with connected(arguments.dask) as client:
+    with connect(arguments.dask) as client:
         work, summed = sum_files(files, request, rows, plan, client)
     for line in work.choice.found:
         note(line)

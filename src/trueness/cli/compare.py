@@ -127,7 +127,7 @@ def _names(arguments: argparse.Namespace) -> list[str]:
 def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._running import progress
-    from trueness.files import paired, refusal_of_batches
+    from trueness.files import pair_batches, refusal_of_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -146,7 +146,7 @@ def _compared(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
         normalize=arguments.normalize,
     )
     with progress(first.inputs) as report:
-        for position, batches in paired(sources):
+        for position, batches in pair_batches(sources):
             lead = next(iter(batches.values()))
             try:
                 comparer.update(

@@ -16,7 +16,7 @@ from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
 
 
-def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
+def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
     """Batches of equal length, one of each source, with the same labels, and the position in the first source."""
     streams = {name: _Stream(source) for name, source in sources.items()}
     lead, *others = streams

@@ -148,9 +148,7 @@ def sum_source(
             "no-rows",
             "{what}",
             "check {row_filters} and how the files were written",
-            what="no rows are left"
-            if source.choice.where or run.state.skipped
-            else "the files hold no rows",
+            what="no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
         )
     return Summed(run.state.tables, run.state.skipped, run.state.engine)
 
