@@ -29,7 +29,7 @@ def rows(n_rows: int, n_classes: int, seed: int = 0, alpha: float = 0.7):
 
 
 def nasty(n_classes: int, seed: int = 0):
-    """One-hot, uniform, rounded and tiny rows with every label, and a number of rows that is no multiple of eight."""
+    """One-hot, uniform, rounded and tiny rows with every label; their number is not a multiple of eight."""
     rng = np.random.default_rng(seed)
     coarse = np.round(rng.dirichlet([0.3] * n_classes, 90), 1) + 1e-3
     tiny = np.full((40, n_classes), 1e-20)
@@ -231,7 +231,7 @@ def test_sorting_of_lines(item: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 17, 40])
 def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
-    """Engines add in different orders; where that decides, both ask the same function."""
+    """Engines add in different orders; where that matters, the same function decides for both."""
     rng = np.random.default_rng(n_classes)
     y_prob = rng.dirichlet([1.0] * n_classes, 200)
     side = rng.choice([-1.0, 1.0], (200, 1))
@@ -240,15 +240,15 @@ def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
     good = []
     for bins in (10, tn.EqualMass(1)):
         for row in y_prob:
-            told = set()
+            outcomes = set()
             for engine in ("portable", "fused"):
                 try:
                     tn.tabulate([0], row[None], bins=bins, engine=engine)
-                    told.add("good")
+                    outcomes.add("good")
                 except ValueError as error:
-                    told.add(str(error))
-            assert len(told) == 1
-            good += (told == {"good"},)
+                    outcomes.add(str(error))
+            assert len(outcomes) == 1
+            good += (outcomes == {"good"},)
     assert 20 < sum(good) < 380
     among = rows(1000, n_classes)[1]
     among[5::10] = y_prob[np.array(good[:200])][np.arange(100) % sum(good[:200])]
@@ -257,7 +257,7 @@ def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 40, 300])
 @pytest.mark.parametrize(("dtype", "parts"), [("float64", 10**5), ("float16", 2**10)])
-def test_rows_that_miss_1_by_one_unit_are_not_looked_at_twice(
+def test_rows_that_miss_1_by_one_unit_are_not_checked_twice(
     n_classes: int, dtype: str, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decimals of five digits, and a coarse dtype: such sums are common, and a second look takes far longer."""

@@ -17,7 +17,7 @@ from trueness.table import Sums
 from trueness.tabulation import RunningSums
 from trueness.tabulation.engines import compiles
 
-WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
+BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
 summing some thousands of values, and several threads pay off from half a million values on."""
 
@@ -29,33 +29,33 @@ class HostSums:
         self.reading = reading
         # One engine for all batches: V of a row must not depend on the size of its batch.
         self.engine = "fused" if compiles(spec.variation for spec in reading.specs) else "portable"
-        self._running, self._waiting = RunningSums(reading.specs, self.engine), _Waiting()
+        self._running, self._buffer = RunningSums(reading.specs, self.engine), _Buffer()
         self._skipped: IntArray = np.zeros(N_REASONS, np.int64)
 
     @property
-    def n_waiting(self) -> int:
+    def n_buffered(self) -> int:
         """The number of rows in the buffer."""
-        return self._waiting.n_rows
+        return self._buffer.n_rows
 
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
-        room = WAITING_VALUES if n_threads == 1 else WAITING_FOR_THREADS
+        room = BUFFER_VALUES if n_threads == 1 else BUFFER_VALUES_FOR_THREADS
         if rows.size >= room // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
-        if not self._waiting.takes(rows, eps):
-            self._sum_waiting(n_threads)
+        if not self._buffer.takes(rows, eps):
+            self._sum_buffered(n_threads)
             self.reading.thresholds(eps)  # raises now instead of when the rows are summed
-            self._waiting.open(rows, eps, room)
+            self._buffer.open(rows, eps, room)
         while len(rows):
-            n = self._waiting.put(rows, labels)
-            if self._waiting.is_full:
-                self._sum_waiting(n_threads)
+            n = self._buffer.put(rows, labels)
+            if self._buffer.is_full:
+                self._sum_buffered(n_threads)
             rows, labels = rows[n:], labels[n:]
 
     def take(self, n_threads: int) -> tuple[IntArray, IntArray] | None:
         """The words and totals of the rows added since the last call; None if there were none."""
-        self._sum_waiting(n_threads)
+        self._sum_buffered(n_threads)
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
@@ -68,13 +68,13 @@ class HostSums:
 
     def forget(self) -> None:
         """Drop all rows that were added."""
-        self._waiting.forget()
+        self._buffer.forget()
         self._running.take()
         self._skipped[:] = 0
 
-    def _sum_waiting(self, n_threads: int) -> None:
-        if self._waiting.n_rows:
-            self._sum(*self._waiting.take(), self._waiting.eps, n_threads)
+    def _sum_buffered(self, n_threads: int) -> None:
+        if self._buffer.n_rows:
+            self._sum(*self._buffer.take(), self._buffer.eps, n_threads)
 
     def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum the good rows; bad rows are skipped and counted, ignored rows only skipped."""
@@ -86,7 +86,7 @@ class HostSums:
             self._skipped += self._running.add(these, n_threads)[list(self.reading.reasons)]
 
 
-class _Waiting:
+class _Buffer:
     """A buffer of rows. They are copied, since the caller may reuse their memory; it is allocated on first use.
 
     All rows in it have the same dtype and the same `eps`, the rounding of the predictions.
