@@ -42,7 +42,9 @@ def _open(input: Input, _options: ReadOptions) -> ArraysReader:
             file=input.name,
         )
     places = {name: f"{quoted(name)} in {input.name}" for name in members}
-    openers = {name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()}
+    openers = {
+        name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()
+    }
     return ArraysReader(input.name, openers)
 
 
