@@ -29,7 +29,7 @@ def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict
             longer = next(name for name, length in lengths.items() if length)
             raise InvalidValueError(
                 "wrong-length",
-                "{shorter} has {n_rows} rows, and {longer} has more",
+                "{shorter} has fewer rows than {longer}: {n_rows}",
                 "compare predictions for the same rows",
                 shorter=ended[0],
                 n_rows=streams[ended[0]].done,
