@@ -80,12 +80,12 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
         return int(kernel(block, tolerance, low, scale, values[start:stop], cells, *memory))
 
     for start, stop in spans:
-        for _ in _judged(rows, start, stop, run):
+        for _ in _run_and_check(rows, start, stop, run):
             continue
     return cells
 
 
-def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
+def _run_and_check(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
     """Run a kernel over rows and yield how far it came, again and again; an error where `Rows` refuses a row.
 
     The kernel adds in another order than `Rows` does, so that where a sum is within rounding of the tolerance the eight
@@ -94,8 +94,8 @@ def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], 
     """
     rounding = sum_rounding(rows.n_classes)
     while start < stop:
-        doubtful = run(start, stop, rows.sum_tolerance - rounding)
-        start = stop if doubtful < 0 else start + doubtful
+        first_unsure = run(start, stop, rows.sum_tolerance - rounding)
+        start = stop if first_unsure < 0 else start + first_unsure
         yield start
         if start < stop:
             end = min(start + WIDTH, stop)
@@ -164,7 +164,7 @@ class Pass:
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
         self.reached = start
-        for reached in _judged(rows, start, stop, partial(self._run, rows)):
+        for reached in _run_and_check(rows, start, stop, partial(self._run, rows)):
             self.reached = reached
 
     def _run(self, rows: Rows, start: int, stop: int, tolerance: float) -> int:
