@@ -109,7 +109,9 @@ def one_process(paths: list[str]) -> tuple[Run, Any]:
 
     def work() -> Any:
         source = Source(find_inputs(paths).files, Request(), RowOptions())
-        return sum_source(source, Plan.of(engine="fused", n_threads=1, with_confidence=False)).tables.whole[0]
+        return sum_source(
+            source, Plan.of(engine="fused", n_threads=1, with_confidence=False)
+        ).tables.whole.by_variation
 
     return best("one process", 1, work), work()
 

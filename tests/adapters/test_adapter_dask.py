@@ -111,7 +111,7 @@ def test_lists_of_python_are_found_by_their_first_row() -> None:
         assert adapter.tabulate(collection(of=listed), "y", "scores", **PORTABLE) == one_process()
 
 
-def test_objects_that_are_no_lists() -> None:
+def test_objects_that_are_not_lists() -> None:
     import dask
     import pandas as pd
 
@@ -224,7 +224,7 @@ def test_assess_gives_the_answer_of_one_process(variation: str, bins: Any) -> No
     assert adapter.assess(collection(), "y", "p_*", by="g", **exact, **options) == expected
 
 
-def test_arrays_cut_anyhow() -> None:
+def test_arrays_in_blocks_of_any_shape() -> None:
     import dask.array as da
 
     y_prob, y_true = da.from_array(Y_PROB, chunks=(700, 4)), da.from_array(Y_TRUE, chunks=1100)
@@ -250,7 +250,7 @@ def test_arrays_of_unknown_length_and_of_one_column() -> None:
         adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
 
 
-def test_arrays_want_arrays_beside_them() -> None:
+def test_labels_of_arrays_must_be_arrays() -> None:
     import dask.array as da
 
     y_prob = da.from_array(Y_PROB, chunks=(700, 4))
@@ -359,7 +359,7 @@ def test_arrays_of_different_lengths() -> None:
         adapter.tabulate(y_prob, y_true)
 
 
-def test_labels_that_are_no_classes_are_refused_in_python_s_terms() -> None:
+def test_unknown_labels_are_refused_in_python_s_terms() -> None:
     named = collection(of=whole().assign(y="cat"))
     with pytest.raises(Refusal, match=r"got 'cat'; classes gives their names") as caught:
         adapter.tabulate(named, "y", "p_*")

@@ -145,7 +145,7 @@ def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
         pass
 
 
-def test_the_command_takes_the_same_road(
+def test_the_command_on_a_cluster_writes_the_same_file(
     client: Any, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     address = client.scheduler.address
@@ -174,7 +174,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is for runs in one process"),
     ],
 )
-def test_the_command_says_what_is_wrong(
+def test_refusals_of_the_command(
     shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
 ) -> None:
     assert main(["tabulate", str(shards / "b.csv"), "-o", str(tmp_path / "t.json"), *more]) == 2
@@ -182,7 +182,7 @@ def test_the_command_says_what_is_wrong(
     assert not (tmp_path / "t.json").exists()
 
 
-def test_an_address_without_meaning_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_invalid_address_leaves_no_client_behind(tmp_path: Path) -> None:
     """A client that was begun and never finished would wait 20 seconds at the end, and print a traceback."""
     path = tmp_path / "x.csv"
     path.write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Spark: the table of one process, whatever the partitions and whoever dies on the way; rows never reach the driver."""
+"""Spark: the table of one process, whatever the partitions and which worker dies; rows never reach the driver."""
 
 import os
 import re
@@ -139,7 +139,7 @@ def test_array_and_vector_columns(session: Any, data: Any) -> None:
         adapter.tabulate(vectors.limit(0), "y", "of a model", **PORTABLE)
 
 
-def test_names_that_mean_something_to_sql(data: Any) -> None:
+def test_names_with_characters_of_sql(data: Any) -> None:
     odd = data.withColumnsRenamed({name: f"p.`{name}` x" for name in PROBS} | {"y": "the.label"})
     assert adapter.tabulate(odd, "the.label", "p.*", classes="index", **PORTABLE) == one_process()
 
@@ -182,7 +182,7 @@ def test_the_fused_engine(data: Any) -> None:
     assert adapter.tabulate(data, "y", "p_*") == tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
 
 
-def test_no_row_comes_to_the_driver(session: Any, data: Any) -> None:
+def test_no_row_is_sent_to_the_driver(session: Any, data: Any) -> None:
     """Spark itself refuses results of more than `RESULT_BYTES`: the rows are, the tables are not."""
     from py4j.protocol import Py4JJavaError
 
@@ -209,7 +209,7 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
         tabulate(data)
     assert "--" not in str(caught.value)
     with pytest.raises(Refusal, match=r"^partition \d+, row \d+: y_prob is 7\.0 in class 3"):
-        tabulate(data.repartition(3))  # after a shuffle nobody knows the file
+        tabulate(data.repartition(3))  # after a shuffle the file is unknown
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any,
     assert table == one_process(variation=measure)
 
 
-def test_the_rows_of_the_tests_are_what_they_should_be() -> None:
+def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:
     assert np.array_equal(whole()[PROBS].to_numpy(), Y_PROB)
     assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
 

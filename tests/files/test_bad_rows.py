@@ -38,12 +38,12 @@ BAD_CSV = {
 
 @pytest.mark.parametrize("name", BAD_CSV)
 def test_bad_rows_of_csv(tmp_path: Path, name: str) -> None:
-    row, told, reason = BAD_CSV[name]
+    row, expected, reason = BAD_CSV[name]
     path = csv(tmp_path / "x.csv", *ROWS, row, *ROWS)
     request = {"classes": "index"} if name == "label in words" else {}
     error = refused(path, **request)
     assert error.cause.startswith(f"{path}, row 10: "), error.cause
-    assert told in error.cause
+    assert expected in error.cause
     assert "--on-bad-rows skip" in error.remedy or "class ind" in error.remedy
     left = summed(path, skip=True, **request)
     assert left.skipped == Counter({reason: 1})
@@ -140,7 +140,7 @@ def test_rows_are_skipped_that_validation_refuses_and_no_others(
         assert (row + 1 not in kept) == refused, (y_prob[row], data[row, 3])
 
 
-def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
+def test_rows_that_are_not_utf8(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(
         b"y,p_0,p_1\n" + b"0,0.25,0.75\n" * 9 + b"0,0.\xff5,0.5\n1,\xff\xfe\n" + b"0,0.25,0.75\n" * 9
@@ -154,7 +154,7 @@ def test_rows_that_are_no_utf8(tmp_path: Path, capfd: Any) -> None:
     assert capfd.readouterr().err == ""
 
 
-def test_log_probabilities_are_refused_in_their_own_words(tmp_path: Path) -> None:
+def test_refusals_of_log_probabilities(tmp_path: Path) -> None:
     path = csv(tmp_path / "x.csv", "0,-0.6931471805599453,-0.6931471805599453", "0,1.5,-3")
     error = refused(path, scale="logprobs")
     assert error.cause == f"{path}, row 2: exp of the prediction is 4.4816890703380645 in class 0"
@@ -177,7 +177,7 @@ def test_percentages_are_refused_with_the_remedy(tmp_path: Path) -> None:
     assert "--percent" in refused(single).remedy
 
 
-def test_text_that_is_no_percentage(tmp_path: Path) -> None:
+def test_text_that_is_not_a_percentage(tmp_path: Path) -> None:
     path = csv(tmp_path / "x.csv", "0,85%,15%", "0,about 80,20", "1,,5", head="y,p_0,p_1")
     assert "row 2: column 'p_0' is not a number, got 'about 80'" in refused(path, scale="percent").cause
     left = summed(path, skip=True, scale="percent")

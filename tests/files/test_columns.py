@@ -30,7 +30,7 @@ class TestRefusedColumns:
             assert "did you mean" in refused(path, **request).remedy
 
     @pytest.mark.parametrize(
-        ("head", "request_", "told"),
+        ("head", "request_", "expected"),
         [
             ("y,label,p_0,p_1", {}, "several columns that may be the labels"),
             ("a,p_0,p_1", {}, "no column of"),
@@ -53,9 +53,9 @@ class TestRefusedColumns:
             ("1,85%,15%", {}, "holds numbers and no names"),
         ],
     )
-    def test_nothing_is_guessed(self, tmp_path: Path, head: str, request_: Any, told: str) -> None:
+    def test_nothing_is_guessed(self, tmp_path: Path, head: str, request_: Any, expected: str) -> None:
         row = ",".join(["0"] + ["0.5"] * head.count(","))
-        assert told in refused(csv(tmp_path / "x.csv", row, head=head), **request_).cause
+        assert expected in refused(csv(tmp_path / "x.csv", row, head=head), **request_).cause
 
     def test_labels_that_are_names_need_classes_of_a_list(self, tmp_path: Path) -> None:
         (tmp_path / "x.jsonl").write_text('{"y": "cat", "p": [0.5, 0.5]}\n')
@@ -70,7 +70,7 @@ class TestRefusedColumns:
         assert "label is not one of the classes, got '0'" in error.cause
         assert "in the order of a list in --probs" in error.remedy
 
-    def test_the_first_line_is_data_only_if_that_is_said(self, tmp_path: Path) -> None:
+    def test_the_first_line_is_data_only_without_a_header(self, tmp_path: Path) -> None:
         path = tmp_path / "x.csv"
         path.write_text("0.25,0.75,1\n" + "0.5,0.5,0\n" * 9)
         assert "--no-header" in refused(path, label="1").remedy
@@ -115,10 +115,10 @@ class TestRefusedColumns:
     def test_a_column_is_not_named_for_two_roles(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", *["0,0.5,0.5,2"] * 5, head="y,p_0,p_1,w")
         for skip in (False, True):
-            told = refused(path, skip=skip, weight="w", by=("w",))
-            assert told.cause == "column 'w' is named for both --sample-weight and --groups"
-            told = refused(path, skip=skip, label="y", probs="p_0,y")
-            assert told.cause == "column 'y' is named for both --probs and --label"
+            error = refused(path, skip=skip, weight="w", by=("w",))
+            assert error.cause == "column 'w' is named for both --sample-weight and --groups"
+            error = refused(path, skip=skip, label="y", probs="p_0,y")
+            assert error.cause == "column 'y' is named for both --probs and --label"
 
     def test_numbers_are_written_in_digits(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,50,50", "1_0,50,50")
@@ -254,7 +254,7 @@ class TestChosenColumns:
         path = same.written(tmp_path / f"x.{ending}", {"y": labels, "p": p[:, 1]})
         assert tables(tmp_path, path)[0] == tn.tabulate(y, p[:, 1])
 
-    def test_a_space_after_a_comma_is_no_part_of_a_name(self, tmp_path: Path) -> None:
+    def test_a_space_after_a_comma_does_not_belong_to_a_name(self, tmp_path: Path) -> None:
         path, lines = tmp_path / "x.csv", ["y, p_bird, p_cat, p_dog, site"]
         for label, row in zip(same.Y_TRUE.tolist(), same.Y_PROB.tolist(), strict=True):
             lines.append(", ".join([same.NAMES[label], *map(str, row), "ab"[label % 2]]))
@@ -314,7 +314,7 @@ def test_columns_that_are_not_one_value_a_row(tmp_path: Path, name: str, option:
 
 
 @pytest.mark.parametrize("option", ["--by", "--label", "--where"])
-def test_text_of_numpy_that_is_no_text(tmp_path: Path, option: str, capsys: Any) -> None:
+def test_invalid_characters_of_numpy(tmp_path: Path, option: str, capsys: Any) -> None:
     beyond = np.array([0x110000, 0x41], "<u4").view("<U1")
     np.savez(tmp_path / "x.npz", y=[0, 1], p=np.full((2, 2), 0.5), odd=beyond)
     value = "odd = A" if option == "--where" else "odd"

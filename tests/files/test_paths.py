@@ -123,7 +123,7 @@ class TestSeveralFiles:
     @pytest.mark.parametrize("pattern", ["data", "data/*/*.npz", "data/**/*.npz", "data/*/1.npz", "d*"])
     @pytest.mark.parametrize("mode", [0o000, 0o444], ids=["closed", "names only"])
     def test_a_folder_that_cannot_be_read_is_refused(self, tmp_path: Path, pattern: str, mode: int) -> None:
-        """In a process that permissions stop, whoever runs the tests."""
+        """In a process without privileges, also if an administrator runs the tests."""
         for number in range(2):
             folder = tmp_path / "data" / str(number)
             folder.mkdir(parents=True)
@@ -141,7 +141,7 @@ class TestSeveralFiles:
         ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr
 
-    def test_a_folder_is_not_taken_for_the_labels(self, tmp_path: Path) -> None:
+    def test_a_folder_name_is_not_the_label_column(self, tmp_path: Path) -> None:
         folder = tmp_path / "target=quality"
         folder.mkdir()
         (folder / "x.csv").write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
@@ -157,16 +157,16 @@ class TestSeveralFiles:
 
 
 class TestPaths:
-    def test_names_that_mean_nothing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_names_without_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         csv(tmp_path / "preds.csv", "0,0.5,0.5")
-        for names, told in (
+        for names, expected in (
             (["pred.csv"], "did you mean 'preds.csv'"),
             (["*.parquet"], "no file matches"),
             (["none/x.csv"], "no folder 'none'"),
             (["preds.csv", "./preds.csv"], "named twice"),
         ):
-            with pytest.raises(Refusal, match=told):
+            with pytest.raises(Refusal, match=expected):
                 find_inputs(names)
         (tmp_path / "empty").mkdir()
         with pytest.raises(Refusal, match="holds no file"):
@@ -189,7 +189,7 @@ class TestPaths:
         assert "--label-file" in refused(tmp_path / "x.npy").remedy
 
 
-def test_a_file_whose_name_is_no_text(tmp_path: Path, capsys: Any) -> None:
+def test_a_file_whose_name_is_not_utf8(tmp_path: Path, capsys: Any) -> None:
     folder = os.fsencode(tmp_path) + b"/hive/site=\xff"
     os.makedirs(folder)
     with open(folder + b"/x.csv", "w", encoding="utf-8") as file:

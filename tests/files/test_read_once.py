@@ -82,7 +82,7 @@ class TestReadOnce:
     def test_a_format_that_is_not_read_from_front_to_back(
         self, tmp_path: Path, name: str, capsys: Any
     ) -> None:
-        """Refused before the pipe is opened: nobody writes to it, and opening it would wait for that."""
+        """Refused before the pipe is opened, which would wait for a writer."""
         file = "x.npy" if name == "npy" else same.FORMATS[name][0]
         os.mkfifo(tmp_path / file)
         assert main(["tabulate", str(tmp_path / file), "-o", str(tmp_path / "t.json")]) == 2

@@ -116,7 +116,7 @@ class TestScales:
         np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole[:, 1])
         assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole[:, 1] / 100)
 
-    def test_weights_beside_percentages(self, tmp_path: Path) -> None:
+    def test_weights_with_percentages(self, tmp_path: Path) -> None:
         columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
         path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
         got = tables(tmp_path, path, "--percent", "--weight", "w")[0]
@@ -273,7 +273,7 @@ def test_a_group_in_each_row_is_refused_before_it_is_summed(
         )
 
 
-def test_names_of_groups_do_not_speak_to_the_terminal(tmp_path: Path, capsys: Any) -> None:
+def test_control_characters_in_names_of_groups_are_escaped(tmp_path: Path, capsys: Any) -> None:
     """Control characters, a turned direction of writing, half a surrogate pair: printed by their codes."""
     y_true, y_prob = tn.simulate.calibrated(900, [5, 1, 1], rng=0)
     sites = np.array(["a\x1b[31m", "b\u202e", "c\udc80"])[np.arange(900) % 3]

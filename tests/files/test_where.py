@@ -153,7 +153,7 @@ class TestConditions:
 
 class TestRefusedConditions:
     @pytest.mark.parametrize("where", ["age", ">= 3", ""])
-    def test_what_is_no_condition(self, where: str) -> None:
+    def test_text_that_is_not_a_condition(self, where: str) -> None:
         from trueness.files import parse_condition
 
         with pytest.raises(Refusal, match="not a condition"):
@@ -198,6 +198,6 @@ class TestRefusedConditions:
         for text in ("ok = true", "name = 'a'", "y_true in 0,7"):
             assert summed(path, where=(parse_condition(text),)).tables.n_rows == 1
         assert "compares numbers or dates" in refused(path, where=(parse_condition("name < b"),)).cause
-        told = refused(path, where=(parse_condition("name < 3"),))
-        assert told.cause.startswith(f"{path}, row 1: column 'name' is 'a'")
-        assert "= or in" in told.remedy
+        error = refused(path, where=(parse_condition("name < 3"),))
+        assert error.cause.startswith(f"{path}, row 1: column 'name' is 'a'")
+        assert "= or in" in error.remedy

@@ -56,7 +56,7 @@ class TestStrayQuotes:
     @pytest.mark.parametrize(
         "other", ['0,0.5,0.5,"b"', '0,0.5,0.5,"b'], ids=["a good one", "another stray one"]
     )
-    def test_two_quotes_do_not_swallow_what_lies_between(
+    def test_rows_between_two_quotes_are_not_lost(
         self, tmp_path: Path, other: str, skip: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A stray quote ends at the next one, whose text then follows the closing quote."""
@@ -80,7 +80,7 @@ class TestStrayQuotes:
         path = csv(tmp_path / "x.csv", *SITED, head='y,p_0,p_1,"site')
         assert "the first line" in refused(path).cause
 
-    def test_a_quote_that_is_not_closed_within_reason(
+    def test_a_quote_that_is_not_closed_within_the_longest_line(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in ("BLOCK_BYTES", "MAX_BLOCK_BYTES"):
@@ -96,7 +96,7 @@ class TestStrayQuotes:
     cuts=st.lists(st.integers(1, 20), min_size=60, max_size=60),
 )
 def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> None:
-    """pyarrow judges: blocks cut at the ends of rows hold, one after another, the rows of the whole text."""
+    """The oracle is pyarrow: blocks that are cut at the ends of rows hold the rows of the whole text."""
 
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -138,9 +138,9 @@ def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> Non
 def test_another_separator_is_named(tmp_path: Path, ending: str, separator: str, remedy: str) -> None:
     path = tmp_path / f"x.{ending}"
     path.write_text("\n".join(separator.join(line) for line in (["y", "p_0", "p_1"], ["0", "0.5", "0.5"])))
-    told = message(path)
-    assert f"separated by {separator!r}" in told
-    assert remedy in told
+    printed = message(path)
+    assert f"separated by {separator!r}" in printed
+    assert remedy in printed
 
 
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,6 +159,6 @@ def test_text_of_a_file_cannot_write_to_the_terminal(tmp_path: Path, capsys: Any
     assert "\x1b" not in capsys.readouterr().err
     (tmp_path / "x.csv").write_bytes(b"y,p_0,p_1\n0,0.5,0.5\n0,0.5,0.5\n0,\x1b[2J,0.5\n")
     assert main(["tabulate", str(tmp_path / "x.csv"), "-o", str(tmp_path / "t.json")]) == 2
-    told = capsys.readouterr().err
-    assert "row 3: '\\x1b[2J' is not a number" in told
-    assert "\x1b" not in told
+    printed = capsys.readouterr().err
+    assert "row 3: '\\x1b[2J' is not a number" in printed
+    assert "\x1b" not in printed

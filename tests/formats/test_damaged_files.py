@@ -69,17 +69,17 @@ class TestFiles:
         np.savez(tmp_path / "x.npz", y_true=np.zeros(0), y_prob=np.zeros((0, 3)))
         assert "hold no rows" in refused(tmp_path / "x.npz").cause
 
-    def test_an_empty_file_among_others_is_told(self, tmp_path: Path) -> None:
+    def test_an_empty_file_among_others_is_reported(self, tmp_path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         table = pa.table({"y": [0], "p": [[0.5, 0.5]]})
         pq.write_table(table.slice(0, 0), tmp_path / "a.parquet")
         pq.write_table(table, tmp_path / "b.parquet")
-        told: list[str] = []
-        source = Source(find_inputs([str(tmp_path)]).files, Request(), RowOptions(), remarks=told.append)
+        printed: list[str] = []
+        source = Source(find_inputs([str(tmp_path)]).files, Request(), RowOptions(), remarks=printed.append)
         assert sum_source(source, Plan()).tables.n_rows == 1
-        assert told == [f"{tmp_path / 'a.parquet'} holds no rows"]
+        assert printed == [f"{tmp_path / 'a.parquet'} holds no rows"]
 
     def test_nothing_is_left(self, tmp_path: Path) -> None:
 
@@ -105,7 +105,7 @@ def test_an_npy_file_that_is_cut_off(tmp_path: Path, capsys: Any) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 @pytest.mark.parametrize("skip", [False, True])
-def test_names_of_columns_that_are_no_utf_8(tmp_path: Path, encoding: str, skip: bool) -> None:
+def test_names_of_columns_that_are_not_utf8(tmp_path: Path, encoding: str, skip: bool) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode(encoding))
     if skip:  # read as they are, with a mark for what is no text
@@ -183,6 +183,6 @@ def test_a_page_that_was_changed_is_refused_with_the_name_of_the_file(tmp_path: 
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
-    told = capsys.readouterr().err
-    assert f"{path} cannot be read, it may be damaged" in told
-    assert "CRC checksum" in told
+    printed = capsys.readouterr().err
+    assert f"{path} cannot be read, it may be damaged" in printed
+    assert "CRC checksum" in printed

@@ -38,7 +38,7 @@ def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_npy_with_labels_beside_it(tmp_path: Path, order: Any) -> None:
+def test_npy_with_a_label_file(tmp_path: Path, order: Any) -> None:
     np.save(tmp_path / "p.npy", np.array(same.Y_PROB, order=order))
     np.save(tmp_path / "y.npy", same.Y_TRUE)
     assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy") == EXPECTED

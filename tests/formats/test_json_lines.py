@@ -13,7 +13,7 @@ pytestmark = pytest.mark.cli
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         (b'{"y": 0, "p": [0.5, 0.', "not JSON"),
         (b"[1, 2]", "not a JSON object"),
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.cli
 )
 @pytest.mark.parametrize("first_block", [False, True])
 def test_bad_lines_of_json(
-    tmp_path: Path, line: bytes, told: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, line: bytes, expected: str, first_block: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not first_block:
         monkeypatch.setattr("trueness.formats._text_stream.BLOCK_BYTES", 64)
@@ -33,14 +33,14 @@ def test_bad_lines_of_json(
     path = tmp_path / "x.jsonl"
     path.write_bytes(good * 20 + b"\n" + line + b"\n" + good * 5)
     error = refused(path)
-    assert f"row 21: {told}" in error.cause
+    assert f"row 21: {expected}" in error.cause
     assert len(error.cause) < 500
     left = summed(path, skip=True)
     assert left.skipped == Counter({"unreadable-row": 1})
     assert left.tables.whole.by_variation == tn.tabulate([1] * 25, [[0.25, 0.75]] * 25)
 
 
-def test_json_has_no_bad_rows_that_are_good(tmp_path: Path) -> None:
+def test_unusual_json_that_is_valid(tmp_path: Path) -> None:
     """Whole numbers, nulls in other fields, blank lines and a last line without an end are all fine."""
     lines = [
         json.dumps({"y": 1, "p": [0, 1], "note": None}),
@@ -69,7 +69,7 @@ class TestDatesInJson:
             assert left.tables.n_rows == 30_000
         assert sorted(map(str, left.tables.groups))[:2] == ["2026-01-01", "2026-01-02"]
 
-    def test_a_text_that_is_no_date_is_as_good(self, tmp_path: Path) -> None:
+    def test_dates_and_other_texts_in_one_column(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
         path.write_text("\n".join([*DATED, DATED[0].replace("2026-01-01", "unknown")]))
         assert {"unknown", "2026-01-28"} <= set(summed(path, by="day").tables.groups)
@@ -79,7 +79,7 @@ class TestDatesInJson:
     "line", ['{"y": 0, "p": [0.5, 0.5]} {"y": 0, "p": [0.5, 0.5]}', '{"y": 0,\n"p": [0.5, 0.5]}']
 )
 def test_a_line_is_an_object(tmp_path: Path, line: str) -> None:
-    """Two in a line, or one in two lines, are bad whatever lines are beside them."""
+    """Two in a line, or one in two lines, are bad, whatever the other lines."""
     path, good = tmp_path / "x.jsonl", '{"y": 1, "p": [0.25, 0.75]}\n'
     path.write_text(good * 3 + line + "\n" + good * 2)
     assert "row 4: not" in refused(path).cause

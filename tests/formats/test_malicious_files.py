@@ -37,7 +37,7 @@ class Harmful:
 
 
 def npy(shape: Any, descr: Any = "<f8", data: bytes = b"", order: bool = False) -> bytes:
-    """The bytes of an array whose header may lie."""
+    """The bytes of an array whose header may be wrong."""
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(stream, {"descr": descr, "fortran_order": order, "shape": shape})
     return stream.getvalue() + data
@@ -67,7 +67,7 @@ def test_a_pickle_is_not_read(tmp_path: Path) -> None:
     assert not target.exists()
 
 
-def test_a_pickle_that_nobody_asked_for_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_pickle_in_another_array_is_ignored(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=np.full((2, 2), 0.5), extra=np.array([{}], object))
     source = Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(), RowOptions())
     assert sum_source(source, Plan()).tables.n_rows == 2
@@ -102,7 +102,7 @@ def test_a_pickle_that_nobody_asked_for_is_no_obstacle(tmp_path: Path) -> None:
         "short",
     ],
 )
-def test_headers_that_lie(tmp_path: Path, y_prob: bytes) -> None:
+def test_wrong_headers(tmp_path: Path, y_prob: bytes) -> None:
     message(npz(tmp_path / "x.npz", y_true=LABELS, y_prob=y_prob))
     (tmp_path / "x.npy").write_bytes(y_prob)
     (tmp_path / "y.npy").write_bytes(LABELS)
@@ -129,11 +129,11 @@ def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
     The portable engine, for compiling the fused one takes more memory than reading the file does.
     """
     table = str(tmp_path / "t.json")
-    code, told, peak = peak_of("tabulate", str(bomb), "--engine", "portable", "-o", table)
-    assert (code, "row 1:" in told) == (2, True), told
+    code, printed, peak = peak_of("tabulate", str(bomb), "--engine", "portable", "-o", table)
+    assert (code, "row 1:" in printed) == (2, True), printed
     assert peak < 200
-    code, told, peak = peak_of("tabulate", str(bomb), "--logits", "--engine", "portable", "-o", table)
-    assert code == 0, told
+    code, printed, peak = peak_of("tabulate", str(bomb), "--logits", "--engine", "portable", "-o", table)
+    assert code == 0, printed
     assert load_tables(table).n_rows == 10**7
     assert peak < 200
 
@@ -157,7 +157,7 @@ LONG = "x" * 20_000
 
 
 def write_long_texts(path: Path) -> None:
-    """Rows in which one text of 20 000 letters stands again and again, beside 20 000 short ones."""
+    """Rows in which one text of 20 000 letters repeats, with 20 000 short ones in between."""
 
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -201,7 +201,7 @@ def long_texts(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_long_text_in_many_rows_is_held_once(long_texts: Path, tmp_path: Path, options: list[str]) -> None:
     """As NumPy's text a column would take 4.8 GB, as Python's or Arrow's 1.2 GB."""
     table = str(tmp_path / "t.json")
-    code, told, peak = peak_of("tabulate", str(long_texts), *options, "--engine", "portable", "-o", table)
-    assert code == 0, told[-500:]
+    code, printed, peak = peak_of("tabulate", str(long_texts), *options, "--engine", "portable", "-o", table)
+    assert code == 0, printed[-500:]
     assert load_tables(table).n_rows in (60_000, 59_999)
     assert peak < 400

@@ -219,11 +219,11 @@ class TestDamagedTables:
             tn.CalibrationTable.from_dict(content)
 
     @pytest.mark.parametrize("bad", [40.0, "40", None, [40], True], ids=repr)
-    def test_n_rows_of_another_type_is_called_that(self, bad: Any) -> None:
+    def test_n_rows_of_another_type(self, bad: Any) -> None:
         with pytest.raises(ValueError, match=f"n_rows must be a whole number, got {type(bad).__name__}"):
             tn.CalibrationTable.from_dict(edited("first", put(bad, "n_rows")))
 
-    def test_n_rows_that_no_integer_of_the_table_holds(self) -> None:
+    def test_n_rows_that_overflow(self) -> None:
         """8 x 2^61 is 0 in 64 bits."""
         for rows, n_rows in (([2**61] * 4, 2**63), ([2**61] * 8, 0)):
             content = tn.CalibrationTable.empty(tn.tabulate([0], [[1.0, 0.0]], bins=len(rows)).spec).to_dict()
@@ -255,7 +255,7 @@ class TestDamagedTables:
                 tn.CalibrationTable.from_dict(content)
 
     @pytest.mark.parametrize("thing", [None, 3, "table", [], [1, 2], {}])
-    def test_what_is_no_table(self, thing: Any) -> None:
+    def test_values_that_are_not_tables(self, thing: Any) -> None:
         with pytest.raises(ValueError, match="damaged"):
             tn.CalibrationTable.from_dict(thing)
 
@@ -283,12 +283,12 @@ class TestDamagedFiles:
         ],
         ids=lambda text: text[:20] or "nothing",
     )
-    def test_what_is_no_file_of_tables(self, path: Path, text: str) -> None:
+    def test_text_that_is_not_a_file_of_tables(self, path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(ValueError, match=r"table\.json"):
             tn.CalibrationTable.load(path)
 
-    def test_bytes_that_are_no_text(self, path: Path) -> None:
+    def test_bytes_that_are_not_text(self, path: Path) -> None:
         path.write_bytes(b"\xff\xfe\x00\x01" * 50)
         with pytest.raises(ValueError, match=r"table\.json"):
             tn.CalibrationTable.load(path)
@@ -335,7 +335,7 @@ class TestDamagedFiles:
             with pytest.raises(ValueError, match=r"table\.json"):
                 tn.CalibrationTable.load(path)
 
-    def test_the_second_table_is_looked_at_too(self, path: Path) -> None:
+    def test_the_second_table_is_validated_too(self, path: Path) -> None:
         tn.CalibrationTable.save_all([TABLES["first"], TABLES["split"]], path)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["tables"][1]["n_rows"] += 1
@@ -344,7 +344,7 @@ class TestDamagedFiles:
             tn.CalibrationTable.load_all(path)
 
     @pytest.mark.parametrize("thing", [None, 3, [], {}], ids=repr)
-    def test_what_is_no_table_is_numbered(self, path: Path, thing: Any) -> None:
+    def test_an_entry_that_is_not_a_table_is_numbered(self, path: Path, thing: Any) -> None:
         tn.CalibrationTable.save_all([TABLES["first"], TABLES["split"]], path)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["tables"].append(thing)

@@ -25,7 +25,7 @@ from trueness.refusals import Refusal
         "not JSON",
     ],
 )
-def test_saved_groups_are_looked_at(tmp_path: Path, text: str) -> None:
+def test_saved_groups_are_validated(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.json").write_text(text)
     with pytest.raises(Refusal):
         load_tables(str(tmp_path / "t.json"))

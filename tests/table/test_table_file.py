@@ -51,7 +51,7 @@ class TestRoundTrip:
         tn.CalibrationTable.save_all(iter(tables), path)
         assert tn.CalibrationTable.load_all(path) == tables
 
-    def test_no_tables_are_not_saved(self, path: Path) -> None:
+    def test_an_empty_list_of_tables_is_refused(self, path: Path) -> None:
         with pytest.raises(ValueError, match="no table"):
             tn.CalibrationTable.save_all([], path)
         assert not path.exists()
@@ -65,7 +65,7 @@ class TestRoundTrip:
         table.save(path)
         assert tn.CalibrationTable.load(path) == table
 
-    def test_a_measure_of_one_s_own_is_asked_for(self, path: Path) -> None:
+    def test_a_user_s_measure_must_be_passed(self, path: Path) -> None:
         mine = tn.Variation("mine", lambda x: 1 - x[..., 0], range=lambda c: (0, 1 - 1 / c))
         table = tn.tabulate(Y_TRUE, Y_PROB, variation=mine)
         table.save(path)
@@ -77,7 +77,7 @@ class TestRoundTrip:
         assert loaded == table
         np.testing.assert_array_equal(loaded.gap, table.gap)
 
-    def test_a_measure_of_one_s_own_beside_a_named_one(self, path: Path) -> None:
+    def test_a_user_s_measure_with_a_named_one(self, path: Path) -> None:
         """A file holds the table by variation and the one by confidence; variation= stands for the first alone."""
         mine = tn.Variation("mine", lambda x: 1 - x[..., 0], range=lambda c: (0, 1 - 1 / c))
         tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=mine), TABLES["confidence"]]
@@ -182,7 +182,7 @@ class TestTheFile:
         TABLES["first"].save(path)
         assert tn.CalibrationTable.load(path) == TABLES["first"]
 
-    def test_a_folder_that_is_not_there(self, tmp_path: Path) -> None:
+    def test_a_missing_folder(self, tmp_path: Path) -> None:
         target = tmp_path / "nowhere" / "table.json"
         with pytest.raises(FileNotFoundError, match=re.escape(f"'{target}'")) as caught:
             TABLES["first"].save(target)

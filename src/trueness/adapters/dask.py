@@ -25,7 +25,7 @@ from trueness.partitions import Options, Part, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
 from trueness.table import CalibrationTable, GroupedTables
 
-__all__ = ["tabulate", "assess", "connected", "sum_files"]
+__all__ = ["tabulate", "assess", "connect", "sum_files"]
 
 SECONDS_TO_ANSWER = 10
 
@@ -167,7 +167,7 @@ def _tables(
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connect(address: str) -> Iterator[Any]:
     """A client connected to a running cluster, for the command."""
     try:
         from distributed import Client

@@ -19,7 +19,7 @@ from trueness._random import Seed
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.files import Batch, Choice
 from trueness.files.source import BATCH_VALUES
-from trueness.formats.arrow import field_of, gathered, pyarrow
+from trueness.formats.arrow import field_of, gather_tables, pyarrow
 from trueness.partitions import Options, Part, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, refusal_of
 from trueness.table import CalibrationTable, GroupedTables
@@ -163,7 +163,7 @@ def _tabulate_partition(batches: Iterable[Any], work: Work) -> Iterator[Any]:
 
 def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:
     done = 0
-    for table in gathered(batches, max(1, BATCH_VALUES // work.n_classes)):
+    for table in gather_tables(batches, max(1, BATCH_VALUES // work.n_classes)):
         columns = dict(zip(work.choice.wanted.names, table.columns, strict=True))
         yield work.batch(columns, table.num_rows, place, first_row=done + 1)
         done += table.num_rows

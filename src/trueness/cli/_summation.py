@@ -41,7 +41,7 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
 
 def sum_on_cluster(arguments: argparse.Namespace) -> Summed:
     """The same tables, computed by a running Dask cluster."""
-    from trueness.adapters.dask import connected, sum_files
+    from trueness.adapters.dask import connect, sum_files
     from trueness.files import check_outputs, find_remote
 
     for option, value in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
@@ -55,7 +55,7 @@ def sum_on_cluster(arguments: argparse.Namespace) -> Summed:
     request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
     files = find_remote(arguments.files, arguments.format)
     check_outputs([arguments.output], [file.input.path for file in files])
-    with connected(arguments.dask) as client:
+    with connect(arguments.dask) as client:
         work, summed = sum_files(files, request, rows, plan, client)
     for line in work.choice.found:
         print_note(line)

@@ -167,7 +167,7 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
-    from trueness.files import paired, refusal_of_batches
+    from trueness.files import pair_batches, refusal_of_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -186,7 +186,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         normalize=arguments.normalize,
     )
     with reading_progress(first.inputs) as report:
-        for position, batches in paired(sources):
+        for position, batches in pair_batches(sources):
             lead = next(iter(batches.values()))
             try:
                 comparer.update(

@@ -4,7 +4,7 @@
 |---|---|
 | `paths`, `folders`, `remote` | which files are meant: names, folders, globs, links, addresses |
 | `request`, `columns`, `_column_search`, `where` | which columns are labels and probabilities, which rows are read |
-| `batches`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
+| `batches`, `_values`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
 | `source` | all files as one stream, read ahead on a thread |
 | `summing`, `exact` | batches to tables: groups, exact bins of equal mass |
 | `_checkpoint`, `_identity` | resuming a run, only with the same files and options |
@@ -17,7 +17,7 @@ The readers are in `trueness.formats`.
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
-from trueness.files._pairing import equal_mass_edges, paired, refusal_of_batches
+from trueness.files._pairing import equal_mass_edges, pair_batches, refusal_of_batches
 from trueness.files.batches import BAD_ROWS, SCALES, SKIPPED, Batch, RowOptions
 from trueness.files.folders import matching_paths
 from trueness.files.paths import Inputs, find_inputs, refuse_twice
@@ -39,7 +39,7 @@ __all__ = [
     "Plan",
     "sum_source",
     "Summed",
-    "paired",
+    "pair_batches",
     "refusal_of_batches",
     "equal_mass_edges",
     "Checkpoint",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.formats.arrow import field_of, nulls_of, plain, pyarrow, viewed
+from trueness.formats.arrow import field_of, nulls_of, numpy_view, plain, pyarrow
 from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
 from trueness.rows.class_columns import text_of
 from trueness.rows.groups import Coded, in_order
@@ -59,7 +59,7 @@ def _coded_arrow(column: Any) -> Coded:
     texts = _texts(column.dictionary)
     if not texts:
         return Coded([""], np.zeros(len(column), np.int64))
-    return in_order(texts, viewed(column.indices.fill_null(0)))
+    return in_order(texts, numpy_view(column.indices.fill_null(0)))
 
 
 def _encoded(column: Any) -> Any:
@@ -101,7 +101,7 @@ def missing_in(column: Any) -> NDArray[np.bool_] | None:
     missing = nulls_of(column)
     if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
         absent = column.dictionary.is_null().to_numpy(zero_copy_only=False)
-        absent = absent[viewed(column.indices.fill_null(0))]
+        absent = absent[numpy_view(column.indices.fill_null(0))]
         missing = absent if missing is None else missing | absent
     return missing
 

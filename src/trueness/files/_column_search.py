@@ -69,7 +69,7 @@ def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | 
     if isinstance(asked, str) and asked in fields:
         return columns_of([asked])
     parts = asked.split(",") if isinstance(asked, str) else asked
-    found = [_meant(fields, part, named, file) for part in parts]
+    found = [_columns_meant(fields, part, named, file) for part in parts]
     if len(found) == 1:
         return found[0]
     probs = [name for columns in found for name in columns.names]
@@ -85,7 +85,7 @@ def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | 
     return columns_of(probs)
 
 
-def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file: str) -> Columns:
+def _columns_meant(fields: Mapping[str, Field], part: str, named: set[str | None], file: str) -> Columns:
     """The columns that one name, glob or range of numbers means."""
     if part not in fields:
         part = part.strip()

@@ -16,7 +16,7 @@ from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
 
 
-def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
+def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
     """Batches of equal length, one of each source, with the same labels, and the position in the first source."""
     streams = {name: _Stream(source) for name, source in sources.items()}
     lead, *others = streams
@@ -29,7 +29,7 @@ def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, 
             longer = next(name for name, length in lengths.items() if length)
             raise InvalidValueError(
                 "wrong-length",
-                "{shorter} has {n_rows} rows, and {longer} has more",
+                "{shorter} has fewer rows than {longer}: {n_rows}",
                 "compare predictions for the same rows",
                 shorter=ended[0],
                 n_rows=streams[ended[0]].done,

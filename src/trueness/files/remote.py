@@ -43,7 +43,7 @@ def find_remote(
     # An absolute path means the same on every machine that has the file.
     found = [Remote(replace(file.input, path=os.path.abspath(file.input.path))) for file in found]
     for path in paths:
-        found += [] if _is_plain(path) else _expanded(path, format, storage_options or {})
+        found += [] if _is_plain(path) else _expand_address(path, format, storage_options or {})
     return found
 
 
@@ -51,7 +51,7 @@ def _is_plain(path: str) -> bool:
     return "::" not in path and ("://" not in path or path.startswith("file://"))
 
 
-def _expanded(url: str, format: str | None, storage_options: Mapping[str, Any]) -> list[Remote]:
+def _expand_address(url: str, format: str | None, storage_options: Mapping[str, Any]) -> list[Remote]:
     import fsspec
 
     try:

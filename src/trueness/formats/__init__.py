@@ -108,7 +108,7 @@ def open_reader(input: Input, options: ReadOptions) -> Reader:
     stream = TextStream(input, tolerant=options.tolerant)
     try:
         first_byte = stream.first_byte()
-        format = format or _usable(_recognised(first_byte))
+        format = format or _usable(_recognise(first_byte))
         assert format.open_text is not None
         return format.open_text(stream, options)
     except BaseException:
@@ -116,7 +116,7 @@ def open_reader(input: Input, options: ReadOptions) -> Reader:
         raise
 
 
-def _recognised(first_byte: bytes) -> str:
+def _recognise(first_byte: bytes) -> str:
     """The name of the text format that begins with this byte."""
     return next((name for name, format in formats().items() if format.first_byte == first_byte), "csv")
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from trueness.formats.arrow import field_of, plain, pyarrow
-from trueness.formats.fields import Field, repeated
+from trueness.formats.fields import Field, duplicates
 from trueness.refusals import InvalidValueError, reason_of
 
 
 @contextmanager
-def explained(file: str) -> Iterator[None]:
+def refuse_unreadable(file: str) -> Iterator[None]:
     """Raise a refusal where pyarrow or the system raises an error about a damaged file."""
     pa = pyarrow()
     try:
@@ -39,7 +39,7 @@ def explained(file: str) -> Iterator[None]:
 
 def fields_of(schema: Any, file: str) -> dict[str, Field]:
     """The columns of an Arrow schema; names must be different."""
-    twice = repeated(schema.names)
+    twice = duplicates(schema.names)
     if twice:
         raise InvalidValueError(
             "duplicate-column",

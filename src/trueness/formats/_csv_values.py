@@ -14,7 +14,7 @@ VALUE = rf"({NUMBER}|{PERCENT}|^\s*([nN][aA][nN]|[tT][rR][uU][eE]|[fF][aA][lL][s
 BOOLEAN = r"^\s*([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\s*$"
 
 
-def written_field(column: Any, name: str, options: ReadOptions, file: str) -> Field:
+def field_of_text(column: Any, name: str, options: ReadOptions, file: str) -> Field:
     """The kind of a column: numbers if most values are, since one typing error does not make a column text."""
     import pyarrow.compute as pc
 
@@ -38,7 +38,7 @@ def written_field(column: Any, name: str, options: ReadOptions, file: str) -> Fi
     return Field("truth" if are_mostly(BOOLEAN) else "text")
 
 
-def trimmed(column: Any) -> Any:
+def trim(column: Any) -> Any:
     """Text without surrounding spaces: a space after a comma does not belong to the value."""
     import pyarrow.compute as pc
 

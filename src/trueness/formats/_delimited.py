@@ -10,13 +10,13 @@ from itertools import chain
 from typing import Any
 
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import explained, fields_of
+from trueness.formats._arrow_files import fields_of, refuse_unreadable
 from trueness.formats._csv_quotes import Quotes
-from trueness.formats._csv_values import VALUE, first_non_number, numbers_or_missing, trimmed, written_field
+from trueness.formats._csv_values import VALUE, field_of_text, first_non_number, numbers_or_missing, trim
 from trueness.formats._format import Predictions
 from trueness.formats._text_stream import TextStream, blocks_of_rows
 from trueness.formats._written_columns import schema_of, tables_of, text_file
-from trueness.formats.arrow import gathered, pyarrow
+from trueness.formats.arrow import gather_tables, pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
 from trueness.formats.inputs import Kind
 from trueness.refusals import InvalidValueError
@@ -62,12 +62,12 @@ class DelimitedReader:
         self._first = next(self._blocks)
         _refuse_other_separator(self._first.partition(b"\n")[0], delimiter, self._name)
         self._written: list[str] | None = None
-        self._fields = self._sampled(self._first)
+        self._fields = self._infer(self._first)
 
-    def _sampled(self, block: bytes) -> dict[str, Field]:
+    def _infer(self, block: bytes) -> dict[str, Field]:
         """The columns, by the first block: numbers if pyarrow infers numbers, or if most values are numbers."""
         sample = self._table(block, self._csv.ConvertOptions())
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             self._written = sample.column_names
         names = self._names(self._written)
         sample = sample.rename_columns(names)
@@ -77,7 +77,7 @@ class DelimitedReader:
         self._invalid.clear()  # they are counted when the rows of the block are returned
         fields = dict.fromkeys(names, Field("number"))
         for number, column in zip(unclear, texts, strict=True):
-            fields[names[number]] = written_field(column, names[number], self._options, self._name)
+            fields[names[number]] = field_of_text(column, names[number], self._options, self._name)
         return fields
 
     def _texts(self, block: bytes, written: list[str]) -> list[Any]:
@@ -114,14 +114,14 @@ class DelimitedReader:
         """The rows of a block; the first block begins with the header, if there is one."""
         self._refuse_misplaced_quotes(block, named=self._has_header(block))
         try:
-            with explained(self._name):
-                return self._parsed(block, converting, self._skip if self._tolerant else None)
+            with refuse_unreadable(self._name):
+                return self._parse(block, converting, self._skip if self._tolerant else None)
         except InvalidValueError:
             if not self._tolerant:
                 self._refuse_bad_row(block, converting)
             raise
 
-    def _parsed(self, block: bytes, converting: Any, handler: Any) -> Any:
+    def _parse(self, block: bytes, converting: Any, handler: Any) -> Any:
         first = block is self._first
         # On one thread it is as fast here, and pyarrow numbers invalid rows.
         reading = self._csv.ReadOptions(
@@ -152,8 +152,8 @@ class DelimitedReader:
         repaired = block.decode("utf-8", "replace").encode()
         if block is self._first:
             self._first = repaired  # so that its header is read as one
-        with explained(self._name):
-            table = self._parsed(repaired, again, note)
+        with refuse_unreadable(self._name):
+            table = self._parse(repaired, again, note)
         if invalid:
             number, expected, actual = invalid[0]
             raise self._row_refusal(
@@ -195,7 +195,7 @@ class DelimitedReader:
 
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, about this many at a time."""
-        for table in gathered(self._tables(wanted), rows):
+        for table in gather_tables(self._tables(wanted), rows):
             yield self._chunk(table, wanted)
 
     def _tables(self, wanted: Wanted) -> Iterator[Any]:
@@ -269,7 +269,7 @@ class DelimitedReader:
         columns = {name: table.column(name) for name in wanted.names}
         if self._tolerant and not self._options.percent:
             columns |= {name: numbers_or_missing(columns[name]) for name in wanted.numbers}
-        columns |= {name: trimmed(columns[name]) for name in (wanted.label, *wanted.texts, *wanted.others)}
+        columns |= {name: trim(columns[name]) for name in (wanted.label, *wanted.texts, *wanted.others)}
         invalid, self._invalid = self._invalid, Counter()
         return Chunk(columns, table.num_rows, self._stream.share, invalid)
 

@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trueness.formats._arrow_files import explained
+from trueness.formats._arrow_files import refuse_unreadable
 from trueness.formats.arrow import pyarrow
 from trueness.formats.inputs import STANDARD_INPUT, Input
 from trueness.refusals import InvalidValueError
@@ -67,7 +67,7 @@ class TextStream:
 
     def _next(self, n_bytes: int) -> bytes:
         while True:
-            with explained(self.name):
+            with refuse_unreadable(self.name):
                 data = bytes(self._source.read(n_bytes))
             if self._repair is None:
                 return data

@@ -72,7 +72,7 @@ def plain(column: Any) -> Any:
     return column.storage if isinstance(column, pa.ExtensionArray) else column
 
 
-def gathered(parts: Iterable[Any], rows: int) -> Iterator[Any]:
+def gather_tables(parts: Iterable[Any], rows: int) -> Iterator[Any]:
     """Tables or record batches concatenated into tables of about this many rows: each table has a fixed cost."""
     pa = pyarrow()
     waiting: list[Any] = []
@@ -99,10 +99,10 @@ def values_of(column: Any) -> Values:
     if missing is not None:
         filler = False if pa.types.is_boolean(column.type) else 0
         column = column.fill_null(pa.scalar(filler, column.type))
-    return Values(viewed(column), missing)
+    return Values(numpy_view(column), missing)
 
 
-def viewed(column: Any) -> NDArray[Any]:
+def numpy_view(column: Any) -> NDArray[Any]:
     """An array without nulls as a NumPy array: a view of its memory for numbers of whole bytes.
 
     `to_numpy` would import pandas, which takes longer than reading most files.

@@ -108,10 +108,10 @@ class Reader(Protocol):
         ...
 
 
-def repeated(names: Sequence[str]) -> list[str]:
+def duplicates(names: Sequence[str]) -> list[str]:
     """Names that occur more than once.
 
-    >>> repeated(["y", "p_0", "p_0"])
+    >>> duplicates(["y", "p_0", "p_0"])
     ['p_0']
     """
     return [name for name, times in Counter(names).items() if times > 1]

@@ -145,7 +145,7 @@ def merge_files(paths: Sequence[str]) -> GroupedTables:
                 first=first,
                 groups_there=_grouping(total),
             )
-        total = _added(total, tables, first, path)
+        total = _add(total, tables, first, path)
     return total
 
 
@@ -153,7 +153,7 @@ def _grouping(tables: GroupedTables) -> str:
     return "has no groups" if tables.by is None else f"has groups by {tables.by!r}"
 
 
-def _added(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> GroupedTables:
+def _add(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> GroupedTables:
     try:
         total = total + tables
         total.whole  # noqa: B018  groups with different names must add up too

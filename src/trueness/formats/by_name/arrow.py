@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueness.formats._arrow_files import columns_of, explained, fields_of, width_of_first
+from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
 from trueness.formats._format import Format, Predictions
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import pyarrow
@@ -21,7 +21,7 @@ class ArrowReader:
     def __init__(self, input: Input, _options: ReadOptions) -> None:
         pa = pyarrow()
         self._path, self._name, self._map = input.path, input.name, None
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             if _is_ipc_file(self._path):
                 # Mapped, because a single batch of an uncompressed file may be as long as the file.
                 with open(self._path, "rb") as file:
@@ -40,7 +40,7 @@ class ArrowReader:
 
     def first_width(self, name: str) -> int | None:
         """The number of values in the first row of a list column."""
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             for batch, _ in self._batches([name]):
                 width = width_of_first(batch.column(0))
                 if width is not None:
@@ -49,7 +49,7 @@ class ArrowReader:
 
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, this many at a time."""
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             for batch, share in self._batches(wanted.names):
                 batch.validate(full=True)  # the offsets of a malicious file may point anywhere
                 for start in range(0, batch.num_rows, rows):

@@ -11,11 +11,11 @@ from typing import Any
 
 from trueness._json import MAX_NESTING, has_deep_line, nesting
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import explained, fields_of, width_of_first
+from trueness.formats._arrow_files import fields_of, refuse_unreadable, width_of_first
 from trueness.formats._format import Format, Predictions
 from trueness.formats._text_stream import TextStream, blocks_of_rows, end_of_lines
 from trueness.formats._written_columns import text_file
-from trueness.formats.arrow import field_of, gathered, pyarrow
+from trueness.formats.arrow import field_of, gather_tables, pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
 from trueness.formats.inputs import Kind
 from trueness.refusals import InvalidValueError, quoted
@@ -33,7 +33,7 @@ class JsonLinesReader:
         self._json, self._rows = arrow_json, 0
         self._blocks = blocks_of_rows(stream, end_of_lines, self._check_rest)
         self._first = next(self._blocks)
-        self._sample = self._sampled(self._first)
+        self._sample = self._infer(self._first)
         self._fields = fields_of(self._sample.schema, self._name)
 
     def _check_rest(self, _: bytes, too_long: bool) -> None:
@@ -46,16 +46,16 @@ class JsonLinesReader:
                 most=_text_stream.MAX_LINE_BYTES >> 20,
             )
 
-    def _sampled(self, block: bytes) -> Any:
+    def _infer(self, block: bytes) -> Any:
         """The first block with the types that pyarrow infers, which are all that is used of it."""
-        table = self._parsed(block, None)
+        table = self._parse(block, None)
         if table is None:
             good, _ = self._readable_lines(block, None)
             # If types differ, those of the first line count; a line that differs is found when it is read.
-            table = self._parsed(b"\n".join(good), None) or self._parsed(good[0] if good else b"{}", None)
+            table = self._parse(b"\n".join(good), None) or self._parse(good[0] if good else b"{}", None)
         return table
 
-    def _parsed(self, block: bytes, schema: Any) -> Any:
+    def _parse(self, block: bytes, schema: Any) -> Any:
         """The rows of a block; None if a line cannot be read, is nested too deep, or is not exactly one object."""
         pa = pyarrow()
         if has_deep_line(block):
@@ -63,7 +63,7 @@ class JsonLinesReader:
         other = "infer" if schema is None else "ignore"
         parsing = self._json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=other)
         reading = self._json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             try:
                 table = self._json.read_json(io.BytesIO(block), reading, parsing)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -82,7 +82,7 @@ class JsonLinesReader:
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, about this many at a time."""
         self._unreadable: Counter[str] = Counter()
-        for table in gathered(self._tables(wanted), rows):
+        for table in gather_tables(self._tables(wanted), rows):
             columns = {name: table.column(name) for name in table.column_names}
             unreadable, self._unreadable = self._unreadable, Counter()
             yield Chunk(columns, table.num_rows, self._stream.share, unreadable)
@@ -91,11 +91,11 @@ class JsonLinesReader:
         """The rows, block by block; columns of text as dictionaries, which hold each text once."""
         schema = self._schema(wanted)
         for block in chain([self._first], self._blocks):
-            table = self._parsed(block, schema) if block.strip() else schema.empty_table()
+            table = self._parse(block, schema) if block.strip() else schema.empty_table()
             n_bad = 0
             if table is None:
                 good, n_bad = self._readable_lines(block, schema)
-                table = self._parsed(b"\n".join(good), schema) if good else schema.empty_table()
+                table = self._parse(b"\n".join(good), schema) if good else schema.empty_table()
             self._rows += table.num_rows + n_bad
             self._unreadable += Counter({UNREADABLE_ROW: n_bad})
             yield _with_texts_once(table)
@@ -129,7 +129,7 @@ class JsonLinesReader:
 
     def _bad_lines(self, lines: list[bytes], schema: Any, first: int = 0) -> Iterator[int]:
         """The places of the lines that the parser refuses on their own, in order; found by bisection."""
-        if not lines or self._parsed(b"\n".join(lines), schema) is not None:
+        if not lines or self._parse(b"\n".join(lines), schema) is not None:
             return
         if len(lines) == 1:
             yield first
@@ -160,7 +160,7 @@ class JsonLinesReader:
         if not is_object:
             return "not a JSON object"
         for field in schema or ():
-            if self._parsed(line, pyarrow().schema([field])) is None:
+            if self._parse(line, pyarrow().schema([field])) is None:
                 return f"{quoted(field.name)} is not of type {field.type}"
         return "not one JSON object"
 

@@ -17,8 +17,8 @@ def _open(input: Input, options: ReadOptions) -> ArraysReader:
     if options.label_file is None:
         raise InvalidValueError("no-labels", "{file} has no labels", "{name_label_file}", file=input.name)
     openers = {
-        "y_prob": partial(_opened, input.path, input.name),
-        "y_true": partial(_opened, options.label_file, options.label_file),
+        "y_prob": partial(_open_array, input.path, input.name),
+        "y_true": partial(_open_array, options.label_file, options.label_file),
     }
     reader = ArraysReader(input.name, openers)
     for error in reader.unusable.values():  # both are needed
@@ -26,7 +26,7 @@ def _open(input: Input, options: ReadOptions) -> ArraysReader:
     return reader
 
 
-def _opened(path: str, name: str, stack: ExitStack) -> Opened:
+def _open_array(path: str, name: str, stack: ExitStack) -> Opened:
     file = stack.enter_context(open(path, "rb"))  # noqa: SIM115  closed by the stack
     return Opened(file, os.path.getsize(path), name, seekable=True)
 

@@ -42,11 +42,13 @@ def _open(input: Input, _options: ReadOptions) -> ArraysReader:
             file=input.name,
         )
     places = {name: f"{quoted(name)} in {input.name}" for name in members}
-    openers = {name: partial(_opened, input.path, member, places[name]) for name, member in members.items()}
+    openers = {
+        name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()
+    }
     return ArraysReader(input.name, openers)
 
 
-def _opened(path: str, member: str, place: str, stack: ExitStack) -> Opened:
+def _open_array(path: str, member: str, place: str, stack: ExitStack) -> Opened:
     archive = stack.enter_context(zipfile.ZipFile(path))
     try:
         stream = stack.enter_context(archive.open(member))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueness.formats._arrow_files import columns_of, explained, fields_of, width_of_first
+from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
 from trueness.formats._format import Format, Predictions
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import BATCH_BYTES
@@ -19,7 +19,7 @@ class ParquetReader:
 
     def __init__(self, input: Input, _options: ReadOptions) -> None:
         self._path, self._name = input.path, input.name
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             self._file = self._open([])
             self._fields = fields_of(self._file.schema_arrow, self._name)
 
@@ -39,7 +39,7 @@ class ParquetReader:
 
     def first_width(self, name: str) -> int | None:
         """The number of values in the first row of a list column."""
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             for batch in self._file.iter_batches(batch_size=64, columns=[name]):
                 width = width_of_first(batch.column(0))
                 if width is not None:
@@ -50,7 +50,7 @@ class ParquetReader:
         """The rows, this many at a time."""
         total, done = self._file.metadata.num_rows, 0
         names = wanted.names
-        with explained(self._name):
+        with refuse_unreadable(self._name):
             self._file.close()
             self._file = self._open([name for name in names if self._fields[name].kind == "text"])
             rows = min(rows, self._rows_within(names, BATCH_BYTES))
