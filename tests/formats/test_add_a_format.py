@@ -1,6 +1,8 @@
 """Adding a format touches one module: a module in the folder of formats is read, written, chosen and listed."""
 
 import ast
+import subprocess
+import sys
 from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any
@@ -56,18 +58,30 @@ FORMAT = Format(endings=(".words",), open_file=Reader, write=write)
 '''
 
 
+COMMAND_WITH_FORMAT = """
+import sys
+from trueness.formats import by_name
+
+by_name.__path__.append(sys.argv[1])
+from trueness.cli import main
+
+sys.exit(main(sys.argv[2:]))
+"""
+
+
 @pytest.fixture
-def _words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format `words`, in a second folder of the package."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A second folder of the package, with the module of the format `words`."""
     folder = tmp_path / "more_formats"
     folder.mkdir()
     (folder / "words.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.setattr(by_name, "__path__", [*by_name.__path__, str(folder)])
-    monkeypatch.delitem(__import__("sys").modules, f"{by_name.__name__}.words", raising=False)
+    monkeypatch.delitem(sys.modules, f"{by_name.__name__}.words", raising=False)
     invalidate_caches()
+    return folder
 
 
-@pytest.mark.usefixtures("_words")
+@pytest.mark.usefixtures("folder")
 class TestOneModule:
     def test_it_is_read_by_its_ending_and_written(self, tmp_path: Path) -> None:
         path, out = str(tmp_path / "x.words"), str(tmp_path / "t.json")
@@ -78,15 +92,18 @@ class TestOneModule:
         assert load_tables(out).whole.by_variation == expected
         assert [file.path for file in find_inputs([str(tmp_path)]).files] == [path]
 
-    def test_it_is_a_choice_of_the_option(self, tmp_path: Path, capsys: Any) -> None:
+    def test_it_is_a_choice_of_the_option(self, tmp_path: Path, folder: Path) -> None:
+        def run(*arguments: str) -> Any:
+            command = [sys.executable, "-c", COMMAND_WITH_FORMAT, str(folder), *arguments]
+            return subprocess.run(command, capture_output=True, text=True, check=False)
+
         (tmp_path / "x.dat").write_text("0 0.25 0.75\n1 0.5 0.5\n")
         arguments = ["tabulate", str(tmp_path / "x.dat"), "-o", str(tmp_path / "t.json")]
-        assert main([*arguments, "--format", "words"]) == 0
-        with pytest.raises(SystemExit, match="0"):
-            main(["tabulate", "--help"])
-        assert "words" in capsys.readouterr().out
-        assert main(arguments) == 2
-        assert "npz, words" in capsys.readouterr().err
+        assert run(*arguments, "--format", "words").returncode == 0
+        assert "npz,words" in run("tabulate", "--help").stdout
+        refused = run(*arguments)
+        assert refused.returncode == 2
+        assert "npz, words" in refused.stderr
 
     def test_messages_list_its_ending(self, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()

@@ -15,7 +15,7 @@ from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import print_note, write_json
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
@@ -195,7 +195,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
                     sample_weight=lead.weight,
                     groups=None if lead.groups is None else lead.groups.of_rows,
                 )
-            except ValueError as error:
+            except Refusal as error:
                 raise refusal_of_batches(list(batches.values()), error) from error
             report(position, lead)
     return comparer.result()

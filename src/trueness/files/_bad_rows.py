@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from trueness.files.batches import Batch
-from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.refusals import Refusal
 from trueness.rows import RowCode, Rows, count_codes, refusal_of_row, row_codes
 
 _FOR_LOGPROBS = (
@@ -34,12 +34,12 @@ def has_bad_rows(batch: Batch) -> bool:
     return bool(row_codes(_rows(batch)).any())
 
 
-def refusal(batch: Batch, error: Exception) -> Refusal:
+def refusal(batch: Batch, error: Refusal) -> Refusal:
     """The refusal of the first bad row by its number in the file; if none is bad, the error with the rows' numbers."""
     rows = _rows(batch)
     codes = row_codes(rows)
     if not codes.any():
-        return _of_all(batch, error)
+        return error.with_facts(source=f"{batch.file}, rows {batch.numbers[0]} to {batch.numbers[-1]}")
     row = int(np.argmax(codes != RowCode.GOOD))
     found = refusal_of_row(rows, row)
     remedy = found.args[2] or "fix the row"
@@ -59,11 +59,3 @@ def _rows(batch: Batch) -> Rows:
         from_logits=batch.options.scale == "logits",
         normalize=batch.options.normalize,
     )
-
-
-def _of_all(batch: Batch, error: Exception) -> Refusal:
-    """The error, if it is not about a single row, with the numbers of the first and last row."""
-    source = f"{batch.file}, rows {batch.numbers[0]} to {batch.numbers[-1]}"
-    if isinstance(error, Refusal):
-        return error.with_facts(source=source)
-    return InvalidValueError("unusable-rows", "{reason}", source=source, reason=reason_of(error))

@@ -89,7 +89,7 @@ def _require_same_labels(first: Batch, other: Batch) -> None:
     )
 
 
-def refusal_of_batches(batches: Sequence[Batch], error: Exception) -> Refusal:
+def refusal_of_batches(batches: Sequence[Batch], error: Refusal) -> Refusal:
     """The refusal of the first of the batches that has a bad row."""
     for batch in batches:
         if has_bad_rows(batch):

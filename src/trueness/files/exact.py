@@ -14,7 +14,7 @@ from trueness.bins import Edges, EqualMass
 from trueness.bins.selection import Keys, Prefixes, count_digits, order_statistics, sort_keys
 from trueness.files._bad_rows import refusal
 from trueness.files.batches import Batch
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.tabulation import variations_of
 from trueness.variation import Variation
 
@@ -53,7 +53,7 @@ def write_sort_keys(
     """Write the sort key of V of each row, by each measure; the number of rows."""
     try:
         variations = variations_of(batch.rows(), measures, engine)
-    except (ValueError, TypeError) as error:
+    except Refusal as error:
         raise refusal(batch, error) from error
     for values, file in zip(variations, files, strict=True):
         file.write(sort_keys(values).tobytes())

@@ -16,7 +16,7 @@ from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch
 from trueness.files.exact import exact_edges
 from trueness.files.source import Placed, Position, Source
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, GroupedTables, TablePlan, Tables, TableSpec
 from trueness.tabulation import tabulate_rows
@@ -230,7 +230,7 @@ class _Run:
             return "portable"
         try:
             is_fused("fused", filled[0].take(np.array([0])).rows(), self._plan.tables.measures)
-        except ValueError:
+        except Refusal:
             return "portable"
         return "fused"
 
@@ -256,7 +256,7 @@ def _tables(batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: in
         if batch.weight is not None and not batch.weight.any():
             return _of_no_weight(batch, specs)
         return Tables.of(tabulate_rows(batch.rows(), specs, engine, n_threads))
-    except (ValueError, TypeError) as error:
+    except Refusal as error:
         raise refusal(batch, error) from error
 
 
