@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
-from trueness.assessment._group_order import flagged_first
-from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, metric_heads
+from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
 from trueness.assessment.verdict import limit_of
 
 if TYPE_CHECKING:
