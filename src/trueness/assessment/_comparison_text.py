@@ -27,7 +27,7 @@ def _heading(comparison: Comparison) -> str:
     facts = [
         f"{some.n_rows} rows",
         f"{some.tables.n_classes} classes",
-        f"{bins_of(some)}; {comparison.resamples} draws",
+        f"{bins_of(some)}; {comparison.resamples} resamples",
         f"seed {comparison.seed}; {100 * comparison.level:g} % intervals",
     ]
     if some.n_clusters is not None:

@@ -34,10 +34,10 @@ def page(result: Assessment) -> str:
 
 
 def heading(result: Assessment) -> str:
-    """Rows, classes, bins, draws and seed."""
+    """Rows, classes, bins, resamples and seed."""
     facts = [
         f"{plural(result.n_rows, 'row')}, {result.tables.n_classes} classes, {bins_of(result)}",
-        f"{result.resamples} draws, seed {result.seed}",
+        f"{result.resamples} resamples, seed {result.seed}",
     ]
     if result.n_clusters is not None:
         facts.append(f"{result.n_clusters} clusters")
@@ -94,7 +94,9 @@ def _uce_line(result: Assessment, width: int) -> str:
 
 def _log_score_line(result: Assessment, width: int) -> str:
     z = result.log_score_z
-    remarks = [f"by draws p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
+    remarks = (
+        [f"by resampling p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
+    )
     remarks += [z.reason] if z.reason else []
     tail = f"  ({'; '.join(remarks)})" if remarks else ""
     value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
