@@ -109,7 +109,7 @@ def test_killed_twice_and_resumed_is_bit_identical(folder: Path, tmp_path: Path,
     process = start(folder, out, checkpoint, N_FILES, *options)
     _, printed = process.communicate()
     assert process.returncode == 0, printed
-    assert b"going on from" in printed
+    assert b"resuming from" in printed
     assert out.read_bytes() == straight.read_bytes()
     assert not checkpoint.exists()
 
@@ -122,7 +122,7 @@ def test_an_interrupted_run_prints_how_to_resume(folder: Path, tmp_path: Path) -
     assert process.returncode == 130
     assert (
         printed.decode().splitlines()[-1]
-        == f"stopped: the sums so far are in {checkpoint}; the same command goes on from there"
+        == f"stopped: the sums so far are in {checkpoint}; the same command resumes from there"
     )
     assert b"Traceback" not in printed
     assert not out.exists()
