@@ -89,7 +89,7 @@ def test_killed_twice_and_resumed_is_bit_identical(folder: Path, tmp_path: Path,
     process = start(folder, out, checkpoint, *options)
     _, told = process.communicate()
     assert process.returncode == 0, told
-    assert b"going on from" in told
+    assert b"resuming from" in told
     assert out.read_bytes() == straight.read_bytes()
     assert not checkpoint.exists()
 
@@ -103,7 +103,7 @@ def test_interrupted_says_what_to_do_next(folder: Path, tmp_path: Path) -> None:
     assert process.returncode == 130
     assert (
         told.decode().splitlines()[-1]
-        == f"stopped: the sums so far are in {checkpoint}; the same command goes on from there"
+        == f"stopped: the sums so far are in {checkpoint}; the same command resumes from there"
     )
     assert b"Traceback" not in told
     assert not out.exists()
