@@ -11,9 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from trueness.cli._errors import report_error
 from trueness.cli._parser import COMMANDS, command_in, load_command, parse
-from trueness.refusals import Refusal
 
 __all__ = ["COMMANDS", "main", "process"]
 
@@ -48,13 +46,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(given: Sequence[str]) -> int:
     try:
         arguments = parse(given)
-    except Refusal as refusal:
-        sys.exit(_report(refusal, given))
+    except Exception as error:
+        sys.exit(_report(error, given))
     code: int = load_command(arguments.command).run(arguments)
     return code
 
 
 def _report(error: Exception, given: Sequence[str]) -> int:
+    from trueness.cli._errors import report_error
+
     program = f"trueness {command_in(given) or ''}".strip()
     return report_error(error, program, debug="--debug" in given, as_json="--json-errors" in given)
 

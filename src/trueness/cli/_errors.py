@@ -112,12 +112,17 @@ def naming_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
     """Refusals of the library inside are raised again with the name of the option whose value is refused."""
     try:
         yield
-    # Until the merge with the branches that raise refusals only; then `except Refusal`.
-    except ValueError as error:
-        reason = error.rendered(COMMAND)[0] if isinstance(error, Refusal) else str(error)
-        raise refuse_argument(
-            argument, value, "{argument} {value}: {reason}", remedy, reason=reason
-        ) from error
+    except Refusal as refusal:
+        cause = refusal.rendered(COMMAND)[0]
+        raise _with_option_name(refusal.code, argument, value, cause, remedy) from refusal
+    except ValueError as error:  # until the merge with the branches that raise refusals only
+        raise _with_option_name("bad-argument", argument, value, str(error), remedy) from error
+
+
+def _with_option_name(code: str, argument: str, value: Any, reason: str, remedy: str) -> InvalidValueError:
+    return InvalidValueError(
+        code, "{argument} {value}: {reason}", remedy, argument=argument, value=value, reason=reason
+    )
 
 
 def one_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Container, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from trueness.formats import format_names
 
@@ -28,11 +28,8 @@ OLD_SPELLINGS = {
 """Options of earlier versions. They are accepted, but neither shown in the help nor completed."""
 
 
-class Arguments(Protocol):
-    """A parser, or a group of its arguments."""
-
-    def add_argument(self, *names: str, **settings: Any) -> Any:
-        """As in `argparse.ArgumentParser`."""
+Parser: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
+"""A parser, or a group of its arguments."""
 
 
 def number_of_bins(text: str) -> int:
@@ -159,7 +156,7 @@ _COLUMN_OPTIONS = (
 )
 
 
-def add_options(parser: Arguments, *names: str, help: str | None = None) -> None:
+def add_options(parser: Parser, *names: str, help: str | None = None) -> None:
     """Add shared options by name; `help` replaces their usual help text."""
     for name in names:
         settings = SHARED[name]
@@ -180,7 +177,7 @@ def add_output(parser: argparse.ArgumentParser, metavar: str, help: str) -> None
     )
 
 
-def add_json(parser: Arguments) -> None:
+def add_json(parser: Parser) -> None:
     """Add the option that writes the result as JSON instead of text."""
     parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
 
@@ -196,7 +193,7 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         scale.add_argument(name, action="store_true", help=text)
 
 
-def add_bin_options(group: Any) -> None:
+def add_bin_options(group: Parser) -> None:
     """Add the options for the bins of the variation measure and of confidence."""
     bins = group.add_mutually_exclusive_group()
     bins.add_argument(

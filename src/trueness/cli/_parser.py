@@ -10,7 +10,6 @@ from typing import NoReturn
 
 from trueness._version import __version__
 from trueness.cli._options import with_current_spellings
-from trueness.refusals import InvalidValueError
 
 COMMANDS = {
     "demo": "assess three real classifiers shipped with the package",
@@ -58,6 +57,8 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises refusals, which are printed like all others."""
 
     def error(self, message: str) -> NoReturn:
+        from trueness.refusals import InvalidValueError
+
         raise InvalidValueError(
             "bad-command-line", "{message}", "see {program} --help", message=message, program=self.prog
         )
@@ -108,6 +109,8 @@ def _options_of(name: str) -> list[str]:
 def _refuse_unknown(argument: str, command: str) -> NoReturn:
     """Refuse an argument that a command does not have, and suggest a similar option."""
     from difflib import get_close_matches
+
+    from trueness.refusals import InvalidValueError
 
     option = argument.partition("=")[0]
     near = get_close_matches(option, _options_of(command), n=1, cutoff=0.7)
