@@ -54,7 +54,9 @@ def parsed(text: Callable[[], str], name: str) -> Any:
     try:
         return _json.parse(text())
     except Refusal as error:
-        raise error.with_facts(source=name) if error.code == "bad-json" else error
+        if error.code != "bad-json":
+            raise
+        raise error.with_facts(source=name) from error
     except ValueError as error:
         raise InvalidValueError(
             "damaged-file",
