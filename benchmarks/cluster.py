@@ -109,7 +109,9 @@ def one_process(paths: list[str]) -> tuple[Run, Any]:
 
     def work() -> Any:
         source = Source(find_inputs(paths).files, Request(), RowOptions())
-        return sum_source(source, Plan(engine="fused", n_threads=1, with_confidence=False)).tables.whole[0]
+        return sum_source(
+            source, Plan.of(engine="fused", n_threads=1, with_confidence=False)
+        ).tables.whole.by_variation
 
     return best("one process", 1, work), work()
 
@@ -183,7 +185,7 @@ def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
     import numpy as np
 
     from trueness import partitions, simulate
-    from trueness.files._fields import Field
+    from trueness.formats.fields import Field
 
     options: Any = {"engine": "portable", "bins": bins}
     names = ["y", *(f"p_{c}" for c in range(CLASSES))]

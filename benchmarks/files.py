@@ -1,8 +1,8 @@
-"""Tabulating files against only reading them: ratios in one run, on the same file, each in a fresh process.
+"""Files against just reading them: ratios in one run, on the same file, each in a fresh process.
 
 Run it with ``make bench``. A run of the command is compared with pyarrow reading the same columns in the same way and
-discarding them. Processes are fresh, as for a user, and because peak memory is measured per process. Start-up (with
-compiled code on disk) is reported separately, because it does not depend on the size of the file.
+throwing them away. Fresh processes, because that is what a user starts and because peak memory is a process's.
+Start-up (the compiled code is on disk) is told apart: on a file of any size it is paid once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_CLASSES = 10
 NEEDED_SPEED, NEEDED_MEMORY = 0.70, 500
 RESULTS = Path(__file__).parent / "results" / "files.md"
 LEAST_ROWS = 8e6
-"""The results of shorter runs, which are dominated by start-up, are not saved."""
+"""A shorter run is for trying things: start-up is all it sees."""
 
 READ = """
 import json, resource, sys, time
@@ -54,9 +54,9 @@ def mark(_, batch):
     marks.append(time.perf_counter())
     rows.append(len(batch))
 source = Source(find_inputs([sys.argv[1]]).files, Request(), RowOptions())
-summed = sum_source(source, Plan(bins=bins, engine="fused"), progress=mark)
+summed = sum_source(source, Plan.of(bins=bins, engine="fused"), progress=mark)
 seconds = time.perf_counter() - begin
-# Batches that were read while numba was starting are left out of the rate.
+# While numba starts, batches wait that were read meanwhile: the rate is that of those after them.
 rate = sum(rows[6:]) / (marks[-1] - marks[5])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps([summed.tables.n_rows, seconds, peak, rate]))
@@ -66,7 +66,7 @@ START = "import sys; from trueness.cli import main; main(['--help'])"
 
 
 def run(script: str, *arguments: str) -> list[float]:
-    """The output of a fresh process: rows, seconds, MB, rows per second after start-up."""
+    """What a fresh process reports: rows, seconds, MB, rows a second once it runs."""
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True
     )
@@ -75,8 +75,8 @@ def run(script: str, *arguments: str) -> list[float]:
 
 
 def compare(path: Path, kind: str, turns: int) -> tuple[str, ...]:
-    """One line of the table: only reading, bins of equal width, a grid."""
-    from trueness.files._source import BATCH_VALUES
+    """One line of the table: pyarrow alone, bins of equal width, a grid."""
+    from trueness.files.source import BATCH_VALUES
 
     rows = str(BATCH_VALUES // N_CLASSES)
     read, plain, grid = [], [], []
@@ -104,7 +104,7 @@ def compare(path: Path, kind: str, turns: int) -> tuple[str, ...]:
 
 
 def start_up(turns: int) -> tuple[float, float]:
-    """Milliseconds of `trueness --help` and of an empty Python script, the best of several."""
+    """Milliseconds of `trueness --help` and of Python that does nothing, the best of several."""
 
     def best(script: str) -> float:
         times = []
@@ -118,13 +118,10 @@ def start_up(turns: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Write the files, measure, and print the results."""
+    """Write the files, take turns, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--rows",
-        type=float,
-        default=LEAST_ROWS,
-        help="number of rows of the Parquet and Arrow files; CSV has a quarter",
+        "--rows", type=float, default=LEAST_ROWS, help="of the Parquet and Arrow files; CSV has a quarter"
     )
     parser.add_argument("--turns", type=int, default=3)
     chosen = parser.parse_args()
@@ -139,7 +136,7 @@ def main() -> None:
                 "-m",
                 "trueness",
                 "simulate",
-                "--n-rows",
+                "--rows",
                 size,
                 "--alpha",
                 alpha,
@@ -147,16 +144,16 @@ def main() -> None:
                 str(path),
             ]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            run(SUM, str(path), "grid")  # compiles, and loads the file into the file system cache
+            run(SUM, str(path), "grid")  # compiles, and puts the file into the system's cache
             run(SUM, str(path), "width")
             lines.append(compare(path, kind, chosen.turns))
             path.unlink()
     heads = ("format", "MB", "rows", "reading, s", "table, s", "grid, s", "speed", "speed after start")
     help, bare = start_up(10)
     text = (
-        f"{machine()}\n\n### Files against only reading them\n\n"
+        f"{machine()}\n\n### Files against just reading them\n\n"
         f"{markdown((*heads, 'MB reading', 'MB table'), lines)}\n\n"
-        f"Speed is relative to only reading; needed {NEEDED_SPEED:.2f} and at most {NEEDED_MEMORY} MB.\n"
+        f"Speed is that of just reading = 1; needed {NEEDED_SPEED:.2f} and at most {NEEDED_MEMORY} MB.\n"
         f"`trueness --help` takes {help:.0f} ms, Python alone {bare:.0f} ms: {help - bare:.0f} more (at most 150).\n"
     )
     print(text)

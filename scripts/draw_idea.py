@@ -1,6 +1,6 @@
-"""Draw ``docs/idea.svg``: from a row to a rank and from a bin to a gap, with numbers of the shipped example.
+"""Draw ``docs/idea.svg``: how a row becomes a rank and a bin becomes a gap, with real numbers of the shipped example.
 
-Blue is predicted, orange is observed. Run it with ``python scripts/draw_idea.py``; it needs
+Blue is predicted and orange observed, everywhere. Run it with ``python scripts/draw_idea.py``; it needs
 only the package.
 """
 
@@ -17,7 +17,7 @@ DESTINATION = Path(__file__).parents[1] / "docs" / "idea.svg"
 MODEL = "naive_Bayes"
 PREDICTED, OBSERVED, QUIET, INK = "#0072B2", "#C04F00", "#52606d", "#1f2933"
 WIDTH, HEIGHT, BASE, TALLEST = 960, 318, 206, 128
-"""Size of the picture, y of the base line of the bars, and height of a bar of probability 1."""
+"""The picture's size, the y of the bars' feet, and the height of a bar of probability 1."""
 
 
 def bar(x: float, width: float, height: float, colour: str) -> str:
@@ -34,7 +34,7 @@ def text(x: float, y: float, words: object, size: int = 13, colour: str = INK) -
 
 
 def row_panel(left: float, heights: Iterable[float], marks: Iterable[object], true: int) -> list[str]:
-    """A panel of one row's probabilities, with a mark under each; the mark of the true class is circled."""
+    """A panel of one row's probabilities, with a mark under each; that of the true class is ringed."""
     parts = []
     for place, (height, mark) in enumerate(zip(heights, marks, strict=True)):
         x = left + 24 * place
@@ -48,7 +48,7 @@ def row_panel(left: float, heights: Iterable[float], marks: Iterable[object], tr
 
 
 def bin_panel(left: float, predicted: Iterable[float], observed: Iterable[float]) -> list[str]:
-    """A panel of paired bars: mean prediction and observed frequency of each rank in a bin."""
+    """A panel of paired bars: the mean ordered prediction of a bin, and the observed frequencies of the ranks."""
     parts = []
     for rank, (q, r) in enumerate(zip(predicted, observed, strict=True)):
         x = left + 29 * rank
@@ -61,7 +61,7 @@ def bin_panel(left: float, predicted: Iterable[float], observed: Iterable[float]
 
 
 def main() -> None:
-    """Draw the fullest of the inner bins, and a row of it whose true class has rank 2."""
+    """Draw the bin with the most rows above entropy 0.2, and a row in it whose true class has rank 2."""
     digits = load_digits()
     y_true, y_prob = digits.y_true, digits.y_prob[MODEL].astype(np.float64)
     table = tabulate(y_true, y_prob)
@@ -84,7 +84,7 @@ def main() -> None:
         text(444, 34, "2. Sorted: the true class has a rank", 15),
         *row_panel(326, ordered[row], range(1, 11), int(ranks[row])),
         text(444, BASE + 44, f"the true class has rank {rank}", 13, OBSERVED),
-        text(444, BASE + 64, f"entropy {entropy[row]:.2f}: the row belongs to bin {low:.1f} to {high:.1f}"),
+        text(444, BASE + 64, f"entropy {entropy[row]:.2f} puts the row into bin {low:.1f} to {high:.1f}"),
         text(788, 34, f"3. All {count} rows of bin {low:.1f} to {high:.1f}", 15),
         *bin_panel(642, table.mean_ordered[inner], table.rank_frequency[inner]),
         text(808, 80, f"entropy of the mean prediction {predicted:.3f}", 13, PREDICTED),
@@ -95,7 +95,7 @@ def main() -> None:
     ]
     label = (
         "A prediction is sorted, the true class has a rank, the entropy chooses the bin, and in each bin the entropy "
-        "of the mean ordered prediction is compared with the entropy of the observed ranks of the true class."
+        "of the mean ordered prediction is compared with the entropy of the observed ranks."
     )
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" font-family="sans-serif"'
     body = "\n".join([f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>', *parts])

@@ -1,4 +1,4 @@
-"""Draw the pictures of ``docs/theory.md`` from simulation: bounds, the limit law, blind spots.
+"""Draw the figures of ``docs/theory.md`` from simulation: bounds, the limit law, undetected errors.
 
 Run it with ``python scripts/draw_theory.py`` (needs the extra `plots`; with `fast` it takes about a minute).
 """
@@ -11,7 +11,7 @@ import numpy as np
 from trueness.metrics import variation_calibration_error
 from trueness.plots import theory as pictures
 from trueness.plots.paper import save
-from trueness.reproduction.cells import N_BINS, all_threads, batches, choose_engine, tabulate_cells
+from trueness.reproduction.cells import N_BINS, all_threads, batches, ready_engine, tabulate_cells
 from trueness.reproduction.scenarios import Cell, skewed
 from trueness.reproduction.theory import bin_moments, limit_terms, variation_limit
 from trueness.table import CalibrationTable
@@ -34,16 +34,16 @@ def lipschitz_bound(measure: str, n_classes: int, n_rows: int) -> float:
 
 
 def largest_varentropy(n_classes: int) -> float:
-    """The largest variance of ln p under p, attained with one probability x and equal others (docs/theory.md)."""
+    """The largest variance of ln p under p: one probability x, the others equal (docs/theory.md)."""
     x = np.linspace(1e-6, 1 - 1e-6, 1_000_001)
     spread = np.log(x) - np.log((1 - x) / (n_classes - 1))
     return float((x * (1 - x) * spread**2).max())
 
 
 def tables(n_classes: int, n_rows: int, repeats: int) -> list[dict[str, CalibrationTable]]:
-    """The equal-width tables of `repeats` calibrated data sets, by measure."""
+    """The equal-width tables of so many calibrated data sets, by measure."""
     cells = [Cell(skewed(n_classes, 1), n_rows, seed) for seed in range(repeats)]
-    engine = choose_engine("auto", cells)
+    engine = ready_engine("auto", cells)
     done = [
         tabulate_cells(batch, ("entropy", "iqv"), engine, all_threads()).cells for batch in batches(cells)
     ]
@@ -77,7 +77,7 @@ def bound_panel(n_classes: int) -> pictures.BoundPanel:
 
 
 def limit_panels() -> list[pictures.LimitPanel]:
-    """The distribution of √N·VCE with ten bins, and with one, for which it is half-normal."""
+    """The limit law of √N·VCE with ten bins and with one, where it is a half-normal distribution."""
     print("limit law")
     runs = [one["entropy"] for one in tables(3, LAW_ROWS, LAW_REPEATS)]
     moments = bin_moments(skewed(3, 1), ("entropy",), all_threads())["entropy", "width"]
@@ -88,7 +88,7 @@ def limit_panels() -> list[pictures.LimitPanel]:
         gap=moments.gap.sum(keepdims=True),
         square=moments.square,
     )
-    rng, panels = np.random.default_rng(0), []
+    rng, found = np.random.default_rng(0), []
     for n_bins, of_bins in ((N_BINS, moments), (1, one_bin)):
         simulated = [
             math.sqrt(LAW_ROWS) * variation_calibration_error(table.coarsen(n_bins)) for table in runs
@@ -96,12 +96,12 @@ def limit_panels() -> list[pictures.LimitPanel]:
         terms = limit_terms(of_bins, variations["entropy"])
         limit = sum(term * np.abs(rng.standard_normal(LAW_DRAWS)) for term in terms)
         title = f"C = 3, all α = 1, N = 10⁴, {n_bins} bin{'s' if n_bins > 1 else ''}"
-        panels.append(pictures.LimitPanel(title, np.array(simulated), limit))
-    return panels
+        found.append(pictures.LimitPanel(title, np.array(simulated), limit))
+    return found
 
 
 def blind_spots() -> pictures.BlindSpots:
-    """Pairs of distributions with equal entropy, the curve through them, and random pairs below the bound."""
+    """Two examples of docs/theory.md, the curve of equal entropy through one, and random pairs below the bound."""
     entropy = variations["entropy"]
     predicted, observed = (0.6, 0.3, 0.1), (0.4653, 0.4648, 0.0699)
     assert abs(entropy(predicted) - entropy(observed)) < 2e-4
@@ -128,7 +128,7 @@ def blind_spots() -> pictures.BlindSpots:
 def _level_curve(
     first: np.ndarray, second: np.ndarray, value: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a closed level curve around the uniform vector, ordered by angle."""
+    """Points of a closed level curve around the uniform vector, in the order of their angle."""
     crossing = np.diff(np.sign(value - level), axis=1)
     rows, columns = np.nonzero(np.abs(np.nan_to_num(crossing)) > 0)
     x, y = first[rows, columns], second[rows, columns]

@@ -1,6 +1,6 @@
 """Write ``docs/gallery.md`` and its pictures by running the code that the page shows.
 
-Run it with ``make gallery``; it needs the extra ``plots``, and Chromium for the picture of the report.
+Run it with ``make gallery``; it needs the extra ``plots``, and Chromium for the screenshot of the report.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
 
 
 class Picture(NamedTuple):
-    """A heading, a description, and code whose last line is a Display."""
+    """A heading, what the picture shows, and the code whose last line is a Display."""
 
     name: str
     title: str
@@ -41,15 +41,15 @@ GALLERY = (
         "reliability",
         "Reliability diagram",
         "Each point is a bin: the entropy that the model predicts against the entropy of the observed ranks of the "
-        "true class. The grey band shows where the bins of a calibrated model would lie at this sample size. Hollow "
-        "points have few rows. This forest is strongly under-confident.",
+        "true class. The grey band shows where noise alone would put a calibrated model with as many rows; hollow "
+        "points have too few rows for a conclusion. This forest is under-confident: all points lie far below the line.",
         "forest.plot()",
     ),
     Picture(
         "three-metrics",
         "The same data by VCE, ECE and UCE",
-        "Calibrated predictions, drawn into existing axes. VCE and ECE follow the diagonal; UCE does not, even for a "
-        "perfectly calibrated model, which follows the blue curve.",
+        "Predictions of a calibrated model, drawn into existing axes. VCE and ECE follow the diagonal. UCE does not: "
+        "a calibrated model follows the blue curve.",
         """\
 truth = tn.assess(*tn.simulate.calibrated(20_000, [1, 1, 1], rng=0), rng=0)
 figure, axes = plt.subplots(1, 3, figsize=(14, 5), layout="constrained")
@@ -60,29 +60,29 @@ display""",
     Picture(
         "gaps",
         "Signed gaps",
-        "Above 0 a bin is over-confident, below 0 under-confident, for every variation measure. Each gap is centred: "
-        "the observed variation minus its expectation for a calibrated model at this sample size.",
+        "Above 0 a bin is over-confident, below 0 under-confident, whatever the variation measure. Gaps are centred: "
+        "each is the observed variation minus its mean for a calibrated model with as many rows.",
         "GapDisplay.from_assessment(forest)",
     ),
     Picture(
         "ranks",
         "Rank of the true class",
-        "The mean ordered prediction of one bin, and the observed frequency of each rank of the true class. VCE "
-        "compares the variation of the two distributions; this figure shows the distributions.",
+        "The mean ordered prediction of one bin beside how often the first, second, … choice was the true class. VCE "
+        "compares the variation of these two distributions; this picture shows the distributions themselves.",
         "forest.plot_ranks(bin=5)",
     ),
     Picture(
         "heat-map",
-        "Differences by bin and rank",
-        "Bins × ranks. Orange ranks are more frequent than predicted, blue ones less frequent, in standard deviations "
-        "of their noise: for a calibrated model these are approximately standard normal.",
+        "Where the predicted distribution is wrong",
+        "Bins × ranks. Orange ranks were observed more often than predicted, blue ones less often, in standard "
+        "deviations: for a calibrated model the numbers are approximately standard normal.",
         "RankHeatMapDisplay.from_assessment(forest)",
     ),
     Picture(
         "many-classes",
         "A thousand classes",
-        "Axes become logarithmic, and ranks are grouped, in wider groups for lower ranks. This model is over-confident "
-        "in its first ranks and underestimates the tail.",
+        "With many classes the axes are logarithmic, and the higher ranks are merged into groups. This model gives too "
+        "much probability to its first ranks and too little to the others.",
         """\
 y_true, y_prob = tn.simulate.calibrated(20_000, np.full(1000, 0.05), rng=0)
 many = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.3), bins=tn.EqualMass(10))
@@ -93,7 +93,7 @@ RankHeatMapDisplay.from_table(many, ax=right)""",
     Picture(
         "groups",
         "Groups",
-        "One line for each group, with its interval; p-values are adjusted for the number of groups.",
+        "One line for each group, with its interval. The p-values are corrected for the number of groups.",
         """\
 halves = np.where(digits.y_true < 5, "digits 0 to 4", "digits 5 to 9")
 bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], groups=halves, rng=0)
@@ -102,14 +102,14 @@ ForestDisplay.from_assessment(bayes)""",
     Picture(
         "models",
         "Models side by side",
-        "Differences between models on the same rows, with paired intervals.",
+        "Differences between models on the same rows. The comparison is paired: noise that the models share cancels.",
         "tn.compare(digits.y_true, digits.y_prob, rng=0).plot()",
     ),
     Picture(
         "sweep",
-        "Number of bins",
-        "VCE against the number of bins, from one table on a fine grid. The plug-in value grows with the bins because "
-        "its noise floor does; the debiased value does not.",
+        "Effect of the number of bins",
+        "VCE against the number of bins, from one table on a fine grid. The plug-in value grows with the number of "
+        "bins because its noise floor does; the debiased value hardly changes.",
         """\
 y_true, y_prob = tn.simulate.calibrated(3000, [10, 1, 1], rng=0)
 fine = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2), bins=tn.FineGrid())
@@ -117,9 +117,9 @@ tn.sweep_bins(fine, [5, 10, 20, 40, 80], rng=0).plot()""",
     ),
     Picture(
         "convergence",
-        "Number of rows",
-        "VCE against the number of rows, from saved tables. The plug-in value of a calibrated model decreases "
-        "along the dotted line; that of this slightly sharpened model departs from it.",
+        "Effect of the sample size",
+        "VCE against the number of rows. The plug-in value of a calibrated model would follow the dotted line, its "
+        "noise floor; this model is slightly over-confident, and its value levels off above it.",
         """\
 tables = []
 for n_rows in (300, 1000, 3000, 10_000, 30_000, 100_000):
@@ -130,23 +130,22 @@ ConvergenceDisplay.from_tables(tables, rng=0)""",
 )
 
 ABOUT = (
-    "Every figure on this page was made by the code above it (`make gallery` draws them again). Figures need the extra "
-    "`plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal do not. All examples begin "
+    "Every picture on this page was drawn by the code above it (`make gallery` draws them again). They need the extra "
+    "`plots` (`pip install 'trueness[plots]'`); the report and the diagram in the terminal do not. All examples start "
     "with:"
 )
 ABOUT_REPORT = (
-    "A self-contained HTML file: the verdict, the metrics with their meaning, these figures with details on hover, and "
-    "the tables, which `trueness.report.tables_in` reads."
+    "One self-contained HTML file: the verdict, the metrics and what they mean, these pictures with tooltips, and the "
+    "table itself, which `trueness.report.tables_in` reads back."
 )
 
 REPORT = """\
 forest.write_html("report.html", title="Random forest on handwritten digits")"""
 
 TEXT = """\
-from trueness.plots.readings import reliability
-from trueness.plots.text import reliability_text
+from trueness.plots.reliability import reliability_of, reliability_text
 
-print(reliability_text(reliability(forest)))"""
+print(reliability_text(reliability_of(forest)))"""
 
 
 def page(terminal: str) -> str:
@@ -157,7 +156,7 @@ def page(terminal: str) -> str:
         f"```python\n{BEFORE}```",
     ]
     for it in GALLERY:
-        picture = f"![{it.title}: see the text](gallery/{it.name}.png)"
+        picture = f"![{it.title}](gallery/{it.name}.png)"
         parts += [f"## {it.title}", it.words, f"```python\n{it.code}\n```", picture]
     parts += [
         "## The report",
@@ -178,8 +177,8 @@ def draw(it: Picture, scope: dict[str, Any]) -> Any:
     return eval(last, scope).figure_
 
 
-def scope() -> dict[str, Any]:
-    """The names that all examples use."""
+def new_scope() -> dict[str, Any]:
+    """The names that the common start of all examples defines."""
     names: dict[str, Any] = {}
     exec(BEFORE, names)
     return names
@@ -192,8 +191,8 @@ def terminal_output(names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def photograph(names: dict[str, Any], path: Path) -> None:
-    """Save a screenshot of the top of the report in Chromium."""
+def take_screenshot(names: dict[str, Any], path: Path) -> None:
+    """Save the first screen of the report in Chromium."""
     from playwright.sync_api import sync_playwright
 
     browser = os.environ.get("TRUENESS_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -207,20 +206,20 @@ def photograph(names: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    """Draw all figures and write the page."""
+    """Draw everything and write the page."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     PICTURES.mkdir(exist_ok=True)
-    names = scope()
+    names = new_scope()
     for it in GALLERY:
         figure = draw(it, names)
         figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
         plt.close(figure)
         print(f"docs/gallery/{it.name}.png")
-    photograph(names, PICTURES / "report.png")
+    take_screenshot(names, PICTURES / "report.png")
     (DOCS / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
     print("docs/gallery.md")
 

@@ -139,3 +139,18 @@ def _one_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """
     if request.node.get_closest_marker("fast") is None:
         monkeypatch.setattr("trueness.tabulation.engines._pays", lambda _: False)
+
+
+@pytest.fixture(autouse=True)
+def _no_traces_of_matplotlib(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close all figures after a test, and check that no setting of matplotlib changed."""
+    if request.node.get_closest_marker("plots") is None:
+        yield
+        return
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before = dict(mpl.rcParams)
+    yield
+    plt.close("all")
+    assert dict(mpl.rcParams) == before

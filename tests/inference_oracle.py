@@ -1,4 +1,4 @@
-"""What the inference promises, in plain loops: the judge of `trueness.inference`.
+"""The formulas of the inference in plain loops: the reference for `trueness.inference`.
 
 Written from the formulas (the notation of `oracle.py`: q-bar, r-bar, n_m, w_m), never from the implementation. Exact by
 enumeration where the number of cases allows, by a recurrence from the mode where it does not.
@@ -15,7 +15,7 @@ Row = Sequence[float]
 
 
 def binomial(n: int, q: float) -> dict[int, float]:
-    """P(X = k) for X ~ Bin(n, q): from the mode outwards by P(k+1)/P(k), until it no longer counts, then normalised."""
+    """P(X = k) for X ~ Bin(n, q): from the mode outwards by P(k+1)/P(k), until it is negligible, then normalised."""
     if q <= 0 or q >= 1:
         return {0 if q <= 0 else n: 1.0}
     mode = min(n, int((n + 1) * q))
@@ -43,7 +43,7 @@ def expected_entropy(n: int, q: Row) -> float:
 
 
 def outcomes(n: int, n_classes: int) -> Iterator[tuple[int, ...]]:
-    """All ways in which n rows can fall on the ranks."""
+    """All counts of n rows over the ranks."""
     if n_classes == 1:
         yield (n,)
         return
@@ -61,7 +61,7 @@ def multinomial(counts: Sequence[int], q: Row) -> float:
 
 
 def null_law(n: int, q: Row, number: Callable[[Row], float]) -> list[tuple[float, float]]:
-    """The value of a number of r-bar and its probability, for all outcomes of one bin of a calibrated model."""
+    """A function of r-bar and its probability, for all outcomes of one bin of a calibrated model."""
     return [(number([k / n for k in counts]), multinomial(counts, q)) for counts in outcomes(n, len(q))]
 
 
@@ -75,7 +75,7 @@ def sd(law: list[tuple[float, float]]) -> float:
 
 
 def at_least(law: list[tuple[float, float]], observed: float) -> float:
-    """P(number >= observed); the null is a lattice, equal but for rounding counts as equal."""
+    """P(value >= observed); values that are equal except for rounding count as equal."""
     return math.fsum(p for x, p in law if x >= observed - 1e-12)
 
 
@@ -126,7 +126,7 @@ def log_likelihood(bins: Sequence[tuple[int, Row, Row]], beta: float) -> float:
 
 
 def most_likely_beta(bins: Sequence[tuple[int, Row, Row]]) -> float:
-    """The beta of the largest likelihood, which is concave in it: by thirds."""
+    """The beta of the largest likelihood, which is concave in beta, by ternary search."""
     low, high = 0.0, 16.0
     for _ in range(120):
         a, b = low + (high - low) / 3, high - (high - low) / 3
@@ -135,7 +135,7 @@ def most_likely_beta(bins: Sequence[tuple[int, Row, Row]]) -> float:
 
 
 def bias(n: int, q: Row, beta: float) -> float:
-    """H(q_beta) - E[H(X/n)] for X from q_beta: by how much the entropy of n ranks falls short."""
+    """H(q_beta) - E[H(X/n)] for X from q_beta: by how much the entropy of n ranks is too small on average."""
     tilted = tilt(q, beta)
     return oracle.entropy(tilted) - expected_entropy(n, tilted)
 
@@ -149,7 +149,7 @@ def cauchy_combination(p: Row) -> float:
 
 
 def holm(p: Row) -> list[float]:
-    """Step down: the k-th smallest of m times m - k + 1, at least what a smaller one got, at most 1."""
+    """Step down: the k-th smallest of m times m - k + 1, no less than that of a smaller one, at most 1."""
     m, order, adjusted, largest = len(p), sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0
     for k, i in enumerate(order):
         largest = max(largest, (m - k) * p[i])
@@ -158,7 +158,7 @@ def holm(p: Row) -> list[float]:
 
 
 def benjamini_hochberg(p: Row) -> list[float]:
-    """The least of p_(j) m/j over all j from one's own place up."""
+    """The smallest p_(j) m/j over all j from the own rank up."""
     m, ordered = len(p), sorted(p)
     return [min(1.0, *(ordered[j] * m / (j + 1) for j in range(m) if ordered[j] >= x)) for x in p]
 
@@ -169,8 +169,13 @@ def poisson_pmf(k: int) -> float:
 
 
 def uniform_distance(p: Row, cells: int) -> float:
-    """The largest excess of the share of p-values at or below j/cells over j/cells: > 0 means too small p-values.
+    """The largest excess of the share of p-values at or below j/cells over j/cells: > 0 if p-values are too small.
 
-    p-values (k+1)/(R+1) are stochastically larger than uniform; only an excess speaks against them.
+    p-values (k+1)/(R+1) are stochastically larger than uniform; only an excess is evidence against them.
     """
     return max(sum(1 for x in p if x <= j / cells + 1e-9) / len(p) - j / cells for j in range(1, cells))
+
+
+def five_errors(share: float, draws: int) -> float:
+    """Five standard errors of a share of simulated draws, and one draw."""
+    return 5 * math.sqrt(max(share * (1 - share), 0.0) / draws) + 1 / draws

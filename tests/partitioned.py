@@ -1,14 +1,16 @@
-"""What the tests of Dask, Spark and process pools share: the same rows, and a measure that can be shot at.
+"""What the tests of Dask, Spark and process pools share: the same rows, and a measure that stops a worker.
 
 One process is the oracle: `trueness.tabulate` on the rows as one array.
 """
 
+import functools
 import os
+import select
 import signal
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -25,12 +27,38 @@ PROBS = [f"p_{c}" for c in range(N_CLASSES)]
 
 
 def frame() -> Any:
-    """The rows as a pandas frame, its columns in an order that no one should rely on."""
+    """The rows as a pandas frame, with columns in alphabetical order: p_10 before p_2."""
     import pandas as pd
 
     columns = {name: Y_PROB[:, c] for c, name in enumerate(PROBS)}
     whole = pd.DataFrame({"y": Y_TRUE, "g": GROUP, "w": WEIGHT, **columns})
     return whole[sorted(whole.columns)]
+
+
+@functools.cache
+def whole() -> Any:
+    """The frame, made once."""
+    return frame()
+
+
+def collection(npartitions: int = 5, of: Any = None) -> Any:
+    """A Dask data frame of all rows, or of another frame."""
+    import dask.dataframe as dd
+
+    return dd.from_pandas(whole() if of is None else of, npartitions=npartitions, sort=False)
+
+
+@contextmanager
+def dask_client() -> Iterator[Any]:
+    """A client of a cluster of two worker processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "memory_limit": "2GB"}
+    with (
+        LocalCluster(dashboard_address="127.0.0.1:0", **options) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 NAMES = ["low", "mid", "high"]
@@ -61,31 +89,34 @@ def of_group(name: str, **options: Any) -> tn.CalibrationTable:
 
 
 def deadly(folder: Path) -> tn.Variation:
-    """A measure that, on the first call in another process than this, writes down the process's number and waits.
+    """A measure whose first call in another process sends the number of that process through a pipe, and then blocks.
 
-    It is computed where the rows of a partition are summed, so a process that waits in it is in the middle of its work.
+    It is called where the rows of a partition are summed, so the blocked process has unfinished work.
     """
     place, home = str(folder), os.getpid()
+    os.mkfifo(folder / "victim")
 
     def gini(x: NDArray[np.float64]) -> NDArray[np.float64]:
         if os.getpid() != home:
             try:
-                handle = os.open(f"{place}/victim", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+                open(f"{place}/first", "x").close()
             except FileExistsError:
                 with open(f"{place}/survivors", "a", encoding="utf-8") as file:
                     file.write(f"{os.getpid()}\n")
             else:
-                os.write(handle, f"{os.getpid()}\n".encode())
-                os.close(handle)
-                time.sleep(120)
-                raise AssertionError("nobody came to kill this process")
+                with open(f"{place}/victim", "w", encoding="utf-8") as pipe:
+                    pipe.write(str(os.getpid()))
+                Event().wait()  # until the process is killed
         return np.asarray(1 - (x**2).sum(axis=-1))
 
     return tn.Variation("gini_under_fire", gini, range=lambda c: (0.0, 1 - 1 / c))
 
 
 class Killing:
-    """A thread that waits for the victim, looks at it, kills it with SIGKILL and sees it gone."""
+    """A thread that reads the number of the blocked process, kills it with SIGKILL and waits for its end."""
+
+    SECONDS = 120
+    """The longest wait for an event, so that a test that fails ends."""
 
     def __init__(self, folder: Path, is_victim: Callable[[str], bool]) -> None:
         self._folder, self._is_victim = folder, is_victim
@@ -100,35 +131,23 @@ class Killing:
         self._thread.join()
 
     def _run(self) -> None:
-        found = self._folder / "victim"
-        if not _within(90, lambda: found.exists() and found.read_text().endswith("\n")):
+        pipe = os.open(self._folder / "victim", os.O_RDWR)  # not only to read, which would wait for a writer
+        if not self._is_ready(pipe):
             return
-        self.pid = int(found.read_text())
-        self.was_alive = _state(self.pid) not in ("", "Z") and self._is_victim(_command(self.pid))
+        self.pid = int(os.read(pipe, 32))
+        process = os.pidfd_open(self.pid)
+        self.was_alive = self._is_victim(_command(self.pid))
         os.kill(self.pid, signal.SIGKILL)
-        self.is_gone = _within(30, lambda: _state(self.pid) in ("", "Z"))
+        self.is_gone = self._is_ready(process)
+
+    def _is_ready(self, handle: int) -> bool:
+        """Whether there is something to read, or the process has ended, within the longest wait."""
+        return bool(select.select([handle], [], [], self.SECONDS)[0])
 
     @property
     def survivors(self) -> set[int]:
-        """The processes that did the work in the end."""
+        """The processes that finished the work."""
         return {int(line) for line in (self._folder / "survivors").read_text().split()}
-
-
-def _within(seconds: float, holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def _state(pid: int) -> str:
-    """R, S, Z …; empty if there is no such process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def _command(pid: int) -> str:

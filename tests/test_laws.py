@@ -1,4 +1,4 @@
-"""Laws that hold for every data set: the table is an exact sum over rows, and the numbers are read off it.
+"""Laws that hold for every data set: the table is an exact sum over rows, and the numbers are computed from it.
 
 Hypothesis chooses the shape and a seed; NumPy fills in the rows. Where design promises identical bits the
 assertion is `==`; where it promises agreement, the tolerance is derived beside it.
@@ -111,7 +111,7 @@ class TestTheTableIsAMonoid:
         ("n_classes", "dtype"), [(130, "float64"), (1000, "float32"), (40_000, "float64")]
     )
     def test_pieces_of_many_classes_add_up(self, n_classes: int, dtype: str, name: str) -> None:
-        """Long rows, where the order of a sum could depend on how many rows stand beside."""
+        """Long rows, where the order of a sum could depend on the number of rows beside them."""
         rows = made(n_classes, 9, n_classes, "sharp", dtype)
         whole = tn.tabulate(*rows, variation=name)
         for points in (range(9), [1], [2, 5], [8]):

@@ -1,4 +1,4 @@
-"""ECE against other people's libraries, where the partition into bins is the same; and where it is not, how much.
+"""ECE against other libraries, where the bins are the same; and where they are not, how much they differ.
 
 Accuracy, Brier score and log-loss have no bins, and must agree everywhere.
 
@@ -30,7 +30,7 @@ def rows_away_from_edges(
 @pytest.mark.sklearn
 @pytest.mark.parametrize("n_classes", CASES)
 def test_ece_against_scikit_learn(n_classes: int) -> None:
-    """The top label as a binary problem: was it right, with the confidence as its probability."""
+    """The top label as a binary problem, with the confidence as the probability that it is correct."""
     from sklearn.calibration import calibration_curve
 
     n_bins = CASES[n_classes]
@@ -94,7 +94,7 @@ def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool)
         if n_classes == 2
         else brier_score_loss(y_true, y_prob, labels=labels, scale_by_half=False, **how)
     )
-    close = 1e-6 if dtype == "float32" else 1e-12  # theirs asks for rows that were divided by their sums
+    close = 1e-6 if dtype == "float32" else 1e-12  # theirs needs rows that are divided by their sums
     assert table.accuracy == pytest.approx(accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12)
     assert table.brier_score == pytest.approx(brier, rel=close)
     assert table.log_loss == pytest.approx(log_loss(y_true, y_prob, labels=labels, **how), rel=close)
@@ -103,7 +103,7 @@ def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool)
 @pytest.mark.torch
 @pytest.mark.parametrize("n_classes", [2, 10, 100])
 def test_scores_of_logits_against_torch(n_classes: int) -> None:
-    """cross_entropy takes ln p from the logits, too: rows that are off by thousands still have a finite loss."""
+    """cross_entropy takes ln p from the logits, too: logits that differ by thousands still have a finite loss."""
     import torch
     from torch.nn.functional import cross_entropy, mse_loss, one_hot
 
@@ -147,7 +147,7 @@ def test_decimals_on_edges_are_grouped_exactly(dtype: str) -> None:
 
 
 def scikit_learn(y_true: np.ndarray, y_prob: np.ndarray) -> float:
-    """ECE as one makes it from calibration_curve; the counts, which it does not return, follow from its own edges."""
+    """ECE from calibration_curve; the counts, which it does not return, follow from its edges."""
     from sklearn.calibration import calibration_curve
 
     right, confidence = (y_true == 0), y_prob[:, 0]
@@ -166,7 +166,7 @@ def torchmetrics(y_true: np.ndarray, y_prob: np.ndarray) -> float:
 
 
 def binned(where: np.ndarray, y_true: np.ndarray, y_prob: np.ndarray) -> float:
-    """ECE of the rows in bins that someone else chose."""
+    """ECE of the rows in the bins of another library."""
     right, confidence = y_true == 0, y_prob[:, 0].astype(np.float64)
     groups = [where == m for m in np.unique(where)]
     return float(sum(abs(right[g].mean() - confidence[g].mean()) * g.mean() for g in groups))
@@ -207,8 +207,8 @@ def floor(y_true: np.ndarray, y_prob: np.ndarray) -> float:
         (floor, "float64", 0.08),
     ],
 )
-def test_what_others_make_of_decimals_on_edges(library: Any, dtype: str, value: float) -> None:
-    """The figures of the table in the docs; a change here means that the docs are out of date."""
+def test_other_libraries_on_decimals_on_edges(library: Any, dtype: str, value: float) -> None:
+    """The numbers of the table in the docs, which are out of date if this fails."""
     assert library(*rows_on_edges(dtype)) == pytest.approx(value, abs=1e-5)
 
 
@@ -231,5 +231,5 @@ def test_certainty_shares_the_last_bin() -> None:
         pytest.param(torchmetrics, 0.075, marks=pytest.mark.torch),  # bin 11 of 10: |.9 - 1|/2 + |1 - .95|/2
     ],
 )
-def test_what_others_make_of_certainty(library: Any, value: float) -> None:
+def test_other_libraries_on_certain_predictions(library: Any, value: float) -> None:
     assert library(*rows_near_certainty()) == pytest.approx(value, abs=1e-6)

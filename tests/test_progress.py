@@ -1,4 +1,4 @@
-"""The bar of long work in Python: on a terminal, after a second, and not at all if it is not wanted."""
+"""Progress bars in Python: on a terminal, after one second, and none with progress=False."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import trueness as tn
-from trueness._progress import shown
+from trueness._progress import progress_callback
 
 WORK = """
 import numpy as np, trueness as tn, trueness._progress as bars
@@ -33,7 +33,7 @@ else:
 
 
 def on_a_terminal(script: str) -> str:
-    """What a program writes to its stderr, which is a terminal of 80 columns."""
+    """The output of a program to stderr, which is a terminal of 80 columns."""
     above, below = pty.openpty()
     fcntl.ioctl(below, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     seen = b""
@@ -42,7 +42,7 @@ def on_a_terminal(script: str) -> str:
         try:
             while more := os.read(above, 4096):
                 seen += more
-        except OSError:  # what a terminal says at its end
+        except OSError:  # the end of a terminal's output
             os.close(above)
     assert process.returncode == 0, seen.decode()
     return seen.decode()
@@ -51,13 +51,13 @@ def on_a_terminal(script: str) -> str:
 @pytest.mark.cli
 @pytest.mark.parametrize("work", ["groups", "clusters", "compare", "tables"])
 def test_a_bar_on_a_terminal(work: str) -> None:
-    """Without a wait it shows; it leaves an empty line behind."""
+    """Without the delay it is shown; at the end it is erased."""
     seen = on_a_terminal(WORK.format(appears=0.0, work=work, options=""))
     assert "%|" in seen
     assert seen.rsplit("\r", 2)[-2].strip() == ""
 
 
-def test_no_bar_for_short_work_or_if_none_is_wanted() -> None:
+def test_no_bar_for_short_work_or_with_progress_false() -> None:
     assert on_a_terminal(WORK.format(appears=3600.0, work="groups", options="")) == ""
     assert on_a_terminal(WORK.format(appears=0.0, work="groups", options="progress=False")) == ""
 
@@ -69,11 +69,11 @@ def test_no_bar_in_a_file() -> None:
 
 @pytest.mark.cli
 def test_it_appears_after_a_second(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """By a clock that the test sets; tqdm is not asked before."""
+    """By a clock that the test sets; tqdm is not imported before."""
     now = 0.0
     monkeypatch.setattr("time.time", lambda: now)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = shown(None)
+    bar = progress_callback(None)
     assert bar is not None
     for now, share in ((0.5, 0.1), (0.9, 0.2), (1.0, 0.25)):  # noqa: B007
         before = capsys.readouterr().err
@@ -84,18 +84,18 @@ def test_it_appears_after_a_second(monkeypatch: pytest.MonkeyPatch, capsys: Any)
     assert "%|" not in capsys.readouterr().err.rsplit("\r", 1)[-1]
 
 
-def test_without_tqdm_there_is_none(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_no_bar_without_tqdm(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setattr("trueness._progress.APPEARS_AFTER", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = shown(None)
+    bar = progress_callback(None)
     assert bar is not None
     bar(0.5)
     bar(1.0)
     assert capsys.readouterr().err == ""
 
 
-def test_a_callable_is_called_and_nothing_else_is_taken() -> None:
+def test_a_callable_is_called_and_other_values_are_refused() -> None:
     told: list[float] = []
     y_true, y_prob = tn.simulate.calibrated(400, [1, 1], rng=0)
     tn.assess(y_true, y_prob, groups=y_true, resamples=39, rng=0, progress=told.append)

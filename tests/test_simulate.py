@@ -1,4 +1,4 @@
-"""Invented rows do what they say: calibrated ones converge as the theory has it, spoilt ones are wrong as announced.
+"""Simulated rows: calibrated ones converge as in the theory, others are miscalibrated as documented.
 
 Targets (scenario, UCE floor and spread, a and b of mean = a/sqrt(N), sd = b/sqrt(N)) were computed apart from this
 library. The mean of R repeats has the spread b/sqrt(N R); five of them, plus 1.5 % of a/sqrt(N) for the second
@@ -63,7 +63,7 @@ N, REPEATS = 10_000, 20
 
 
 @pytest.mark.parametrize("scenario", TARGETS)
-def test_calibrated_rows_converge_as_the_theory_says(scenario: str) -> None:
+def test_calibrated_rows_converge_as_in_the_theory(scenario: str) -> None:
     target = TARGETS[scenario]
     rows = [tn.simulate.calibrated(N, target.alpha, rng=1000 + seed) for seed in range(REPEATS)]
     for bins, vce, ece in (
@@ -143,7 +143,7 @@ class TestCalibrated:
         assert abs(table.log_score_sum) < 5 * np.sqrt(table.log_score_variance)
 
     @pytest.mark.parametrize("chunk_rows", [1, 7, 999, 1000, 65_536, 70_000, 200_000])
-    def test_chunks_are_the_bulk_cut_up(self, chunk_rows: int) -> None:
+    def test_chunks_are_the_same_rows(self, chunk_rows: int) -> None:
         n = 150 if chunk_rows < 10 else 150_000
         bulk = tn.simulate.calibrated(n, [2, 1, 1], rng=4)
         chunks = list(tn.simulate.calibrated_chunks(n, [2, 1, 1], rng=4, chunk_rows=chunk_rows))
@@ -152,13 +152,13 @@ class TestCalibrated:
         np.testing.assert_array_equal(np.concatenate([c.y_true for c in chunks]), bulk.y_true)
         np.testing.assert_array_equal(np.concatenate([c.y_prob for c in chunks]), bulk.y_prob)
 
-    def test_chunks_come_one_at_a_time(self) -> None:
-        """2^50 rows are never made; the first two chunks are."""
+    def test_chunks_are_drawn_one_at_a_time(self) -> None:
+        """Of 2^50 rows only the first two chunks are drawn."""
         chunks = itertools.islice(tn.simulate.calibrated_chunks(2**50, [1, 1], rng=0, chunk_rows=1000), 2)
         assert [len(c.y_true) for c in chunks] == [1000, 1000]
 
     def test_chunks_accumulate_to_the_bulk_table(self) -> None:
-        """One engine for both: left to itself, a process that has the fused one at hand takes it for the bulk only."""
+        """One engine for both: "auto" might use the fused one for all rows at once only."""
         accumulator = tn.Accumulator(n_classes=3, engine="portable")
         for chunk in tn.simulate.calibrated_chunks(30_000, [1, 1, 1], rng=5, chunk_rows=8_192):
             accumulator.update(*chunk)
@@ -166,7 +166,7 @@ class TestCalibrated:
         assert accumulator.table == tn.tabulate(*bulk, engine="portable")
 
     def test_seeds(self) -> None:
-        """The same seed gives the same rows, another one others; a generator moves on; nothing global is touched."""
+        """The same seed gives the same rows, another one others; a generator advances; no global state changes."""
         state = np.random.get_state()[1].tolist()  # noqa: NPY002
         one, same, other = (tn.simulate.calibrated(50, [1, 1], rng=seed).y_prob for seed in (7, 7, 8))
         np.testing.assert_array_equal(one, same)
@@ -243,7 +243,7 @@ class TestSharpen:
 
     @pytest.mark.parametrize("exponent", [1.4, 0.7])
     def test_direction(self, exponent: float) -> None:
-        """Sharpened is over-confident, blunted under-confident, in every measure; net is far beyond its noise."""
+        """Exponents above 1 give over-confidence, below 1 under-confidence, in every measure, far beyond the noise."""
         y_true, y_prob = tn.simulate.calibrated(50_000, [1, 1, 1], rng=9)
         for name in oracle.MEASURES:
             net = tn.signed_parts(
@@ -260,7 +260,7 @@ class TestSharpen:
 
 class TestSwapRanks:
     @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 2), (0, 3), (2, 2)])
-    def test_two_ranks_change_places(self, first: int, second: int) -> None:
+    def test_two_ranks_are_exchanged(self, first: int, second: int) -> None:
         swapped = tn.simulate.swap_ranks(ROWS, first, second)
         for row, given in zip(swapped.tolist(), ROWS.tolist(), strict=True):
             order = sorted(range(4), key=lambda c, given=given: -given[c])
@@ -268,8 +268,8 @@ class TestSwapRanks:
             expected[order[first]], expected[order[second]] = given[order[second]], given[order[first]]
             assert row == expected
 
-    def test_invisible_to_entropy_and_plain_to_ranks(self) -> None:
-        """Swapping ranks 2 and 3 permutes r-bar: the entropy of q and of r stays, RCE sees it."""
+    def test_entropy_does_not_change_and_rce_does(self) -> None:
+        """Swapping ranks 2 and 3 permutes r-bar: the entropies do not change, RCE does."""
         y_true, y_prob = tn.simulate.calibrated(50_000, [1, 1, 1], rng=10)
         before, after = tn.tabulate(y_true, y_prob), tn.tabulate(y_true, tn.simulate.swap_ranks(y_prob, 1, 2))
         assert tn.variation_calibration_error(after) == pytest.approx(
@@ -285,7 +285,7 @@ class TestSwapRanks:
 
 class TestFlattenTail:
     @pytest.mark.parametrize("keep", [0, 1, 2, 3])
-    def test_what_lies_below_is_shared(self, keep: int) -> None:
+    def test_the_tail_becomes_uniform(self, keep: int) -> None:
         flat = tn.simulate.flatten_tail(ROWS, keep, amount=1)
         for row, given in zip(flat.tolist(), ROWS.tolist(), strict=True):
             order = sorted(range(4), key=lambda c, given=given: -given[c])
@@ -293,15 +293,15 @@ class TestFlattenTail:
             expected = [given[c] if order.index(c) < keep else rest for c in range(4)]
             assert row == pytest.approx(expected, abs=1e-15)
 
-    def test_a_truth_flatter_than_predicted_is_plain_to_ranks_and_hidden_from_the_top_label(self) -> None:
-        """Labels drawn from flattened rows, judged by the rows as they were: conf and acc agree, the tail does not."""
+    def test_a_flatter_tail_changes_rce_and_not_ece(self) -> None:
+        """Labels drawn from flattened rows, predictions unchanged: confidence and accuracy agree, the tail does not."""
         y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
         flat_true = tn.simulate.shift_labels(tn.simulate.flatten_tail(y_prob, amount=1), [1, 1, 1, 1], rng=12)
         assert tn.ece(flat_true, y_prob) < 2 * tn.ece(y_true, y_prob)
         assert tn.rce(flat_true, y_prob) > 5 * tn.rce(y_true, y_prob)
 
-    def test_rows_flattened_to_ties_are_calibrated_again(self) -> None:
-        """Where classes are exchangeable nothing is known of tied ones, and the flat row says just that.
+    def test_rows_with_a_uniform_tail_are_calibrated(self) -> None:
+        """If the classes are exchangeable, tied ones are equally likely, as the flat row predicts.
 
         Each rank count has the mean of its bin's flattened rows; five multinomial sd.
         """
@@ -310,8 +310,8 @@ class TestFlattenTail:
         q = table.mean_ordered
         assert np.all(np.abs(table.rank_frequency - q) < 5 * np.sqrt(q * (1 - q) / 20_000))
 
-    def test_half_flattened_rows_keep_their_order_and_misstate_the_tail(self) -> None:
-        """The top label stays as it was, rank 2 comes true more often than stated and the last less often."""
+    def test_half_flattened_rows_keep_their_order_and_have_a_wrong_tail(self) -> None:
+        """The top label does not change; rank 2 is more frequent than predicted and the last rank less."""
         y_true, y_prob = tn.simulate.calibrated(20_000, [1, 1, 1, 1], rng=11)
         flat = tn.simulate.flatten_tail(y_prob)
         np.testing.assert_array_equal(np.argsort(flat, axis=1), np.argsort(y_prob, axis=1))
@@ -346,7 +346,7 @@ class TestShiftLabels:
         table = tn.tabulate(tn.simulate.shift_labels(y_prob, weights, rng=14), shifted)
         assert abs(table.log_score_sum) < 5 * np.sqrt(table.log_score_variance)
 
-    def test_equal_weights_shift_nothing(self) -> None:
+    def test_equal_weights_have_no_effect(self) -> None:
         y_prob = tn.simulate.calibrated(50_000, [1, 1, 1], rng=15).y_prob
         table = tn.tabulate(tn.simulate.shift_labels(y_prob, [2, 2, 2], rng=16), y_prob)
         assert abs(table.log_score_sum) < 5 * np.sqrt(table.log_score_variance)
@@ -382,7 +382,7 @@ SPOILERS = {
 
 @pytest.mark.parametrize("spoil", SPOILERS.values(), ids=SPOILERS)
 class TestRowsGiven:
-    def test_are_left_alone(self, spoil: Callable[[Any], np.ndarray]) -> None:
+    def test_are_not_changed_in_place(self, spoil: Callable[[Any], np.ndarray]) -> None:
         rows = ROWS.copy()
         spoil(rows)
         np.testing.assert_array_equal(rows, ROWS)
@@ -390,7 +390,7 @@ class TestRowsGiven:
     def test_one_row_is_enough(self, spoil: Callable[[Any], np.ndarray]) -> None:
         assert len(spoil(ROWS[:1])) == 1
 
-    def test_may_come_in_any_container(self, spoil: Callable[[Any], np.ndarray]) -> None:
+    def test_may_be_any_container(self, spoil: Callable[[Any], np.ndarray]) -> None:
         np.testing.assert_array_equal(spoil(ROWS.tolist()), spoil(ROWS))
         np.testing.assert_array_equal(spoil(np.asfortranarray(ROWS)), spoil(ROWS))
         assert len(spoil(ROWS.astype(np.float16))) == len(ROWS)  # whose sums are off by more than 1e-5

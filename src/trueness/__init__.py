@@ -1,6 +1,6 @@
-"""How true is a classifier's stated uncertainty?
+"""Measure the calibration of classifiers: whether their predicted probabilities agree with the outcomes.
 
-Rows become ranks; ranks and a variation measure choose a bin; bins add up exactly; every number is read off the sum.
+Rows become ranks; ranks and a variation measure choose a bin; bins add up exactly; every metric is read off the sum.
 
 >>> import trueness as tn
 >>> y_true, y_prob = tn.simulate.calibrated(1000, alpha=[1, 1, 1], rng=0)
@@ -125,17 +125,17 @@ _MODULES = {
     "tabulation": ["tabulate"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
-"""Where each name is defined. NumPy is loaded with the first of them, so that `trueness --help` does not wait."""
+"""The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""
 
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name == "simulate":
         return import_module("trueness.simulate")
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"trueness.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"trueness.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 

@@ -6,24 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from trueness.refusals import InvalidTypeError, InvalidValueError
+
 
 def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
-    """The value as an int; refused if it is no whole number, too small or too large."""
+    """The value as an int; refused if it is not a whole number, too small or too large."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{argument} must be a whole number from {least} up, got {value!r}")
-    if most is not None and value > most:
-        raise ValueError(f"{argument} must be at most {most}, got {value!r}")
-    return int(value)
+        cause, limit = "{argument} must be a whole number from {limit} up, got {value!r}", least
+    elif most is not None and value > most:
+        cause, limit = "{argument} must be at most {limit}, got {value!r}", most
+    else:
+        return int(value)
+    raise InvalidValueError("bad-argument", cause, argument=argument, value=value, limit=limit)
 
 
 def yes_or_no(argument: str, value: Any) -> bool:
-    """The value as a bool; refused if it is not one, since "False" would count as true."""
+    """The value as a bool; refused if it is of another type, since "False" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{argument} must be True or False, got {value!r}")
+        raise InvalidTypeError(
+            "wrong-type", "{argument} must be True or False, got {value!r}", argument=argument, value=value
+        )
     return bool(value)
 
 
 def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None:
-    """Refuse an unknown name and list those there are."""
+    """Refuse a value that is not one of the accepted names, and list them."""
     if not isinstance(value, str) or value not in accepted:
-        raise ValueError(f"{argument} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument} must be one of {accepted}, got {value!r}",
+            argument=argument,
+            value=value,
+            accepted=", ".join(map(repr, accepted)),
+        )

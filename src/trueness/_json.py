@@ -1,7 +1,7 @@
-"""JSON from anywhere: how deep it is nested is found before a parser sees it.
+"""JSON from untrusted sources: the depth of nesting is checked before it is parsed.
 
-Parsers call themselves for every level. Python's stops with an error of its own after about a thousand, and that of
-pyarrow overflows the stack of the process.
+Parsers recurse for every level. Python's raises an error after about a thousand levels, and pyarrow's overflows the
+stack of the process.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from trueness.refusals import InvalidValueError
+
 MAX_NESTING = 64
-"""Levels; files of this library have 6, and rows of predictions 2."""
+"""Levels. Files of trueness have 6, rows of predictions 2."""
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _OPENS, _CLOSES = (91, 123), (93, 125)
@@ -24,7 +26,7 @@ _TOO_MANY_OPENS = b"[" * (MAX_NESTING + 1)
 
 
 def nesting(text: bytes) -> int:
-    r"""How many brackets and braces are open at once; those in strings do not count.
+    r"""The largest number of brackets and braces that are open at once, without those in strings.
 
     >>> nesting(b'{"a": [1, [2], "[[["]}'), nesting(b"17")
     (3, 0)
@@ -35,9 +37,9 @@ def nesting(text: bytes) -> int:
 
 
 def has_deep_line(block: bytes) -> bool:
-    """Whether a line is nested deeper than is read.
+    """Whether a line is nested more than MAX_NESTING levels deep.
 
-    A line without that many opening brackets is not; only the others are looked at closely, and they are rare.
+    Lines with fewer opening brackets are not; only the others, which are rare, are examined in full.
     """
     if _TOO_MANY_OPENS not in block.translate(_ALL_OPENS_ALIKE, _ALL_BUT_OPENS_AND_LINES):
         return False
@@ -45,12 +47,12 @@ def has_deep_line(block: bytes) -> bool:
 
 
 def parse(text: str) -> Any:
-    """What a JSON text says; a ValueError if it is not JSON or nested too deep."""
+    """The content of a JSON text; a ValueError if it is not JSON or is nested too deep."""
     if nesting(text.encode("utf-8", "surrogatepass")) > MAX_NESTING:
-        raise ValueError(f"it is nested more than {MAX_NESTING} levels deep")
+        raise InvalidValueError("bad-json", "it is nested more than {value} levels deep", value=MAX_NESTING)
     return json.loads(text, parse_constant=_refuse_constant)
 
 
 def _refuse_constant(token: str) -> NoReturn:
-    """NaN and Infinity are not JSON, although Python reads them."""
-    raise ValueError(f"{token} is not a number")
+    """NaN and Infinity are not JSON, although Python's parser accepts them."""
+    raise InvalidValueError("bad-json", "{value} is not a number", value=token)

@@ -1,4 +1,4 @@
-"""What is printed: numbers, counts and names, text from outside as it may be shown, and where it goes."""
+"""Formatting of text for people: counts, p-values, lists, and text from outside."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 STANDARD_OUTPUT = "-"
-"""The name of an output that is printed instead of written to a file."""
+"""The name of an output that is printed to standard output instead of written to a file."""
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters, marks that change the direction of writing and lone surrogates escaped.
+    r"""The text with control characters, direction marks and lone surrogates escaped.
 
     >>> visible("St Mary"), visible("a\x1b[31m")
     ('St Mary', 'a\\x1b[31m')
@@ -28,7 +28,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def listed(items: Iterable[Any], most: int = 6) -> str:
+def first_few(items: Iterable[Any], most: int = 6) -> str:
     """The first few items, separated by commas."""
     shown = [str(item) for item in items]
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
@@ -56,3 +56,49 @@ def p_is(p: float) -> str:
     if p >= 0.0005:
         return f"p = {p:.3f}"
     return f"p = {p:.1g}" if p > 1e-300 else "p < 1e-300"
+
+
+def plain_name(name: str) -> str:
+    """The name of a variation measure in a sentence.
+
+    >>> plain_name("max_probability")
+    'max probability'
+    """
+    return name.replace("_", " ")
+
+
+def count_text(rows: float) -> str:
+    """A number of rows, or a sum of weights.
+
+    >>> count_text(12345.0), count_text(0.25)
+    ('12,345', '0.25')
+    """
+    return f"{rows:,.0f}" if float(rows).is_integer() else f"{rows:,.5g}"
+
+
+def rows_text(rows: float) -> str:
+    """A number of rows with its noun.
+
+    >>> rows_text(1), rows_text(1200.0), rows_text(0.5)
+    ('1 row', '1,200 rows', '0.5 rows')
+    """
+    return f"{count_text(rows)} {'row' if rows == 1 else 'rows'}"
+
+
+def capitalised(text: str) -> str:
+    """The text with its first letter in upper case and the others unchanged.
+
+    >>> capitalised("the top class of VCE")
+    'The top class of VCE'
+    """
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text in one line of at most so many characters.
+
+    >>> shortened("x" * 40, 8)
+    'xxxxxxx…'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

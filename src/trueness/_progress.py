@@ -1,4 +1,4 @@
-"""The progress bars of the library and of the command: tqdm's, on a terminal, for what takes long."""
+"""Progress bars of the library and of the command: tqdm's, shown on a terminal when work takes long."""
 
 from __future__ import annotations
 
@@ -9,40 +9,47 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import Any
 
+from trueness.refusals import InvalidTypeError
+
 APPEARS_AFTER = 1.0
-"""Seconds; what is quicker needs no progress bar."""
+"""Seconds; quicker work shows no progress bar."""
 
 Progress = Callable[[float], None]
-"""Is called with the share of the work that is done, up to 1."""
+"""A function that is called with the share of the work that is done, up to 1."""
 
 
-def shown(progress: Progress | bool | None) -> Progress | None:
-    """What to call with the share that is done, for an argument `progress` of the library; None for nothing.
+def progress_callback(progress: Progress | bool | None) -> Progress | None:
+    """The function to call with the share that is done, for an argument `progress`; None if progress is not reported.
 
-    None is a bar on a terminal, False is nothing, and a callable is itself. The bar appears when the work has taken a
-    second, and goes when the share reaches 1; tqdm is imported when it appears.
+    None means a bar if stderr is a terminal, False means no report, and a callable is used as it is. The bar appears
+    after one second and disappears when the share reaches 1; tqdm is imported when it appears.
     """
     if progress is None:
         return _ShareBar() if _on_terminal() else None
     if progress is False:
         return None
     if progress is True or not callable(progress):
-        raise TypeError(f"progress must be None, False or a callable, got {progress!r}")
+        raise InvalidTypeError(
+            "wrong-type",
+            "progress must be None, False or a callable, got {value!r}",
+            argument="progress",
+            value=progress,
+        )
     return progress
 
 
 class _ShareBar:
-    """A bar for work of unknown size, of which only the share that is done is known."""
+    """A bar for work of which only the share that is done is known."""
 
     def __init__(self) -> None:
-        self._start = time.time()  # by the clock that tqdm uses
+        self._start = time.time()  # the clock that tqdm uses
         self._bar: Any = None
 
     def __call__(self, share: float) -> None:
         if self._bar is None and share < 1 and time.time() - self._start >= APPEARS_AFTER:
             layout = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
-            self._bar = _made_bar(total=1.0, bar_format=layout, delay=APPEARS_AFTER)
-            if self._bar is not None:  # as if it had been there all the time, which its estimate needs
+            self._bar = _new_bar(total=1.0, bar_format=layout, delay=APPEARS_AFTER)
+            if self._bar is not None:  # its estimate of the remaining time needs the true start
                 self._bar.start_t = self._bar.last_print_t = self._start
         if self._bar is not None:
             self._bar.update(share - self._bar.n)
@@ -53,10 +60,10 @@ class _ShareBar:
 
 @contextmanager
 def progress_bar(total: int, unit: str, name: str | None = None) -> Iterator[Callable[[int], None]]:
-    """What is to be called with how much more is done, from any thread; it shows nothing except on a terminal."""
+    """A function to call with each amount of work done, from any thread; the bar is shown on a terminal only."""
     bar = None
     if total and _on_terminal():
-        bar = _made_bar(total=total, unit=unit, unit_scale=True, desc=name, delay=APPEARS_AFTER)
+        bar = _new_bar(total=total, unit=unit, unit_scale=True, desc=name, delay=APPEARS_AFTER)
     if bar is None:
         yield lambda _: None
         return
@@ -79,8 +86,8 @@ def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _made_bar(**how: Any) -> Any:
-    """A bar of tqdm's on stderr, which leaves nothing behind; None if tqdm is not installed."""
+def _new_bar(**how: Any) -> Any:
+    """A bar of tqdm on stderr, which is erased at the end; None if tqdm is not installed."""
     try:
         from tqdm import tqdm
     except ImportError:

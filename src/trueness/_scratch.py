@@ -1,4 +1,4 @@
-"""Working memory that a pass over the rows keeps from block to block."""
+"""Working memory that is reused from block to block."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 class Scratch:
     """Named pieces of memory, each of which holds one array at a time.
 
-    Fresh memory for every block costs more in page faults than the arithmetic done in it, and few pieces used in turn
-    stay in the cache. An array is valid until its name is asked for again.
+    Page faults of newly allocated memory cost more than the arithmetic in it, and a few pieces stay in the cache. An
+    array is valid until the next call with its name.
 
     >>> scratch = Scratch()
     >>> scratch.array("lines", (2, 3)).shape

@@ -1,4 +1,4 @@
-"""Blocks shared out to threads, and stopped together."""
+"""Blocks of work distributed to threads, which stop together."""
 
 from __future__ import annotations
 
@@ -15,77 +15,78 @@ Result = TypeVar("Result")
 Span = tuple[int, int]
 
 IDLE_SECONDS = 1.0
-"""A helper that nobody has asked for so long goes home: a process that is about to fork wants no threads."""
+"""A worker that is idle for so long ends, since a process that forks should have no other threads."""
 
-# Ctrl-C may come between any two steps here. `threading.Event` and `Thread.start` are Python code that it can stop half
-# way with a lock held, for ever; plain locks and flags, and a thread that counts itself, have no half way.
+# Ctrl-C may come between any two steps here. `threading.Event` and `Thread.start`, on which `concurrent.futures` rests,
+# are Python code that it can interrupt with a lock held, for ever. Plain locks and flags, and a thread that counts
+# itself, cannot be left in such a state.
 
 
-class _Share:
-    """Work that a helper may take up, or may not, if it is done before one is free."""
+class _Task:
+    """Work that a worker runs, unless the caller has finished everything before a worker is free."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work: Callable[[], None] | None = work
         self._lock, self._ended = Lock(), Lock()
         self._ended.acquire()
-        self._begun = self._over = self._done = False
+        self._started = self._cancelled = self._done = False
 
-    def take_up(self) -> None:
-        """Do it, unless it is over."""
+    def run(self) -> None:
+        """Do the work, unless it is cancelled."""
         with self._lock:
-            self._begun = not self._over
-        if self._begun and self._work is not None:
+            self._started = not self._cancelled
+        if self._started and self._work is not None:
             self._work()
             self._done = True
             self._ended.release()
 
     def finish(self) -> None:
-        """Wait for the helper that is at it; if none is, none will be. May be called again, after Ctrl-C."""
+        """Cancel the task if no worker has started it, else wait for its end. May be called again, after Ctrl-C."""
         with self._lock:
-            self._over = not self._begun
-        if self._over:
-            self._work = None  # what it holds must not wait in the queue
-        while self._begun and not self._done:
+            self._cancelled = not self._started
+        if self._cancelled:
+            self._work = None  # so that the queue does not keep its data in memory
+        while self._started and not self._done:
             self._ended.acquire(timeout=1.0)
 
 
-class _Helpers:
-    """Threads that wait for work: to wake one takes half as long as to start one."""
+class _Workers:
+    """Threads that wait for tasks: waking one takes half as long as starting one."""
 
     def __init__(self) -> None:
-        self._begin()
+        self._reset()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._begin)  # they do not come along
+            os.register_at_fork(after_in_child=self._reset)  # threads do not exist in the child
 
-    def _begin(self) -> None:
-        self._shares: SimpleQueue[_Share] = SimpleQueue()
+    def _reset(self) -> None:
+        self._tasks: SimpleQueue[_Task] = SimpleQueue()
         self.n, self._lock = 0, Lock()
 
-    def offer(self, share: _Share, n_helpers: int) -> None:
-        """Ask for help, and for one more helper if there are fewer than so many."""
-        if self.n < n_helpers:
-            with suppress(RuntimeError):  # no more threads are to be had: the caller does it alone
-                start_new_thread(self._help, ())
-        self._shares.put(share)
+    def submit(self, task: _Task, n_workers: int) -> None:
+        """Queue a task, and start one more worker if there are fewer than so many."""
+        if self.n < n_workers:
+            with suppress(RuntimeError):  # no more threads can be started: the caller does all the work
+                start_new_thread(self._serve, ())
+        self._tasks.put(task)
 
-    def _help(self) -> None:
+    def _serve(self) -> None:
         with self._lock:
             self.n += 1
         with suppress(Empty):
             while True:
-                self._shares.get(timeout=IDLE_SECONDS).take_up()
+                self._tasks.get(timeout=IDLE_SECONDS).run()
         with self._lock:
             self.n -= 1
 
 
-_helpers = _Helpers()
+_workers = _Workers()
 
 
 def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_threads: int) -> list[Result]:
-    """`work` on all spans, shared out to so many threads at most, the caller's own among them; one result from each.
+    """The results of `work` on all spans, distributed to at most so many threads including the caller's; one of each.
 
-    When one of them fails, or Ctrl-C arrives, the others stop after the block they are at. If a block was refused, the
-    first bad row in order is the one that is named, whichever thread met its own first.
+    If one of them fails, or on Ctrl-C, the others stop after their current block. If a block was refused, the error is
+    about the first bad row in order, whichever thread found a bad row first.
     """
     n_threads = min(n_threads, len(spans))
     if n_threads == 1:
@@ -94,32 +95,31 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     results: list[Result] = []
     errors: list[BaseException] = []
 
-    def share() -> None:
+    def run_share() -> None:
         nonlocal stopped
         try:
-            # Whoever is free takes the next block: a core that is disturbed does fewer.
+            # Each thread takes the next block when it is free, so a slow core does fewer.
             results.append(work(takewhile(lambda _: not stopped, waiting)))
-        except BaseException as error:  # carried over to the caller's thread
+        except BaseException as error:  # raised again in the caller's thread
             stopped = True
             errors.append(error)
 
-    shares = [_Share(share) for _ in range(n_threads - 1)]
+    tasks = [_Task(run_share) for _ in range(n_threads - 1)]
     try:
-        for one in shares:
-            _helpers.offer(one, n_threads - 1)
-        share()
-        _finish(shares)
+        for task in tasks:
+            _workers.submit(task, n_threads - 1)
+        run_share()
+        _finish(tasks)
     finally:
         stopped = True  # Ctrl-C may have arrived anywhere above
-        _finish(shares)
+        _finish(tasks)
     if not errors:
         return results
-    refused = all(isinstance(error, ValueError) for error in errors)
-    if refused:
-        return [work(spans)]
+    if all(isinstance(error, ValueError) for error in errors):
+        return [work(spans)]  # which refuses the first bad row
     raise next(error for error in errors if not isinstance(error, ValueError))
 
 
-def _finish(shares: Iterable[_Share]) -> None:
-    for share in shares:
-        share.finish()
+def _finish(tasks: Iterable[_Task]) -> None:
+    for task in tasks:
+        task.finish()

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from trueness.assessment import Comparison, compare
 from trueness.metrics import variation_gap
-from trueness.plots.readings import reliability
-from trueness.plots.text import reliability_text
+from trueness.plots.reliability import reliability_of, reliability_text
 from trueness.table import CalibrationTable
 
 SEED = 0
@@ -93,7 +92,7 @@ def _text(comparison: Comparison, *, ascii_only: bool) -> str:
             comparison.verdict,
             bin_title(worst),
             bin_lines(comparison.assessments[worst].table),
-            reliability_text(reliability(comparison.assessments[worst]), ascii_only=ascii_only),
+            reliability_text(reliability_of(comparison.assessments[worst]), ascii_only=ascii_only),
             HOW_TO_READ,
         ]
     )

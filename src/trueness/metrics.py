@@ -1,7 +1,7 @@
-"""Numbers read off a table, and the shells that start from rows.
+"""Metrics of a table, and the functions that compute them from rows.
 
-An error is a *gap* per bin put through a *norm*: four gaps (of the variation, of the top label, of the uncertainty, of
-the whole ranking) and three norms. Gaps are signed so that positive means over-confident, whatever is compared.
+An error is a *norm* of the *gaps* of all bins: there are four gaps (of the variation, of the top label, of the
+uncertainty, of the ranks) and three norms. A positive gap means over-confident, whatever is compared.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable
 from trueness.tabulation import tabulate
-from trueness.variation import Variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 Gap = Callable[[CalibrationTable], FloatArray]
 
@@ -25,12 +26,12 @@ DISTANCES = ("tv", "w1", "hellinger")
 
 
 def variation_gap(table: CalibrationTable) -> FloatArray:
-    """𝒪(B_m) - 𝒫(B_m), with the sign turned for measures that fall with dispersion, (M,); NaN in empty bins.
+    """𝒪(B_m) - 𝒫(B_m), with the opposite sign for measures that fall with dispersion, (M,); NaN in empty bins.
 
-    Positive: the outcomes varied more than predicted, which is over-confidence.
+    Positive if the outcomes varied more than predicted, which is over-confidence.
     """
     _require_table(table)
-    return table.gap if table.spec.variation.grows_with_dispersion else -table.gap
+    return table.gap * table.spec.variation.sign
 
 
 def top_label_gap(table: CalibrationTable) -> FloatArray:
@@ -41,19 +42,19 @@ def top_label_gap(table: CalibrationTable) -> FloatArray:
 
 def uncertainty_gap(table: CalibrationTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
-    _require_measure(table, "entropy", "uncertainty_gap")
+    _require_measure(table, ENTROPY, "uncertainty_gap")
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 
 def ranked_gap(table: CalibrationTable, distance: str = "tv") -> FloatArray:
     """d(r̄_m, q̄_m), (M,), with the sign of the shift in mean rank; NaN in empty bins.
 
-    Positive: the true class stood further down than predicted.
+    Positive if the mean rank of the true class is lower in the order than predicted.
     """
     _require_table(table)
     require_choice("distance", distance, DISTANCES)
     observed, predicted = table.rank_frequency, table.mean_ordered
-    ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # of Σ_{c≤k}: predicted minus observed, for k < C
+    ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # Σ_{c≤k} predicted minus observed, for k < C
     return np.asarray(np.copysign(_DISTANCES[distance](observed, predicted), ahead.sum(axis=1)))
 
 
@@ -84,7 +85,7 @@ class SignedParts(NamedTuple):
 
 
 def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedParts:
-    """How much of the error is over-confidence, how much under-confidence, and what remains when they cancel.
+    """The part of the error that is over-confidence, the part that is under-confidence, and their difference.
 
     >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
     0.531004
@@ -101,9 +102,9 @@ def variation_calibration_error(
 ) -> float:
     """VCE = Σ_m |B_m|/N · |𝒪(B_m) - 𝒫(B_m)| (the paper, section 2.2).
 
-    0 for a calibrated model in the limit of many rows; at most the width of the measure's range if the measure is
-    symmetric. `confidence` and `margin` ask which rank came true, which may be any: at most 1 and 2. `norm` may also be
-    "l2" (√Σ w·gap²) or "max" (the largest gap, over bins with at least `min_count` rows).
+    0 for a calibrated model with unlimited data; at most the width of the measure's range if the measure is symmetric.
+    `confidence` and `margin` depend on the order of the ranks: at most 1 and 2. `norm` may also be "l2" (√Σ w·gap²) or
+    "max" (the largest gap, over bins with at least `min_count` rows).
     """
     return _error(table, variation_gap(table), norm, min_count)
 
@@ -112,7 +113,7 @@ def expected_calibration_error(
     table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
-    _require_measure(table, "confidence", "expected_calibration_error")
+    _require_measure(table, CONFIDENCE, "expected_calibration_error")
     return top_label_error(table, norm=norm, min_count=min_count)
 
 
@@ -126,7 +127,7 @@ def uncertainty_calibration_error(
 ) -> float:
     """UCE = Σ_m |B_m|/N · |err(B_m) - uncert(B_m)| (Laves et al. 2019), of a table binned by entropy.
 
-    Kept for comparison with published figures: it does not fall to zero for a calibrated model.
+    For comparison with published figures only: it is not 0 for a calibrated model.
     """
     return _error(table, uncertainty_gap(table), norm, min_count)
 
@@ -137,13 +138,13 @@ def ranked_calibration_error(
     """RCE = Σ_m |B_m|/N · d(r̄_m, q̄_m): zero only if every rank is as frequent as predicted, in every bin.
 
     `distance` is "tv" (total variation), "w1" (Wasserstein over ranks, divided by C - 1: the mean top-k calibration
-    error) or "hellinger". It sees what a symmetric measure cannot, such as rank 2 being right more often than rank 1.
+    error) or "hellinger". Unlike VCE by a symmetric measure, it depends on the order of the ranks.
     """
     return _error(table, ranked_gap(table, distance), norm, min_count)
 
 
-# The four shells below repeat one call, on purpose: bundling the row options would hide them from `help()` (a TypedDict
-# to unpack) or from editors and type checkers (a decorator that makes the signatures).
+# The four functions below repeat one call on purpose: bundling the row options would hide them from `help()` (if they
+# were a TypedDict) or from editors and type checkers (if a decorator made the signatures).
 
 
 def vce(
@@ -160,7 +161,7 @@ def vce(
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
-    """Variation calibration error of predictions; arguments as in `tabulate`, meaning as in the reader.
+    """Variation calibration error of predictions; arguments as in `tabulate` and `variation_calibration_error`.
 
     Nine of ten right at (0.9, 0.1) is calibrated, five of ten is not:
 
@@ -262,9 +263,9 @@ def rce(
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
-    """Ranked calibration error; arguments as in `tabulate`, `distance` as in the reader.
+    """Ranked calibration error; arguments as in `tabulate` and `ranked_calibration_error`.
 
-    One of ten right at (0.9, 0.1): the entropies agree and VCE is 0, but the ranks are the wrong way round.
+    One of ten right at (0.9, 0.1): the entropies agree and VCE is 0, but the ranks are reversed.
 
     >>> round(rce([0] + [1] * 9, [[0.9, 0.1]] * 10), 6)
     0.8
@@ -286,7 +287,13 @@ def rce(
 def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
     require_choice("norm", norm, NORMS)
     if min_count is not None and norm != "max":
-        raise ValueError(f"min_count goes with norm='max', not with norm={norm!r}")
+        raise InvalidValueError(
+            "bad-argument",
+            "min_count is for norm='max' only, got norm={norm!r}",
+            argument="min_count",
+            value=min_count,
+            norm=norm,
+        )
     if norm == "max":
         return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
     weight, gaps = _filled(table, gap)
@@ -294,35 +301,48 @@ def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int |
 
 
 def _filled(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weights |B_m|/N and gaps of the bins that hold rows."""
+    """Weights |B_m|/N and gaps of the bins that have rows."""
     filled, count = np.flatnonzero(table.row_count), table.count
     if not filled.size:
-        raise ValueError("a table without rows has no calibration error")
+        raise InvalidValueError("no-rows", "a table without rows has no calibration error", argument="table")
     return count[filled] / count.sum(), gap[filled]
 
 
 def _largest(table: CalibrationTable, gap: FloatArray, min_count: int) -> float:
     enough = table.row_count >= min_count
     if not enough.any():
-        raise ValueError(
-            f"no bin holds min_count={min_count} rows; the fullest holds {table.row_count.max()}"
+        raise InvalidValueError(
+            "bad-argument",
+            "no bin has min_count={value} rows",
+            "the largest bin has {most} rows",
+            argument="min_count",
+            value=min_count,
+            most=table.row_count.max(),
         )
     return float(np.abs(gap[enough]).max())
 
 
 def _require_table(table: Any) -> None:
     if not isinstance(table, CalibrationTable):
-        none = ": the sum of no tables is the number 0" if isinstance(table, int) and table == 0 else ""
-        raise TypeError(
-            "table must be a CalibrationTable, such as tabulate returns or an Accumulator holds as .table, "
-            f"got {type(table).__name__}{none}"
+        empty_sum = ": the sum of no tables is the number 0" if isinstance(table, int) and table == 0 else ""
+        raise InvalidTypeError(
+            "wrong-type",
+            "table must be a CalibrationTable, as returned by tabulate or Accumulator.table, got {type}{empty_sum}",
+            argument="table",
+            type=type(table).__name__,
+            empty_sum=empty_sum,
         )
 
 
-def _require_measure(table: CalibrationTable, name: str, reader: str) -> None:
+def _require_measure(table: CalibrationTable, measure: Variation, reader: str) -> None:
     _require_table(table)
-    if table.spec.variation.name != name:
-        raise ValueError(
-            f"{reader} needs a table binned by {name}, this one is binned by {table.spec.variation.name}: "
-            f"tabulate with variation={name!r}"
+    if table.spec.variation != measure:
+        raise InvalidValueError(
+            "wrong-measure",
+            "{reader} needs a table binned by {needed}, this one is binned by {value}",
+            "tabulate with variation={needed!r}",
+            argument="table",
+            reader=reader,
+            needed=measure.name,
+            value=table.spec.variation.name,
         )

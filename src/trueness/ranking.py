@@ -1,12 +1,13 @@
-"""Order the classes of each row by probability and find the rank at which the true class stood.
+"""Order the classes of each row by probability and find the rank of the true class.
 
-The paper's qᵢ is a column of `ordered`; its one-hot rᵢ is the index of the rank here. Ties are broken without looking
-at the label, or the ranks would be biased: counting only the classes that are strictly more probable favours the
+The paper's qᵢ is a column of `ordered`; its one-hot rᵢ is the index of the rank here. Ties are broken without
+using the label, or the ranks would be biased: counting only the classes that are strictly more probable favours the
 true one (statistics are wrong by a factor of three on two-decimal predictions over 100 classes).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -15,27 +16,28 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
 from trueness._scratch import Scratch
+from trueness.rows import Rows, row_sums
 
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
 
 LEAST_LOG = -(2.0**22)
-"""No ln p counts as less: so improbable a class comes from logits alone, and a sum of such must not overflow."""
+"""The least ln p that is summed: logits can give smaller ones, whose sum might overflow."""
 
 NETWORK_CLASSES = 8
-"""Up to so many classes a sorting network on whole columns beats `np.sort` on rows."""
+"""Up to so many classes a sorting network on whole columns is faster than `np.sort` on rows."""
 
 
 def ordered_rows(block: NDArray[Any], scratch: Scratch) -> FloatArray:
     """The rows of a block sorted downwards, as float64 of shape (classes, rows), in the piece "ordered".
 
-    With a rank per line of memory, all that follows adds and compares whole lines. NaN spoils its row.
+    Each rank is contiguous in memory, so that later steps add and compare whole lines. A row with NaN is not sorted.
     """
     n_rows, n_classes = block.shape
     ordered = scratch.array("ordered", (n_classes, n_rows))
     if n_classes <= NETWORK_CLASSES:
         memory = scratch.array("work", (n_classes + 1, n_rows), block.dtype)
-        for rank, line in enumerate(_network_sorted(block, memory)):
+        for rank, line in enumerate(_sort_by_network(block, memory)):
             ordered[rank] = line
         return ordered
     upwards = scratch.array("work", block.shape, block.dtype)
@@ -45,8 +47,21 @@ def ordered_rows(block: NDArray[Any], scratch: Scratch) -> FloatArray:
     return ordered
 
 
-def _network_sorted(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[Any]]:
-    """The columns of a block, exchanged until each row is sorted downwards; `memory` has a line to spare."""
+def ordered_blocks(rows: Rows) -> Iterator[tuple[int, int, FloatArray]]:
+    """The first and last row and the `ordered_rows` of each block; the first bad row is refused.
+
+    The memory of a block is used again for the next one.
+    """
+    scratch = Scratch()
+    for start, stop in rows.spans():
+        with np.errstate(all="ignore"):
+            ordered = ordered_rows(rows.block(start, stop), scratch)
+        row_sums(rows, ordered, start)
+        yield start, stop, ordered
+
+
+def _sort_by_network(block: NDArray[Any], memory: NDArray[Any]) -> list[NDArray[Any]]:
+    """The columns of a block, exchanged until each row is sorted downwards; `memory` has one line more."""
     np.copyto(memory[:-1], block.T)
     *lines, spare = memory
     for upper, lower in comparators(block.shape[1]):
@@ -72,29 +87,31 @@ def comparators(n: int) -> tuple[tuple[int, int], ...]:
     return tuple(pairs)
 
 
-def standing(ordered: FloatArray, p_true: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many classes are more probable than the true one, and how many are exactly as probable, itself included."""
+def count_above_and_tied(
+    ordered: FloatArray, p_true: FloatArray
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of classes more probable than the true one, and of those exactly as probable, itself included."""
     narrow = np.min_scalar_type(len(ordered))
     more = np.add.reduce(ordered > p_true, axis=0, dtype=narrow)
     tied = np.add.reduce(ordered >= p_true, axis=0, dtype=narrow) - more
     return np.asarray(more, dtype=np.int64), np.asarray(tied, dtype=np.int64)
 
 
-def standing_by_scores(
+def count_above_and_tied_by_scores(
     scores: FloatArray, s_true: FloatArray
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-    """`standing` among logits (rows, classes), and ln p of the true class, which cannot underflow."""
+    """`count_above_and_tied` among logits (rows, classes), and ln p of the true class, which cannot underflow."""
     more = np.count_nonzero(scores > s_true[:, None], axis=1)
     tied = np.count_nonzero(scores == s_true[:, None], axis=1)
     top = np.max(scores, axis=1)
     log_p = s_true - top - np.log(np.add.reduce(np.exp(scores - top[:, None]), axis=1))
-    # Of finite logits too far apart the difference is -inf; a class is impossible only if its own logit is.
+    # The difference of finite logits may be -inf; a class is impossible only if its own logit is -inf.
     np.maximum(log_p, LEAST_LOG, out=log_p, where=s_true != -np.inf)
     return np.asarray(more, np.int64), np.asarray(tied, np.int64), log_p
 
 
 def lower_tied_classes(block: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[np.int64]:
-    """How many classes of a lower index have exactly the true one's probability."""
+    """The number of classes of a lower index with exactly the probability of the true class."""
     equal = block == np.take_along_axis(block, labels[:, None], axis=1)
     before = equal & (np.arange(block.shape[1]) < labels[:, None])
     return np.asarray(np.count_nonzero(before, axis=1), dtype=np.int64)

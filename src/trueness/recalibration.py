@@ -1,9 +1,9 @@
-"""One temperature that makes predictions as varied as their outcomes.
+"""The temperature at which the predicted variation equals the observed one.
 
-At temperature T a row becomes p^(1/T), divided by its sum. That changes how spread out it is but not the order of its
-classes, so the observed ranks stay what they are. As T rises the expected variation of the ranks rises in every bin,
-and there is one T at which it is what was observed, all bins taken together: the centred net gap is zero. (Scaling by
-likelihood asks instead for the T at which the labels were most probable.)
+At temperature T a row becomes p^(1/T), divided by its sum. That changes its dispersion but not the order of its
+classes, so the observed ranks do not change. The expected variation of the ranks increases with T in every bin, and
+there is one T at which it equals the observed one over all bins: the centred net gap is 0. (The usual temperature
+scaling maximises the likelihood of the labels instead.)
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
-from trueness._scratch import Scratch
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.inference.null import FilledBins, mean_variation, multinomial_frequencies
-from trueness.ranking import ordered_rows
+from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import edges_for, tabulate_rows
@@ -29,23 +28,23 @@ from trueness.variation import Variation, as_variation, log_or_finite
 DEFAULT_BINS = EqualMass(10)
 
 LOWEST, HIGHEST = 2.0**-7, 2.0**7
-"""Temperatures beyond which predictions are one-hot or uniform, whatever they were."""
+"""Beyond these temperatures all predictions are nearly one-hot or uniform."""
 
 _STEP = 2.0**-6
-"""Of ln T, over which the slope of the net gap is taken."""
+"""The step of ln T for the numerical slope of the net gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
-    """By what logits, or logarithms of probabilities, are to be divided."""
+    """The number by which logits, or logarithms of probabilities, are divided."""
 
     value: float
-    """Above 1: predictions were over-confident and are spread out."""
+    """Above 1 if the predictions were over-confident."""
     standard_error: float
-    """From the noise of the outcomes alone, if the predictions at this temperature are calibrated.
+    """From the noise of the outcomes, if the predictions at this temperature are calibrated.
 
-    Infinite if no temperature from `LOWEST` to `HIGHEST` closes the gap, and `value` is the end that is nearer to it:
-    the outcomes were all certain (every first rank came true), or more varied than uniform predictions would have them.
+    Infinite if the gap is not 0 at any temperature from `LOWEST` to `HIGHEST`; `value` is then the nearer end. This
+    happens if every true class has rank 1, or if outcomes vary more than under uniform predictions.
     """
 
 
@@ -63,8 +62,8 @@ def variation_temperature(
 ) -> Temperature:
     """The temperature at which the centred net gap is zero: Σ_m w_m (𝒱(r̄_m) - E₀[𝒱(r̄*_m)]) = 0.
 
-    Rows, measure and bins are as in `tabulate`; bins are made of the predictions as given. `resamples` is how often the
-    ranks of a calibrated model are drawn where their mean variation is not known exactly, always from the same seed.
+    Rows, measure and bins are as in `tabulate`; the bins are those of the predictions as given. `resamples` is the
+    number of simulations for measures whose mean under calibration is not known exactly, always from the same seed.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
@@ -80,7 +79,7 @@ def variation_temperature(
     edges = edges_for(rows, measure, as_bins(bins), "portable", None)
     spec = TableSpec(rows.n_classes, measure, edges, weighted=sample_weight is not None)
     (table,) = tabulate_rows(rows, [spec], "portable")
-    return _solved(_Tempered(rows, table, resamples))
+    return _solve(_Tempered(rows, table, resamples))
 
 
 class _Tempered:
@@ -88,15 +87,14 @@ class _Tempered:
 
     def __init__(self, rows: Rows, table: CalibrationTable, resamples: int) -> None:
         self.bins, self.resamples = FilledBins.of(table), resamples
-        spec, scratch = table.spec, Scratch()
+        spec = table.spec
         low, high = spec.variation.range_for(spec.n_classes)
         thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
         logs, places = np.empty((rows.n_rows, spec.n_classes)), np.empty(rows.n_rows, np.int64)
-        for start, stop in rows.spans():
-            ordered = ordered_rows(rows.block(start, stop), scratch)
+        for start, stop, ordered in ordered_blocks(rows):
             values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
-            places[start:stop] = spec.bins.index(values, thresholds)[: stop - start]
-            logs[start:stop] = np.where(ordered > 0, log_or_finite(ordered), -np.inf).T[: stop - start]
+            places[start:stop] = spec.bins.index(values, thresholds)
+            logs[start:stop] = np.where(ordered > 0, log_or_finite(ordered), -np.inf).T
         weight = np.ones(rows.n_rows) if rows.sample_weight is None else rows.sample_weight
         kept = np.flatnonzero(weight > 0)
         order = kept[np.argsort(places[kept], kind="stable")]
@@ -104,14 +102,14 @@ class _Tempered:
         self.starts = np.searchsorted(places[order], self.bins.index)
 
     def at(self, temperature: float) -> FilledBins:
-        """The bins as they are at a temperature: other predictions, the same ranks."""
+        """The bins at a temperature: with other predictions, and the same ranks."""
         p = np.exp((self.logs - self.logs[:, :1]) / temperature)
         p *= (self.weight / p.sum(axis=1))[:, None]
         totals = np.add.reduceat(p, self.starts, axis=0)
         return replace(self.bins, predicted=totals / totals.sum(axis=1, keepdims=True))
 
     def net(self, temperature: float) -> float:
-        """The centred net gap: falls with the temperature, above zero if over-confident."""
+        """The centred net gap, which decreases with the temperature and is above 0 if over-confident."""
         bins = self.at(temperature)
         observed = bins.variation.of(bins.observed)
         return bins.sign * float(bins.weight @ (observed - mean_variation(bins, self.resamples, [0])))
@@ -127,8 +125,8 @@ class _Tempered:
         return math.sqrt(float(bins.weight**2 @ np.array(spread)))
 
 
-def _solved(rows: _Tempered) -> Temperature:
-    """Outwards from T = 1 until the gap changes its sign, then inwards by straight lines in ln T."""
+def _solve(rows: _Tempered) -> Temperature:
+    """The root of the net gap: bracketed by steps away from T = 1, then found by linear interpolation in ln T."""
     at = _Point(0.0, rows.net(1.0))
     step = math.log(2.0) if at.net > 0 else -math.log(2.0)
     while True:
@@ -153,22 +151,22 @@ def _point(rows: _Tempered, log: float) -> _Point:
 
 
 def _root(rows: _Tempered, one: _Point, other: _Point) -> float:
-    """Regula falsi; the end that stays has its gap halved, or the other would creep (the "Illinois" rule)."""
+    """Regula falsi by the "Illinois" rule: the end that stays has its gap halved, which speeds up convergence."""
     while abs(one.log - other.log) > 1e-9 and other.net != 0:
         between = one.log + (other.log - one.log) * one.net / (one.net - other.net)
         found = _point(rows, between)
         one = other if found.net * other.net < 0 else _Point(one.log, one.net / 2)
-        # The newest point is `other`; where two steps hardly differ, it is as good as exact.
+        # The newest point is `other`; if two steps hardly differ, it has converged.
         if abs(found.log - other.log) < 1e-10:
             return found.log
         other = found
     return other.log
 
 
-def tempered(y_prob: NDArray[Any], temperature: float) -> FloatArray:
+def scale_by_temperature(y_prob: NDArray[Any], temperature: float) -> FloatArray:
     """Rows p^(1/T), divided by their sums.
 
-    >>> tempered(np.array([[0.8, 0.2]]), 2.0).round(4)
+    >>> scale_by_temperature(np.array([[0.8, 0.2]]), 2.0).round(4)
     array([[0.6667, 0.3333]])
     """
     wide = y_prob.astype(np.float64)

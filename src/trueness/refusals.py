@@ -2,24 +2,50 @@
 
 A refusal says what is wrong (`code` for programs, `cause` for people), where (`argument`, `row`, `class_index`), the
 `value`, and what to do (`remedy`). Cause and remedy are templates: a name in braces is a fact of the refusal, or a term
-of a vocabulary, which says how Python or the command spells an argument. `str(error)` uses Python's terms; the command
+of a vocabulary, which says how Python or the command spells an argument. `{column!q}` quotes and shortens a fact that
+comes from a file or a user, `{other!t}` renders a fact that names a term. `str(error)` uses Python's terms; the command
 calls `rendered` with its own. Code never reads a message: it looks at `code` and the facts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Any, Self
 
 PYTHON: Mapping[str, str] = {
     "y_true": "y_true",
     "y_prob": "y_prob",
     "sample_weight": "sample_weight",
+    "label": "label",
+    "probs": "probs",
+    "weight": "sample_weight",
+    "groups": "groups",
+    "by": "by",
+    "classes": "classes",
+    "classes_names": "classes=['cat', 'dog']",
+    "classes_columns": "classes='columns'",
+    "classes_index": "classes='index'",
+    "where": "where",
+    "row_filters": "the conditions",
+    "label_file": "label_file",
+    "bins": "bins",
+    "confidence_bins": "confidence_bins",
+    "equal_mass": "bins=EqualMass(10)",
+    "exact": "exact=True",
+    "grid": "FineGrid",
+    "engine": "engine",
     "from_logits": "from_logits=True",
     "normalize": "normalize=True",
     "divide_by_100": "divide y_prob by 100",
-    "skip_rows": "leave such rows out first",
+    "skip_rows": "remove such rows first",
+    "no_header": "write a header, or use the command with --no-header",
+    "choose_format": "the ending must be that of one of",
+    "or_pass_format": "",
+    "format_csv": "save it with the ending .csv",
+    "format_tsv": "save it with the ending .tsv",
+    "name_label_file": "save both as NPZ",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""
 
@@ -71,10 +97,19 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
 
     def rendered(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
         """Cause and remedy in the terms of a vocabulary."""
-        terms = {**vocabulary, "place": self._place(), **self.facts}
+        argument = vocabulary.get(str(self.argument), str(self.argument)).removesuffix("=True")
+        terms = {**vocabulary, "place": self._place(), **self.facts, "argument": argument}
         _, cause, remedy = self.args
-        source = f"{self.facts['source']}, row {self.row}: " if "source" in self.facts else ""
-        return source + cause.format_map(terms), remedy.format_map(terms)
+        formatter = _Formatter(vocabulary)
+        return self._source() + formatter.vformat(cause, (), terms), formatter.vformat(remedy, (), terms)
+
+    def _source(self) -> str:
+        """The file and the row in it, as the beginning of a sentence; empty unless the file is known."""
+        if "source" not in self.facts:
+            return ""
+        return (
+            f"{self.facts['source']}: " if self.row is None else f"{self.facts['source']}, row {self.row}: "
+        )
 
     def _place(self) -> str:
         """The row and the class, as the end of a clause; the row of a file is named before the cause instead."""
@@ -90,6 +125,14 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
         """The same refusal with further facts, such as the file and row it is about, or another remedy."""
         code, cause, old = self.args
         return type(self)(code, cause, old if remedy is None else remedy, **(self.facts | facts))
+
+    def to_json(self) -> str:
+        """The refusal as text, so that another process can raise it again: see `refusal_of`."""
+        import json  # not on top: `trueness --help` loads this module
+
+        code, cause, remedy = self.args
+        facts = {name: _transportable(value) for name, value in self.facts.items()}
+        return json.dumps([type(self).__name__, code, cause, remedy, facts])
 
     def to_dict(self, vocabulary: Mapping[str, str] = PYTHON) -> dict[str, Any]:
         """As plain numbers and strings, for JSON."""
@@ -117,6 +160,75 @@ class InvalidTypeError(Refusal, TypeError):
 
 class MissingLibraryError(Refusal, ImportError):
     """An optional library that is needed and not installed."""
+
+
+def refusal_of(text: str) -> Refusal:
+    """The refusal that `Refusal.to_json` wrote.
+
+    >>> refusal_of(InvalidValueError("no-rows", "{file!q} has no rows", file="a.csv").to_json())
+    InvalidValueError('no-rows', '{file!q} has no rows', '')
+    """
+    import json
+
+    name, code, cause, remedy, facts = json.loads(text)
+    kinds = {kind.__name__: kind for kind in (InvalidValueError, InvalidTypeError, MissingLibraryError)}
+    return kinds[name](code, cause, remedy, **facts)
+
+
+def quoted(value: Any, most: int = 60) -> str:
+    r"""A value of a file or a user as it may be printed: text in quotes, without control characters, and not too long.
+
+    >>> quoted("a\x1b[31m"), quoted(3.5)
+    ("'a\\x1b[31m'", '3.5')
+    >>> len(quoted("b" * 100))
+    63
+    """
+    text = str(value)
+    return repr(text if len(text) <= most else text[:most] + "…") if isinstance(value, str) else text[:most]
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A remedy: the known name that was probably meant, or all of them if they are few and none is near.
+
+    >>> nearest("labels", ["label", "weight"]), nearest("z", ["label", "weight"])
+    ("did you mean 'label'?", "there are 'label', 'weight'")
+    >>> nearest("Y", ["y", "p_0"])
+    "did you mean 'y'?"
+    """
+    from difflib import get_close_matches
+
+    lower = {other.lower(): other for other in reversed(known)}
+    near = [lower[letters] for letters in get_close_matches(name.lower(), list(lower), n=1)]
+    if near:
+        return f"did you mean {quoted(near[0])}?"
+    listed = ", ".join(quoted(other) for other in known[:12])
+    return f"there are {listed}" + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+
+
+def reason_of(error: BaseException, most: int = 200) -> str:
+    """What another library says about a failure, on one line and not too long; its type if it says nothing."""
+    return " ".join(str(error).split())[:most] or type(error).__name__
+
+
+class _Formatter(Formatter):
+    """Templates with two more conversions: `!q` quotes a value, `!t` looks a term up in the vocabulary."""
+
+    def __init__(self, vocabulary: Mapping[str, str]) -> None:
+        self._vocabulary = vocabulary
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion == "q":
+            return quoted(value)
+        if conversion == "t":
+            return self._vocabulary.get(value, value)
+        return super().convert_field(value, conversion)
+
+
+def _transportable(value: Any) -> Any:
+    """The value as JSON of Python can hold it: numbers stay numbers, infinite ones too."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Invented predictions: calibrated by design as in the paper's section 3, and made wrong in known ways.
+"""Simulated predictions: calibrated as in the paper's section 3, and miscalibrated in known ways.
 
-The same seed gives the same rows, to the bit, however they are cut into chunks. What spoils rows takes probabilities in
-any container that `tabulate` takes, of shape (rows, classes), and refuses a row that is no distribution.
+The same seed gives the same rows, to the bit, whatever the chunks. Functions that miscalibrate rows take probabilities
+of shape (rows, classes) in any container that `tabulate` takes, and refuse rows that are not distributions.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from numpy.typing import NDArray
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
+from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 
 STREAM_ROWS = 2**16
-"""Rows drawn from one random stream; the n-th such run of rows has the n-th stream, whatever the chunks."""
+"""Rows drawn from one random stream; the n-th run of this many rows has the n-th stream, whatever the chunks."""
 
 LABEL_VALUES = 2**16
-"""Probabilities that are looked at together when labels are drawn: few enough for the cache."""
+"""Probabilities that are processed together when labels are drawn: few enough for the cache."""
 
 MAX_ALPHA = 1e100
-"""A Dirichlet row is made of gamma variates over their sum, which must not overflow; far below, all rows are alike."""
+"""Gamma variates of larger parameters would overflow when they are summed; at this size all rows are nearly equal."""
 
 
 class Predictions(NamedTuple):
-    """Labels and the predictions made for them, in the order in which every function takes them."""
+    """Labels and predictions, in the order of the arguments of every function."""
 
     y_true: NDArray[np.intp]
     y_prob: FloatArray
@@ -48,28 +49,28 @@ def calibrated(n_rows: int, alpha: Sequence[float] | FloatArray, rng: Seed = Non
 def calibrated_chunks(
     n_rows: int, alpha: Sequence[float] | FloatArray, rng: Seed = None, *, chunk_rows: int = STREAM_ROWS
 ) -> Iterator[Predictions]:
-    """The rows of `calibrated`, a chunk at a time, for sizes beyond memory.
+    """The rows of `calibrated`, a chunk at a time, for more rows than fit in memory.
 
     >>> sum(len(chunk.y_true) for chunk in calibrated_chunks(1000, [1, 1], rng=0, chunk_rows=300))
     1000
     """
     streams, chunk_rows = calibrated_streams(n_rows, alpha, rng), whole_number("chunk_rows", chunk_rows, 1)
-    return _cut(iter(streams), chunk_rows)
+    return _rechunk(iter(streams), chunk_rows)
 
 
 def calibrated_streams(n_rows: int, alpha: Sequence[float] | FloatArray, rng: Seed = None) -> Streams:
-    """The rows of `calibrated` as the streams they are drawn from, which threads may share out.
+    """The rows of `calibrated` as the streams they are drawn from, which several threads may use.
 
     >>> streams = calibrated_streams(100_000, [1, 1], rng=0)
     >>> [len(streams[number].y_true) for number in range(len(streams))]
     [65536, 34464]
     """
-    return Streams(whole_number("n_rows", n_rows, 1), _checked_alpha(alpha), root_seed(rng))
+    return Streams(whole_number("n_rows", n_rows, 1), _concentration(alpha), root_seed(rng))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Streams:
-    """Runs of STREAM_ROWS rows, each drawn from random streams of its own: any of them, in any order, on any thread."""
+    """Runs of STREAM_ROWS rows, each with its own random streams: they may be drawn in any order, on any thread."""
 
     n_rows: int
     alpha: FloatArray
@@ -82,33 +83,33 @@ class Streams:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, number: int) -> Predictions:
-        return self.labelled(number, self.predictions(number))
+        return self.with_labels(number, self.predictions(number))
 
-    def labelled(self, number: int, y_prob: FloatArray) -> Predictions:
-        """The rows of one stream, drawn before, with their labels."""
+    def with_labels(self, number: int, y_prob: FloatArray) -> Predictions:
+        """Predictions of one stream with labels drawn for them."""
         return Predictions(draw_labels(y_prob, np.random.default_rng([self.root, number, 1])), y_prob)
 
     def predictions(self, number: int) -> FloatArray:
-        """The rows of one stream without their labels, which are drawn from a stream apart."""
+        """The predictions of one stream; labels have a random stream of their own."""
         size = min(STREAM_ROWS, self.n_rows - number * STREAM_ROWS)
         return np.random.default_rng([self.root, number, 0]).dirichlet(self.alpha, size)
 
 
-def _cut(pieces: Iterator[Predictions], chunk_rows: int) -> Iterator[Predictions]:
+def _rechunk(pieces: Iterator[Predictions], chunk_rows: int) -> Iterator[Predictions]:
     """The same rows in chunks of another size."""
-    held: list[Predictions] = []
+    waiting: list[Predictions] = []
     for piece in pieces:
-        held.append(piece)
-        while sum(len(part.y_true) for part in held) >= chunk_rows:
-            y_true, y_prob = _joined(held)
+        waiting.append(piece)
+        while sum(len(part.y_true) for part in waiting) >= chunk_rows:
+            y_true, y_prob = _concatenate(waiting)
             yield Predictions(y_true[:chunk_rows], y_prob[:chunk_rows])
-            held = [Predictions(y_true[chunk_rows:], y_prob[chunk_rows:])]
-    rest = _joined(held)
+            waiting = [Predictions(y_true[chunk_rows:], y_prob[chunk_rows:])]
+    rest = _concatenate(waiting)
     if len(rest.y_true):
         yield rest
 
 
-def _joined(parts: list[Predictions]) -> Predictions:
+def _concatenate(parts: list[Predictions]) -> Predictions:
     if len(parts) == 1:
         return parts[0]
     return Predictions(np.concatenate([p.y_true for p in parts]), np.concatenate([p.y_prob for p in parts]))
@@ -121,11 +122,11 @@ def draw_labels(y_prob: FloatArray, rng: np.random.Generator) -> NDArray[np.intp
     level = rng.random((n_rows,))
     block, narrow = max(2048, LABEL_VALUES // n_classes), np.uint8 if n_classes <= 256 else np.intp
     for rows in (slice(start, start + block) for start in range(0, n_rows, block)):
-        # Classes by lines: sums along them are three times as fast as along short rows.
+        # Transposed, since sums over whole lines are three times as fast as along short rows.
         cumulative = y_prob[rows].T.copy()
         for c in range(1, n_classes):
             cumulative[c] += cumulative[c - 1]
-        # Strictly below the last sum, whose rounding may put it just under 1.
+        # Strictly below the last sum, which rounding may leave just under 1.
         passed = np.minimum(level[rows] * cumulative[-1], np.nextafter(cumulative[-1], 0.0))
         labels[rows] = np.add.reduce(cumulative[:-1] <= passed, axis=0, dtype=narrow)
     return labels
@@ -138,14 +139,14 @@ def sharpen(y_prob: Any, exponent: float) -> FloatArray:
     array([[0.9412, 0.0588]])
     """
     if not (_is_real(exponent) and 0 < exponent < np.inf):
-        raise ValueError(f"exponent must be a finite number above 0, got {exponent!r}")
+        raise _bad_argument("exponent must be a finite number above 0, got {value!r}", "exponent", exponent)
     rows = _distributions(y_prob)
     powers = (rows / rows.max(axis=1, keepdims=True)) ** exponent
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def swap_ranks(y_prob: Any, first: int = 1, second: int = 2) -> FloatArray:
-    """Rows in which the probabilities of two ranks (counted from 0) have changed places.
+    """Rows in which the probabilities of two ranks (counted from 0) are exchanged.
 
     >>> swap_ranks([[0.2, 0.5, 0.3]], 1, 2)
     array([[0.3, 0.5, 0.2]])
@@ -158,10 +159,10 @@ def swap_ranks(y_prob: Any, first: int = 1, second: int = 2) -> FloatArray:
 
 
 def flatten_tail(y_prob: Any, keep: int = 1, *, amount: float = 0.5) -> FloatArray:
-    """Rows whose `keep` largest probabilities stay and whose others move towards their mean by `amount`, 0 to 1.
+    """Rows in which all but the `keep` largest probabilities move towards their mean by `amount`, from 0 to 1.
 
-    The order of the classes stays, so that the lower ranks come true less often than stated. An amount of 1 makes the
-    tail uniform; if the classes of the tail are alike, such rows are calibrated again: they only say less.
+    The order of the classes does not change, so the true class has the lower ranks less often than predicted. An amount
+    of 1 makes the tail uniform; if the classes of the tail are exchangeable, such rows are calibrated but less sharp.
 
     >>> flatten_tail([[0.6, 0.3, 0.1]], amount=0.5).round(2)
     array([[0.6 , 0.25, 0.15]])
@@ -169,7 +170,7 @@ def flatten_tail(y_prob: Any, keep: int = 1, *, amount: float = 0.5) -> FloatArr
     rows = _distributions(y_prob)
     _require_rank(rows, keep=keep)
     if not (_is_real(amount) and 0 <= amount <= 1):
-        raise ValueError(f"amount must be a number from 0 to 1, got {amount!r}")
+        raise _bad_argument("amount must be a number from 0 to 1, got {value!r}", "amount", amount)
     order = np.argsort(-rows, axis=1, kind="stable")[:, keep:]
     tail = np.take_along_axis(rows, order, axis=1)
     np.put_along_axis(rows, order, tail + amount * (tail.mean(axis=1, keepdims=True) - tail), axis=1)
@@ -177,44 +178,68 @@ def flatten_tail(y_prob: Any, keep: int = 1, *, amount: float = 0.5) -> FloatArr
 
 
 def shift_labels(y_prob: Any, class_weights: Any, rng: Seed = None) -> NDArray[np.intp]:
-    """Labels y ~ p_c·w_c/Σ: the classes have become rarer or more frequent than when the model was made.
+    """Labels y ~ p_c·w_c/Σ: a label shift, after which some classes are rarer or more frequent than predicted.
 
     >>> shift_labels([[0.5, 0.5]] * 4, [0, 1], rng=0)
     array([1, 1, 1, 1])
     """
     rows, weights = _distributions(y_prob), _vector(class_weights)
     if len(weights) != rows.shape[1] or not np.all((weights >= 0) & (weights < np.inf)):
-        raise ValueError(
-            f"class_weights must be {rows.shape[1]} finite numbers from 0 up, got {class_weights!r}"
+        raise _bad_argument(
+            "class_weights must be {n_classes} finite numbers from 0 up, got {value!r}",
+            "class_weights",
+            class_weights,
+            n_classes=rows.shape[1],
         )
-    rows *= weights / (weights.max() or 1.0)  # of which the products cannot overflow
+    rows *= weights / (weights.max() or 1.0)  # so that the products cannot overflow
     possible = rows.any(axis=1)
     if not possible.all():
-        raise ValueError(f"class_weights leave no class possible in row {int(np.argmin(possible))}")
+        raise _bad_argument(
+            "class_weights are 0 for all possible classes{place}",
+            "class_weights",
+            class_weights,
+            row=int(np.argmin(possible)),
+        )
     return draw_labels(rows / rows.sum(axis=1, keepdims=True), np.random.default_rng(root_seed(rng)))
 
 
 def _distributions(y_prob: Any) -> FloatArray:
-    """The rows as float64 in memory of their own, (rows, classes), or an error that names the row and the value.
+    """A copy of the rows as float64, (rows, classes); refuses rows that are not distributions.
 
-    The border's own refusal would point to options that nothing here has.
+    The refusals of `Rows` would suggest options that the functions here do not have.
     """
     given = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
     if len(given.y_prob.shape) != 2:
-        raise ValueError(f"y_prob must have shape (rows, classes), got {given.y_prob.shape}")
-    rows = np.array(given.block(0, given.n_rows)[: given.n_rows], dtype=np.float64)
+        raise InvalidValueError(
+            "wrong-shape",
+            "y_prob must have shape (rows, classes), got {value}",
+            argument="y_prob",
+            value=given.y_prob.shape,
+        )
+    rows = np.array(given.block(0, given.n_rows), dtype=np.float64)
     inside = (rows >= 0) & (rows <= 1)  # NaN fails both
     if not inside.all():
         row, c = np.unravel_index(np.argmin(inside), rows.shape)
-        raise ValueError(
-            f"y_prob is {rows[row, c]} in row {row}, class {c}; probabilities are finite numbers from 0 to 1"
+        raise InvalidValueError(
+            "out-of-range" if np.isfinite(rows[row, c]) else "not-finite",
+            "y_prob is {value}{place}",
+            "probabilities are finite numbers from 0 to 1",
+            argument="y_prob",
+            row=int(row),
+            class_index=int(c),
+            value=float(rows[row, c]),
         )
     total = rows.sum(axis=1)
     off = np.abs(total - 1) > given.sum_tolerance
     if off.any():
         row = np.argmax(off)
-        raise ValueError(
-            f"y_prob sums to {total[row]:.9g} in row {row}, not to 1 within {given.sum_tolerance:g}"
+        raise InvalidValueError(
+            "sum-not-1",
+            "y_prob sums to {value:.9g}{place}, not to 1 within {tolerance:g}",
+            argument="y_prob",
+            row=int(row),
+            value=float(total[row]),
+            tolerance=given.sum_tolerance,
         )
     return rows
 
@@ -224,7 +249,7 @@ def _is_real(value: Any) -> bool:
 
 
 def _vector(values: Any) -> FloatArray:
-    """The numbers of a one-dimensional argument; none if it is anything else, which no caller accepts."""
+    """The numbers of a one-dimensional argument; an empty array for anything else, which every caller refuses."""
     try:
         vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -237,10 +262,17 @@ def _require_rank(rows: FloatArray, **ranks: Any) -> None:
         whole_number(name, rank, 0, most=rows.shape[1] - 1)
 
 
-def _checked_alpha(alpha: Sequence[float] | FloatArray) -> FloatArray:
+def _concentration(alpha: Sequence[float] | FloatArray) -> FloatArray:
     concentration = _vector(alpha)
     if len(concentration) < 2 or not np.all((concentration > 0) & (concentration <= MAX_ALPHA)):
-        raise ValueError(
-            f"alpha must be one number above 0 and up to {MAX_ALPHA:g} for each of two or more classes, got {alpha!r}"
+        raise _bad_argument(
+            "alpha must be one number above 0 and up to {most:g} for each of two or more classes, got {value!r}",
+            "alpha",
+            alpha,
+            most=MAX_ALPHA,
         )
     return concentration
+
+
+def _bad_argument(cause: str, argument: str, value: Any, **facts: Any) -> InvalidValueError:
+    return InvalidValueError("bad-argument", cause, argument=argument, value=value, **facts)

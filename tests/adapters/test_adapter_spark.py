@@ -1,7 +1,5 @@
-"""Spark: the table of one process, whatever the partitions and whoever dies on the way; rows never reach the driver."""
+"""Spark: the table of one process, whatever the partitions and which worker dies; rows never reach the driver."""
 
-import functools
-import json
 import os
 import re
 import sys
@@ -25,16 +23,17 @@ from partitioned import (
     Killing,
     deadly,
     example,
-    frame,
     of_group,
     one_process,
     three_classes,
+    whole,
 )
 
 import trueness as tn
 from trueness import partitions
 from trueness.adapters import spark as adapter
-from trueness.files import InputError
+from trueness.formats.fields import Field
+from trueness.refusals import InvalidValueError, Refusal, refusal_of
 
 pytestmark = [
     pytest.mark.spark,
@@ -74,11 +73,6 @@ def session() -> Iterator[Any]:
         gateway.shutdown()
         gateway.proc.stdin.close()
         gateway.proc.wait(timeout=60)
-
-
-@functools.cache
-def whole() -> Any:
-    return frame()
 
 
 @pytest.fixture(scope="module")
@@ -141,11 +135,11 @@ def test_array_and_vector_columns(session: Any, data: Any) -> None:
         adapter.tabulate(vectors, "y", classes=[str(c) for c in range(N_CLASSES)], **PORTABLE)
         == one_process()
     )
-    with pytest.raises(InputError, match="there are no rows"):
+    with pytest.raises(Refusal, match="there are no rows"):
         adapter.tabulate(vectors.limit(0), "y", "of a model", **PORTABLE)
 
 
-def test_names_that_mean_something_to_sql(data: Any) -> None:
+def test_names_with_characters_of_sql(data: Any) -> None:
     odd = data.withColumnsRenamed({name: f"p.`{name}` x" for name in PROBS} | {"y": "the.label"})
     assert adapter.tabulate(odd, "the.label", "p.*", classes="index", **PORTABLE) == one_process()
 
@@ -167,7 +161,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(session: Any, order: lis
     named = session.createDataFrame(three_classes(order, np.array(NAMES)[THREE_TRUE]))
     for classes in (None, NAMES[::-1]):
         assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
-    with pytest.raises(InputError, match="match only in part"):
+    with pytest.raises(Refusal, match="match only in part"):
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
 
 
@@ -188,7 +182,7 @@ def test_the_fused_engine(data: Any) -> None:
     assert adapter.tabulate(data, "y", "p_*") == tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
 
 
-def test_no_row_comes_to_the_driver(session: Any, data: Any) -> None:
+def test_no_row_is_sent_to_the_driver(session: Any, data: Any) -> None:
     """Spark itself refuses results of more than `RESULT_BYTES`: the rows are, the tables are not."""
     from py4j.protocol import Py4JJavaError
 
@@ -209,20 +203,20 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     bad[1000:].to_parquet(tmp_path / "bad.parquet", index=False)
     data = session.read.parquet(str(tmp_path))
     with pytest.raises(
-        InputError,
-        match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*the prediction is 7\.0",
+        Refusal,
+        match=r"bad\.parquet, row 235 of its rows in the frame \(partition .*y_prob is 7\.0",
     ) as caught:
         tabulate(data)
     assert "--" not in str(caught.value)
-    with pytest.raises(InputError, match=r"^partition \d+, row \d+: the prediction is 7\.0 in class 3"):
-        tabulate(data.repartition(3))  # after a shuffle nobody knows the file
+    with pytest.raises(Refusal, match=r"^partition \d+, row \d+: y_prob is 7\.0 in class 3"):
+        tabulate(data.repartition(3))  # after a shuffle the file is unknown
 
 
 @pytest.mark.parametrize(
     ("how", "error", "message"),
     [
-        ({"label": "labls"}, InputError, "no column 'labls'"),
-        ({"probs": "q_*"}, InputError, "no column 'q_*'"),
+        ({"label": "labls"}, Refusal, "no column 'labls'"),
+        ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
         ({"by": 3}, TypeError, "by must be the name of a column, or a list of names, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),
@@ -244,7 +238,7 @@ def test_data_in_memory_are_not_for_spark() -> None:
 def work_for(**options: Any) -> partitions.Work:
     asked: Any = PORTABLE | options
     request = partitions.request_of("y", "p_*", asked)
-    choice = partitions.choice_of({name: partitions.Field("number") for name in ["y", *PROBS]}, request)
+    choice = partitions.choice_of({name: Field("number") for name in ["y", *PROBS]}, request)
     plan = partitions.plan_of(asked, with_confidence=False)
     return partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
 
@@ -258,25 +252,27 @@ def columns_of(of: Any, work: partitions.Work) -> list[Any]:
 
 def test_a_worker_returns_one_row_and_workers_add_them() -> None:
     work = work_for()
-    (first,) = adapter._tabulated(columns_of(whole()[:1000], work), work)
-    (second,) = adapter._tabulated(columns_of(whole()[1000:], work), work)
+    (first,) = adapter._tabulate_partition(columns_of(whole()[:1000], work), work)
+    (second,) = adapter._tabulate_partition(columns_of(whole()[1000:], work), work)
     assert first.num_rows == second.num_rows == 1
-    (both,) = adapter._added([first, second], work)
-    part = partitions.Part.from_json(both.to_pylist()[0]["tables"], work)
-    assert partitions.by_group(work.finish(part)) == one_process()
+    (both,) = adapter._add_parts([first, second], work)
+    part = work.part_of(both.to_pylist()[0]["tables"])
+    assert partitions.tables_by_group(work.finish(part)) == one_process()
 
 
 def test_a_worker_refuses_without_a_retry() -> None:
     work = work_for()
     bad = whole().assign(y=11)
-    (refused,) = adapter._tabulated(columns_of(bad, work), work)
-    cause, remedy = json.loads(refused.to_pylist()[0]["problem"])
-    assert cause == "partition -1, row 1: the label is 11"
-    assert remedy.startswith("class indices run from 0 to 10")
-    good = next(adapter._tabulated(columns_of(whole(), work), work))
-    passed_on, sums = adapter._added([refused, good], work)
+    (refused,) = adapter._tabulate_partition(columns_of(bad, work), work)
+    refusal = refusal_of(refused.to_pylist()[0]["refusal"])
+    assert isinstance(refusal, InvalidValueError)
+    assert (refusal.code, refusal.row, refusal.value) == ("label-out-of-range", 1, 11)
+    assert refusal.cause == "partition -1, row 1: y_true is 11"
+    assert refusal.remedy.startswith("class indices run from 0 to 10")
+    good = next(adapter._tabulate_partition(columns_of(whole(), work), work))
+    passed_on, sums = adapter._add_parts([refused, good], work)
     assert passed_on.to_pylist() == refused.to_pylist()
-    assert partitions.Part.from_json(sums.to_pylist()[0]["tables"], work).tables.n_rows == N_ROWS
+    assert work.part_of(sums.to_pylist()[0]["tables"]).tables.n_rows == N_ROWS
 
 
 def test_the_row_of_a_partition_is_counted_from_its_files_beginning() -> None:
@@ -310,7 +306,7 @@ def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any,
     assert table == one_process(variation=measure)
 
 
-def test_the_rows_of_the_tests_are_what_they_should_be() -> None:
+def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:
     assert np.array_equal(whole()[PROBS].to_numpy(), Y_PROB)
     assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
 

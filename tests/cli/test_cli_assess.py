@@ -73,7 +73,7 @@ def test_a_report_is_read_back(files: Path, tmp_path: Path) -> None:
     shutil.copy(page, twice)
     assert "cannot be merged" in run("assess", page, twice, code=2).stderr
     page.write_text("<html></html>")
-    assert "no tables" in run("assess", page, code=2).stderr
+    assert "has no tables" in run("assess", page, code=2).stderr
 
 
 def test_tolerance_and_confidence_bins(npz: str, tmp_path: Path, capsys: Any) -> None:

@@ -35,7 +35,7 @@ def test_batches_of_other_lengths(files: Path, capsys: Any, monkeypatch: pytest.
     """A Parquet file ends its batches elsewhere than an NPZ file; the rows stay side by side."""
     main(["compare", str(files / "preds.csv"), str(files / "over.npz"), "--equal-mass", "5"])
     straight = capsys.readouterr().out
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 333)
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 333)
     main(["compare", str(files / "preds.csv"), str(files / "over.npz"), "--equal-mass", "5"])
     assert capsys.readouterr().out == straight
 

@@ -14,7 +14,6 @@ from command_process import COMMAND
 
 import trueness as tn
 from trueness.cli import COMMANDS, main
-from trueness.files import FORMATS
 
 
 def examples(name: str) -> list[str]:
@@ -64,12 +63,6 @@ def test_help_and_version_load_nothing_heavy() -> None:
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
         )
         assert ended.stdout.splitlines()[-1] == "[]", arguments
-
-
-def test_formats_of_the_help_are_those_of_the_readers() -> None:
-    from trueness.cli import _options
-
-    assert _options.FORMATS == FORMATS
 
 
 def test_the_version(capsys):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_process import run
 
-from trueness._whole_file import write_text, written_whole
+from trueness._atomic_write import atomic_file, write_text
 from trueness.cli import main
 from trueness.files import check_outputs
 
@@ -87,7 +87,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path.write_text("before")
 
     def write() -> None:
-        with written_whole(str(path)) as beside:
+        with atomic_file(str(path)) as beside:
             Path(beside).write_text("half")
             raise OSError("the disk is full")
 

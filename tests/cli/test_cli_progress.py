@@ -80,7 +80,7 @@ def test_progress_counts_the_bytes_of_every_pass(
         yield steps.append
 
     monkeypatch.setattr("trueness.cli._summation.progress_bar", bar)
-    monkeypatch.setattr("trueness.files._source.BATCH_VALUES", 3 * 500)  # several batches
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 500)  # several batches
     assert main(["tabulate", npz, *options, "-o", str(tmp_path / "t.json")]) == 0
     assert totals == [passes * os.path.getsize(npz)]
     assert sum(steps) == totals[0]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trueness.files._source import read_ahead
+from trueness.files.source import read_ahead
 
 pytestmark = pytest.mark.cli
 

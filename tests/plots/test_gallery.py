@@ -1,4 +1,4 @@
-"""The gallery shows what its code draws."""
+"""The gallery: every picture is drawn by the code beside it."""
 
 import runpy
 from pathlib import Path
@@ -13,7 +13,7 @@ def test_every_picture_is_drawn_by_the_code_beside_it():
     import matplotlib.pyplot as plt
 
     script = runpy.run_path(str(ROOT / "scripts" / "make_gallery.py"))
-    names = script["scope"]()
+    names = script["new_scope"]()
     for it in script["GALLERY"]:
         figure = script["draw"](it, names)
         assert any(axes.has_data() for axes in figure.axes), it.name

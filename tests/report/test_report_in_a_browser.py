@@ -1,4 +1,4 @@
-"""The report in a real browser: nothing goes out, everything can be reached, and no name does anything."""
+"""The report in a real browser: no requests, everything reachable by keyboard, and no name runs as code."""
 
 import threading
 from dataclasses import replace
@@ -28,7 +28,7 @@ def browser(chromium):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        # In a container there is often no sandbox to be had; the pages are our own.
+        # Containers often have no sandbox; the pages are our own.
         started = driver.chromium.launch(executable_path=chromium, args=[*FLAGS, "--no-sandbox"])
         yield started
         started.close()
@@ -47,7 +47,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, path):
-    """Opens the report (or another file) and looks at all that happens to it."""
+    """Opens the report (or another file) and records console messages, errors and requests."""
     contexts = []
 
     def open_page(file=path, width=1100, height=800, **options):
@@ -67,7 +67,7 @@ def opened(browser, path):
 
 
 class Counting(BaseHTTPRequestHandler):
-    """Counts who comes."""
+    """Records every request."""
 
     def __init__(self, seen, *arguments):
         self.seen = seen
@@ -79,12 +79,12 @@ class Counting(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_):
-        """Quietly."""
+        """Print nothing."""
 
 
 @pytest.fixture
 def outside():
-    """A server on this machine that stands for the rest of the world, and what was asked of it."""
+    """A local server in place of the internet, and the requests that it received."""
     seen = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Counting, seen))
     thread = threading.Thread(target=server.serve_forever)
@@ -95,14 +95,14 @@ def outside():
     server.server_close()
 
 
-class TestNothingGoesOut:
+class TestNoRequests:
     def test_no_error_and_one_request_which_is_the_file_itself(self, opened, path):
         page = opened()
         page.wait_for_load_state("networkidle")
         assert page.problems == []
         assert page.requests == [f"file://{path}"]
 
-    def test_names_do_nothing(self, opened):
+    def test_names_do_not_run(self, opened):
         page = opened()
         assert page.evaluate("window.hacked") is None
         assert page.locator("img").count() == 0
@@ -124,8 +124,8 @@ class TestNothingGoesOut:
         ],
         ids=["fetch", "image", "beacon", "script", "style", "frame"],
     )
-    def test_the_policy_stops_whatever_would_get_in(self, opened, outside, attempt):
-        """Even code that runs in the page cannot send anything: a server that waits for it hears nothing."""
+    def test_the_policy_blocks_injected_code(self, opened, outside, attempt):
+        """Even code that runs in the page cannot send anything: the server receives no request."""
         address, seen = outside
         page = opened()
         page.evaluate(
@@ -136,14 +136,14 @@ class TestNothingGoesOut:
         assert page.evaluate("stopped[0]").startswith(address)
         assert seen == []
 
-    def test_that_server_would_have_heard(self, opened, outside, tmp_path):
+    def test_the_server_receives_requests_of_other_pages(self, opened, outside, tmp_path):
         address, seen = outside
         plain = tmp_path / "plain.html"
         plain.write_text("<!doctype html><title>x</title>", encoding="utf-8")
         opened(plain).evaluate(f"fetch('{address}/fetch', {{mode: 'no-cors'}})")
         assert seen == ["/fetch"]
 
-    def test_inline_code_that_got_in_would_not_run(self, opened, path, tmp_path):
+    def test_injected_inline_code_does_not_run(self, opened, path, tmp_path):
         spoiled = tmp_path / "spoiled.html"
         text = path.read_text(encoding="utf-8")
         spoiled.write_text(
@@ -155,7 +155,7 @@ class TestNothingGoesOut:
 
 
 class TestDetails:
-    def test_hovering_tells_the_numbers(self, opened):
+    def test_hovering_shows_the_numbers(self, opened):
         page = opened()
         dot = page.locator(".chart").first.locator(".mark").nth(3)
         dot.scroll_into_view_if_needed()
@@ -164,11 +164,11 @@ class TestDetails:
         tip = page.locator(".tip")
         assert tip.is_visible()
         assert tip.inner_text().split() == words.split()
-        assert words.startswith("bin 4, V in (0.3, 0.4]: 258 rows")
+        assert words.startswith("bin 4, entropy in (0.3, 0.4]: 258 rows")
         page.mouse.move(1, 1)
         assert tip.is_hidden()
 
-    def test_the_tip_stays_on_the_screen(self, opened):
+    def test_the_tooltip_stays_on_the_screen(self, opened):
         page = opened(width=375)
         for chart in range(page.locator(".chart").count()):
             mark = page.locator(".chart").nth(chart).locator(".mark").last
@@ -191,7 +191,7 @@ class TestDetails:
         assert page.evaluate(focused) == marks.nth(2).get_attribute("aria-label")
         page.keyboard.press("End")
         assert page.evaluate(focused) == marks.last.get_attribute("aria-label")
-        page.keyboard.press("ArrowRight")  # there is no further one
+        page.keyboard.press("ArrowRight")  # the last one: nothing changes
         assert page.evaluate(focused) == marks.last.get_attribute("aria-label")
         assert page.locator(".tip").is_visible()
         page.keyboard.press("Escape")
@@ -244,7 +244,7 @@ class TestForEveryone:
         page = opened(width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    def test_words_in_pictures_can_be_read_on_a_phone(self, opened):
+    def test_text_in_pictures_is_large_enough_on_a_phone(self, opened):
         page = opened(width=360)
         sizes = page.evaluate(
             "[...document.querySelectorAll('.chart text')].map(t => {"
@@ -252,12 +252,12 @@ class TestForEveryone:
         )
         assert min(sizes) >= 7.5
 
-    def test_without_scripts_it_says_the_same(self, opened):
+    def test_the_text_is_the_same_without_scripts(self, opened):
         page, scripted = opened(java_script_enabled=False), opened()
         assert page.locator("main").inner_text() == scripted.locator("main").inner_text()
         first = page.locator(".chart").first
         assert first.is_visible()
-        assert first.locator(".mark title").first.text_content().startswith("bin 1, V in")
+        assert first.locator(".mark title").first.text_content().startswith("bin 1, entropy in")
         page.locator("summary").first.click()
         assert page.locator("details table").first.is_visible()
 
@@ -272,7 +272,7 @@ class TestForEveryone:
         assert sum(map(int, shades["dark"][0][4:-1].split(", "))) < 100
         assert sum(map(int, shades["dark"][1][4:-1].split(", "))) > 600
 
-    def test_print_is_light_whatever_the_screen_and_hides_what_paper_cannot_do(self, opened, tmp_path):
+    def test_print_is_light_and_hides_interactive_parts(self, opened, tmp_path):
         page = opened(color_scheme="dark")
         page.locator(".chart .mark").first.focus()
         page.emulate_media(media="print", color_scheme="dark")
@@ -295,13 +295,13 @@ def large():
     whole = tn.assess(y_true, y_prob, bins=10, rng=0, resamples=99, normalize=True)
     some, p_some = tn.simulate.calibrated(2000, [3, 1, 1], rng=1)
     twenty = tn.assess(some, tn.simulate.sharpen(p_some, 1.2), groups=np.arange(2000) % 20, rng=0).groups
-    # Of a group the report shows numbers alone, so that a thousand may share those of twenty.
+    # The report shows only numbers of a group, so a thousand groups may share those of twenty.
     names = (f"hospital {k}, ward <b>{k % 7}</b> of the region with a rather long name" for k in range(1000))
     return replace(whole, groups=tuple(replace(twenty[k % 20], name=name) for k, name in enumerate(names)))
 
 
 class TestLarge:
-    def test_it_stays_small_and_can_be_read(self, opened, large, tmp_path):
+    def test_it_stays_small_and_readable(self, opened, large, tmp_path):
         path = tmp_path / "large.html"
         large.write_html(path)
         assert path.stat().st_size < 5_000_000
@@ -309,7 +309,7 @@ class TestLarge:
         assert page.problems == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
         assert page.locator("#groups tbody tr").count() == 1000
-        # The page is no longer than a person would scroll, and the list of groups scrolls by itself.
+        # The page stays short enough to scroll, and the list of groups scrolls by itself.
         assert page.evaluate("document.documentElement.scrollHeight") < 12_000
         page.get_by_label("Find a group by its name").fill("hospital 77,")
         visible = page.locator("#groups tbody tr:visible")

@@ -103,7 +103,7 @@ BINNINGS = ("width 10", "width 7", "width 1", "mass 10", "mass 3", "edges")
 
 
 def bins_of(binning: str, lo: float) -> tuple[Any, tuple[str, Any]]:
-    """The library's bins and the judge's, for a measure whose range starts at lo."""
+    """The library's bins and the oracle's, for a measure whose range starts at lo."""
     kind, _, size = binning.partition(" ")
     if kind == "edges":
         return tn.Edges(uneven(lo)), ("edges", uneven(lo))
@@ -175,12 +175,12 @@ def test_table_and_numbers(kind: str, name: str) -> None:
     lo, _ = oracle.range_of(name, y_prob.shape[1])
     for binning in BINNINGS:
         if y_prob.shape[1] == 1000 and binning not in {"width 10", "mass 3"}:
-            continue  # the pairwise measures are quadratic in C, and the judge is a loop
-        bins, judged = bins_of(binning, lo)
+            continue  # the pairwise measures are quadratic in C, and the oracle is a loop
+        bins, oracle_bins = bins_of(binning, lo)
         for ties in ("first", "split"):
             table = tn.tabulate(y_true, y_prob, variation=theirs, bins=bins, ties=ties)
             expected = oracle.tabulate(
-                y_true, y_prob, measure=ours, bins=judged, ties=ties, dtype=y_prob.dtype.name
+                y_true, y_prob, measure=ours, bins=oracle_bins, ties=ties, dtype=y_prob.dtype.name
             )
             assert_same(table, expected)
             assert_same_numbers(table, expected, name)
@@ -197,10 +197,10 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
     weights = rng.gamma(0.5, 10.0 ** rng.integers(-3, 4, len(y_true)))
     weights[rng.random(len(y_true)) < 0.1] = 0
     lo, _ = oracle.range_of(name, y_prob.shape[1])
-    bins, judged = bins_of(binning, lo)
+    bins, oracle_bins = bins_of(binning, lo)
     table = tn.tabulate(y_true, y_prob, variation=name, bins=bins, ties=ties, sample_weight=weights)
     expected = oracle.tabulate(
-        y_true, y_prob, measure=name, bins=judged, ties=ties, weights=weights, dtype=y_prob.dtype.name
+        y_true, y_prob, measure=name, bins=oracle_bins, ties=ties, weights=weights, dtype=y_prob.dtype.name
     )
     relative = {"rel": 1e-12, "abs": 0}
     assert table.row_count.tolist() == expected["row_count"]
@@ -213,8 +213,8 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
     effective = [float(n) ** 2 / s if s else 0.0 for n, s in zip(expected["count"], squares, strict=True)]
     assert table.effective_count.tolist() == pytest.approx(effective, rel=1e-12, nan_ok=True)
     heaviest = float(weights.max())
-    for got, judge in ((table.ordered_sum, "ordered"), (table.rank_count, "rank")):
-        exact = [float(x) / oracle.UNIT for x in flat(expected[judge])]
+    for got, name_of_sum in ((table.ordered_sum, "ordered"), (table.rank_count, "rank")):
+        exact = [float(x) / oracle.UNIT for x in flat(expected[name_of_sum])]
         # A probability is itself rounded to 2^-52 before it is weighted, or not: half a unit of the heaviest row.
         assert got.ravel().tolist() == pytest.approx(exact, rel=1e-12, abs=heaviest * 2.0**-50)
     variation = [float(v) / oracle.UNIT for v in expected["variation"]]
@@ -241,8 +241,8 @@ def test_scores_of_every_engine(kind: str, name: str, ties: str, engine: str, we
     weights = np.random.default_rng(5).integers(0, 4, len(y_true)) if weighted and len(y_true) > 1 else None
     options = {"engine": engine} if weights is None else {"sample_weight": weights}
     table = tn.tabulate(y_true, y_prob, variation=name, ties=ties, **options)
-    judged = {"measure": name, "ties": ties, "weights": weights, "dtype": y_prob.dtype.name}
-    expected = oracle.tabulate(y_true, y_prob, **judged)
+    how = {"measure": name, "ties": ties, "weights": weights, "dtype": y_prob.dtype.name}
+    expected = oracle.tabulate(y_true, y_prob, **how)
     if weights is None:
         assert_same(table, expected)
     else:
@@ -271,8 +271,8 @@ def test_maximum_leaves_small_bins_out(which: str, min_count: int) -> None:
 def test_ranked_gap_carries_the_sign_of_the_mean_rank(kind: str, distance: str) -> None:
     y_true, y_prob = rows_of(kind)
     table, expected = tn.tabulate(y_true, y_prob), oracle.tabulate(y_true, y_prob)
-    judged = oracle.gaps(expected, distance)
-    assert tn.ranked_gap(table, distance).tolist() == pytest.approx(judged, nan_ok=True, abs=1e-12)
+    gaps = oracle.gaps(expected, distance)
+    assert tn.ranked_gap(table, distance).tolist() == pytest.approx(gaps, nan_ok=True, abs=1e-12)
     parts = tn.signed_parts(table, lambda t: tn.ranked_gap(t, distance))
     assert (parts.over, parts.under, parts.net) == pytest.approx(
         oracle.signed_parts(expected, distance), abs=1e-12
@@ -286,13 +286,13 @@ def test_rows_to_number_is_the_reader_of_the_table(kind: str) -> None:
     by_confidence = oracle.tabulate(y_true, y_prob, measure="confidence", dtype=y_prob.dtype.name)
     numbers = [tn.vce(y_true, y_prob), tn.uce(y_true, y_prob), tn.ece(y_true, y_prob)]
     numbers += [tn.rce(y_true, y_prob, distance=d) for d in oracle.DISTANCES]
-    judged = [
+    expected = [
         oracle.error(by_entropy, "vce"),
         oracle.error(by_entropy, "uce"),
         oracle.error(by_confidence, "ece"),
     ]
-    judged += [oracle.error(by_entropy, d) for d in oracle.DISTANCES]
-    assert numbers == pytest.approx(judged, abs=1e-12)
+    expected += [oracle.error(by_entropy, d) for d in oracle.DISTANCES]
+    assert numbers == pytest.approx(expected, abs=1e-12)
     assert all(type(x) is float for x in numbers)
 
 
@@ -301,15 +301,15 @@ def test_a_measure_alone(name: str) -> None:
     """Called on the last axis of any shape: ordered rows, a mean ordered vector, a rank frequency in any order."""
     theirs, ours = MEASURES[name]
     measure = tn.variations[theirs] if isinstance(theirs, str) else theirs
-    judge = oracle.MEASURES[ours] if isinstance(ours, str) else ours
+    formula = oracle.MEASURES[ours] if isinstance(ours, str) else ours
     rng = np.random.default_rng(11)
     for n_classes in (2, 3, 10):
         x = rng.dirichlet(np.full(n_classes, 0.5), (4, 5))
         x[0] = -np.sort(-x[0], axis=-1)
         x[1, 0], x[1, 1] = np.eye(n_classes)[0], 1 / n_classes
-        expected = [[judge(row.tolist()) for row in block] for block in x]
+        expected = [[formula(row.tolist()) for row in block] for block in x]
         np.testing.assert_allclose(measure(x), expected, rtol=1e-12, atol=1e-13)
-        assert float(measure(x[2, 0])) == pytest.approx(judge(x[2, 0].tolist()), abs=1e-13)
+        assert float(measure(x[2, 0])) == pytest.approx(formula(x[2, 0].tolist()), abs=1e-13)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 import textwrap
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trueness as tn
-from trueness import _threads
-from trueness._threads import in_threads
 
 pytestmark = pytest.mark.fast
 
@@ -29,7 +25,7 @@ def rows(n_rows: int, n_classes: int, seed: int = 0, alpha: float = 0.7):
 
 
 def nasty(n_classes: int, seed: int = 0):
-    """One-hot, uniform, rounded and tiny rows with every label, and a number of rows that is no multiple of eight."""
+    """One-hot, uniform, rounded and tiny rows with every label; their number is not a multiple of eight."""
     rng = np.random.default_rng(seed)
     coarse = np.round(rng.dirichlet([0.3] * n_classes, 90), 1) + 1e-3
     tiny = np.full((40, n_classes), 1e-20)
@@ -231,7 +227,7 @@ def test_sorting_of_lines(item: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 17, 40])
 def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
-    """Engines add in different orders; where that decides, both ask the same function."""
+    """Engines add in different orders; where that matters, the same function decides for both."""
     rng = np.random.default_rng(n_classes)
     y_prob = rng.dirichlet([1.0] * n_classes, 200)
     side = rng.choice([-1.0, 1.0], (200, 1))
@@ -240,15 +236,15 @@ def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
     good = []
     for bins in (10, tn.EqualMass(1)):
         for row in y_prob:
-            told = set()
+            outcomes = set()
             for engine in ("portable", "fused"):
                 try:
                     tn.tabulate([0], row[None], bins=bins, engine=engine)
-                    told.add("good")
+                    outcomes.add("good")
                 except ValueError as error:
-                    told.add(str(error))
-            assert len(told) == 1
-            good += (told == {"good"},)
+                    outcomes.add(str(error))
+            assert len(outcomes) == 1
+            good += (outcomes == {"good"},)
     assert 20 < sum(good) < 380
     among = rows(1000, n_classes)[1]
     among[5::10] = y_prob[np.array(good[:200])][np.arange(100) % sum(good[:200])]
@@ -257,14 +253,14 @@ def test_sums_near_the_tolerance_are_judged_by_one_rule(n_classes: int) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 40, 300])
 @pytest.mark.parametrize(("dtype", "parts"), [("float64", 10**5), ("float16", 2**10)])
-def test_rows_that_miss_1_by_one_unit_are_not_looked_at_twice(
+def test_rows_that_miss_1_by_one_unit_are_not_checked_twice(
     n_classes: int, dtype: str, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decimals of five digits, and a coarse dtype: such sums are common, and a second look takes far longer."""
-    from trueness.rows import Rows
+    from trueness.tabulation import fused
 
     seen: list[int] = []
-    monkeypatch.setattr(Rows, "check", lambda *_: seen.append(1))
+    monkeypatch.setattr(fused, "refuse_bad_rows", lambda *_: seen.append(1))
     rng = np.random.default_rng(0)
     units = rng.multinomial(parts + rng.integers(-1, 2, 5000), rng.dirichlet(np.ones(n_classes), 5000))
     y_true, y_prob = rng.integers(0, n_classes, 5000), np.clip(units / parts, 0, 1).astype(dtype)
@@ -440,68 +436,6 @@ def test_several_tables_from_one_pass() -> None:
     ]
     together = tabulate_rows(Rows.of(y_true, y_prob), [table.spec for table in alone], engine="fused")
     assert together == alone
-
-
-class TestHelpers:
-    def test_ctrl_c_while_help_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Before or after the share is handed over: nobody waits for it, and nobody takes it up later."""
-        offer, taken_up = _threads._helpers.offer, []
-
-        def interrupted(share: Any, n_helpers: int) -> None:
-            if taken_up:
-                offer(share, n_helpers)
-            raise KeyboardInterrupt
-
-        def work(spans: Any) -> None:
-            taken_up.append(list(spans))
-
-        monkeypatch.setattr(_threads._helpers, "offer", interrupted)
-        for before in ([], [None]):
-            taken_up[:] = before
-            with pytest.raises(KeyboardInterrupt):
-                in_threads(work, [(0, 1), (1, 2)], 2)
-            assert taken_up in (before, [*before, []])
-
-    def test_what_no_helper_took_up_is_done_by_the_caller(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_threads._helpers, "offer", lambda *_: None)
-        assert in_threads(list, [(0, 1), (1, 2), (2, 3)], 3) == [[(0, 1), (1, 2), (2, 3)]]
-
-    def test_all_share_the_work(self) -> None:
-        meeting = threading.Barrier(3, timeout=30)
-
-        def work(spans: Any) -> int:
-            return sum(stop - start for start, stop in spans if meeting.wait() >= 0)
-
-        assert in_threads(work, [(0, 1), (1, 2), (2, 3)], 3) == [1, 1, 1]
-
-    def test_they_go_home(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_threads, "IDLE_SECONDS", 0.01)
-        monkeypatch.setattr(_threads, "_helpers", _threads._Helpers())
-        meeting = threading.Barrier(2, timeout=30)
-        in_threads(lambda spans: [meeting.wait() for _ in spans], [(0, 1), (1, 2)], 2)
-        assert _threads._helpers.n >= 1
-        for _ in range(500):
-            if _threads._helpers.n == 0:
-                break
-            time.sleep(0.01)
-        assert _threads._helpers.n == 0
-        again = in_threads(list, [(0, 1), (1, 2)], 2)
-        assert sorted(span for part in again for span in part) == [(0, 1), (1, 2)]
-
-    def test_a_child_that_was_forked_has_its_own(self) -> None:
-        """The parent's threads are not in it, and nobody waits for them."""
-        code = """
-            import os, sys, trueness as tn
-            y_true, y_prob = tn.simulate.calibrated(200_000, [1.0] * 3, rng=0)
-            table = tn.tabulate(y_true, y_prob, engine="fused", n_threads=2)
-            child = os.fork()
-            if not child:
-                os._exit(tn.tabulate(y_true, y_prob, engine="fused", n_threads=2) != table)
-            print(os.waitpid(child, 0)[1])
-        """
-        command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.stdout.strip() == "0", done.stderr
 
 
 def test_two_threads_may_call_it_at_once() -> None:

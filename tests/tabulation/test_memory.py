@@ -51,7 +51,7 @@ LONG = "x" * 20_000
 
 
 def peak_of(work: Callable[[], Any]) -> float:
-    """The most memory that Python and NumPy ask for meanwhile, in MB."""
+    """The peak memory that Python and NumPy allocate meanwhile, in MB."""
     tracemalloc.start()
     try:
         work()

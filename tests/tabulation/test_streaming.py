@@ -52,7 +52,7 @@ def test_classes_may_be_any_iterable_in_order() -> None:
 
 
 class TestLogitsThatUnderflow:
-    """exp(-800) is no float64, but its rank and its logarithm are known."""
+    """exp(-800) underflows in float64, but its rank and its logarithm are known."""
 
     @pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
     def test_rank_and_log_score(self, engine: str) -> None:

@@ -1,4 +1,4 @@
-"""Measures at the limits of their formulas, and measures of one's own."""
+"""Variation measures at the limits of their formulas, and user-defined measures."""
 
 import copy
 import dataclasses
@@ -26,7 +26,7 @@ class TestOrdersNearOne:
             assert np.abs(factory(alpha)(ROWS) - entropy).max() < 2 * distance + 1e-14
 
     @pytest.mark.parametrize("alpha", [0.99, 1.01])
-    def test_rows_that_miss_their_sum_by_rounding_are_measured(self, alpha: float) -> None:
+    def test_rows_whose_sum_is_rounded(self, alpha: float) -> None:
         """float16 rows sum to 1 within 1e-3; divided by 1 - α that would be a tenth of the range."""
         half = ROWS.astype(np.float16)
         exact = tn.renyi(alpha)(ROWS)
@@ -34,9 +34,9 @@ class TestOrdersNearOne:
         assert tn.tabulate(np.zeros(300, int), half, variation=tn.renyi(alpha)).n_rows == 300
 
 
-class TestOwnMeasures:
-    def test_written_for_axis_1(self) -> None:
-        """As many filled bins as classes must not turn ranks into bins."""
+class TestUserDefinedMeasures:
+    def test_a_function_of_axis_1(self) -> None:
+        """With as many filled bins as classes, ranks must not be mistaken for bins."""
         mine = tn.Variation("gini", gini, range=lambda c: (0, 1 - 1 / c))
         y_true, y_prob = tn.simulate.calibrated(20_000, [0.35] * 10, rng=0)
         table = tn.tabulate(y_true, y_prob, variation=mine)
@@ -55,11 +55,11 @@ class TestOwnMeasures:
             tn.tabulate([0], [[0.5, 0.5]], variation=tn.Variation("far", lambda x: x[..., 0], range=range_))
 
     @pytest.mark.parametrize("range_", [None, (0, 1, 2), "ab"])
-    def test_ranges_that_are_none(self, range_: object) -> None:
+    def test_ranges_that_are_not_pairs(self, range_: object) -> None:
         with pytest.raises(TypeError, match="range"):
             tn.tabulate([0], [[0.5, 0.5]], variation=tn.Variation("odd", lambda x: x[..., 0], range=range_))
 
-    def test_the_same_name_for_something_else_does_not_add(self) -> None:
+    def test_different_measures_with_the_same_name_do_not_add(self) -> None:
         one = tn.Variation("v", lambda x: x[..., 0])
         turned = tn.Variation("v", lambda x: x[..., 0], grows_with_dispersion=False)
         other = tn.Variation("v", lambda x: 1 - x[..., 0])
@@ -70,13 +70,13 @@ class TestOwnMeasures:
         again = tn.Variation("v", lambda x: x[..., 0])
         assert (tables[0] + tn.tabulate([1], [[0.7, 0.3]], variation=again)).n_rows == 2
 
-    def test_one_made_of_a_named_one_travels(self) -> None:
+    def test_a_renamed_measure_of_trueness_can_be_pickled(self) -> None:
         mine = dataclasses.replace(tn.variations["iqv"], name="my_iqv")
         for twin in (copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))):
             assert twin == mine
             np.testing.assert_array_equal(twin(ROWS), tn.variations["iqv"](ROWS))
 
-    def test_the_function_of_another_measure_does_not_make_it_entropy(self) -> None:
+    def test_the_name_of_a_measure_with_another_function_is_refused(self) -> None:
         with pytest.raises(ValueError, match="name of a measure"):
             tn.Variation("entropy", tn.variations["iqv"].function)
 

@@ -8,11 +8,12 @@ from math import isnan
 from typing import Any, NamedTuple
 
 from trueness import partitions
-from trueness.files import Batch, Choice, InputError, Plan, Request, RowOptions
-from trueness.files._arrow import field_of, pyarrow
-from trueness.files._fields import Field
-from trueness.files._remote import Remote, local_source
+from trueness.files import Batch, Choice, Plan, Request, RowOptions
+from trueness.files.remote import Remote, local_source
+from trueness.formats.arrow import field_of, pyarrow
+from trueness.formats.fields import Field
 from trueness.partitions import Options, Work
+from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
 
 
 class Pieces(NamedTuple):
@@ -24,6 +25,7 @@ class Pieces(NamedTuple):
 
 
 def of_frame(frame: Any, request: Request, rows: RowOptions, plan: Plan) -> Pieces:
+    """The partitions of a Dask data frame."""
     names = [str(name) for name in frame.columns]
     fields = {name: _field(frame, place) for place, name in enumerate(names)}
     choice = partitions.choice_of(fields, request)
@@ -58,7 +60,7 @@ def _first_value(frame: Any, name: Any) -> Any:
 def _first_width(frame: Any, choice: Choice) -> int:
     first = _first_value(frame, choice.probs[0])
     if first is None:
-        raise InputError("there are no rows", "check where the data come from")
+        raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
     return len(first)
 
 
@@ -67,39 +69,55 @@ def _frame_batches(work: Work, frame: Any, number: int) -> Iterator[Batch]:
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, TypeError) as error:
-        raise InputError(f"{place} cannot be read: {error}", "give its columns one type each") from error
+        raise InvalidValueError(
+            "wrong-type",
+            "{partition} cannot be read: {reason}",
+            "the values of each column must have the same type",
+            partition=place,
+            reason=reason_of(error),
+        ) from error
     columns = {str(name): table.column(place) for place, name in enumerate(frame.columns)}
     yield work.batch(columns, table.num_rows, place)
 
 
 def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Options) -> Pieces:
+    """The blocks of Dask arrays."""
     arrays = {"probs": y_prob, "label": label}
-    further = {"sample_weight": options.get("sample_weight"), "by": partitions.groups_of(options)}
+    further = {"sample_weight": options.get("sample_weight"), "groups": partitions.groups_of(options)}
     arrays |= {name: array for name, array in further.items() if array is not None}
     for name, array in arrays.items():
         if not type(array).__module__.startswith("dask.array"):
-            raise TypeError(f"beside an array of predictions, {name} must be a Dask array too")
-    classes = partitions.named_classes(options)
+            raise InvalidTypeError(
+                "wrong-type",
+                "beside an array of predictions, {name} must be a Dask array too",
+                argument=name,
+                name=name,
+            )
+    classes = partitions.class_names_of(options)
     choice = Choice(
         "label",
         ("probs",),
         y_prob.ndim == 2,
         "sample_weight" if "sample_weight" in arrays else None,
-        ("by",) if "by" in arrays else (),
+        ("groups",) if "groups" in arrays else (),
         index_of={name: i for i, name in enumerate(classes)} if isinstance(classes, tuple) else None,
     )
     choice, n_classes = choice.with_width(int(y_prob.shape[1])) if y_prob.ndim == 2 else (choice, 2)
     work = Work.of(Request(), rows, plan, choice, n_classes)
     lengths = {name: array.shape[0] for name, array in arrays.items() if not isnan(array.shape[0])}
     if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise InputError(
-            f"the arrays have different numbers of rows: {listed}", "pass arrays of the same rows"
+        raise InvalidValueError(
+            "wrong-length",
+            "the arrays have different numbers of rows: {lengths}",
+            "pass arrays of the same rows",
+            lengths=", ".join(f"{name} {length}" for name, length in lengths.items()),
         )
     blocks = [_by_rows(array, y_prob.chunks[0]).to_delayed().ravel() for array in arrays.values()]
     if len({len(some) for some in blocks}) > 1:
-        raise InputError(
-            "the arrays have different numbers of blocks", "chunk them alike, or compute their chunk sizes"
+        raise InvalidValueError(
+            "wrong-length",
+            "the arrays have different numbers of blocks",
+            "chunk them in the same way, or compute their chunk sizes",
         )
     order = tuple(arrays)
     return Pieces(
@@ -116,11 +134,17 @@ def _by_rows(array: Any, chunks: tuple[float, ...]) -> Any:
 def _array_batches(work: Work, names: Sequence[str], number: int, *blocks: Any) -> Iterator[Batch]:
     lengths = {name: len(block) for name, block in zip(names, blocks, strict=True)}
     if len(set(lengths.values())) > 1:
-        raise InputError(f"the arrays have blocks of different lengths: {lengths}", "chunk them alike")
+        raise InvalidValueError(
+            "wrong-length",
+            "the arrays have blocks of different lengths: {lengths}",
+            "chunk them in the same way",
+            lengths=str(lengths),
+        )
     yield work.batch(dict(zip(names, blocks, strict=True)), len(blocks[0]), f"block {number}")
 
 
 def of_files(files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan) -> Pieces:
+    """The files, each a partition."""
     with local_source(files[0], request, rows) as source:
         work = Work.of(request, rows, plan, source.choice, source.n_classes)
     return Pieces(work, _file_batches, [(file, files[0].input.path) for file in files])

@@ -1,7 +1,7 @@
 """Sums of rows on their own device, in torch operations that never wait for the device.
 
 No step needs a value on the host: shapes are those of the input, and bad rows get weight zero and are counted on the
-device. The formulas are those of `trueness.tabulation.portable`.
+device. The formulas are those of `trueness.tabulation.row_statistics`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from trueness.adapters._reading import GOOD, Reading, kinds_of, refused
-from trueness.adapters._words import HALF, LOG_HALF
+from trueness.adapters._integer_words import HALF, LOG_HALF
+from trueness.adapters._reading import Reading
 from trueness.ranking import LEAST_LOG
+from trueness.rows import RowCode, sum_tolerance
 from trueness.table.exact_sums import ONE_BITS, PROBABILITY_BITS
 
 FEW_BINS = 64
@@ -23,6 +24,9 @@ FEW_BINS = 64
 
 CHUNK_VALUES = 2**22
 """Intermediate results are about ten times as large as the rows, so large batches are split."""
+
+IGNORED = len(RowCode)
+"""Beside the codes of `RowCode`: the row is skipped and not counted."""
 
 _TINY = torch.finfo(torch.float64).tiny
 
@@ -43,8 +47,8 @@ def _part_sums(
     rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
     spec = reading.spec
-    kind = kinds_of(rows, labels, reading, eps)
-    good = kind == GOOD
+    codes = device_row_codes(rows, labels, reading, eps)
+    good = codes == int(RowCode.GOOD)  # torch.compile does not support members of enums
     scores = rows.double()
     p = scores.softmax(dim=1) if reading.from_logits else scores
     p = torch.where(
@@ -89,7 +93,37 @@ def _part_sums(
     units = torch.stack([_units(p.gather(1, label)), _units(p * p)]) * good
     unit_words = _unit_words(units).sum(dim=1)
     counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
-    return torch.cat(words), torch.cat([counts, log_words.flatten(), unit_words.flatten(), refused(kind)])
+    return torch.cat(words), torch.cat(
+        [counts, log_words.flatten(), unit_words.flatten(), _count(codes, reading)]
+    )
+
+
+def device_row_codes(rows: Tensor, labels: Tensor, reading: Reading, eps: float) -> Tensor:
+    """The `RowCode` of each row, or IGNORED, (n,): the checks of `trueness.rows.row_codes` on the device.
+
+    Sums are added in another order, so codes may differ where a sum is within rounding of the tolerance.
+    """
+    wide = rows.double()
+    if reading.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
+        passed = {RowCode.BAD_LOGITS: ~wide.softmax(dim=1).isnan().any(dim=1)}
+    else:
+        passed = {
+            RowCode.NOT_FINITE: wide.isfinite().all(dim=1),
+            RowCode.OUTSIDE_RANGE: ((wide >= 0) & (wide <= 1)).all(dim=1),
+            RowCode.SUM_NOT_1: (wide.sum(dim=1) - 1).abs() <= sum_tolerance(rows.shape[1], eps),
+        }
+    passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < reading.spec.n_classes)
+    codes = torch.full_like(labels, int(RowCode.GOOD), dtype=torch.int64)
+    for code, of_rows in reversed(passed.items()):
+        codes = torch.where(of_rows, codes, int(code))
+    return (
+        codes if reading.ignore_index is None else torch.where(labels == reading.ignore_index, IGNORED, codes)
+    )
+
+
+def _count(codes: Tensor, reading: Reading) -> Tensor:
+    """The number of rows that are skipped for each reason, (4,)."""
+    return torch.stack([(codes == int(code)).sum() for code in reading.reasons])
 
 
 def _units(p: Tensor) -> Tensor:

@@ -6,20 +6,18 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness.adapters._reading import GOOD, KINDS, Reading, kinds_of, refused
-from trueness.adapters._words import words_of
-from trueness.rows import Rows, sum_rounding, sum_tolerance
+from trueness.adapters._integer_words import words_of
+from trueness.adapters._reading import N_REASONS, Reading
+from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.rows.labels import Labels
 from trueness.table import Sums
 from trueness.tabulation import RunningSums
 from trueness.tabulation.engines import compiles
 
-WAITING_VALUES, WAITING_FOR_THREADS = 2**16, 2**20
+BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
 summing some thousands of values, and several threads pay off from half a million values on."""
 
@@ -31,105 +29,64 @@ class HostSums:
         self.reading = reading
         # One engine for all batches: V of a row must not depend on the size of its batch.
         self.engine = "fused" if compiles(spec.variation for spec in reading.specs) else "portable"
-        self._running, self._waiting = RunningSums(reading.specs, self.engine), _Waiting()
-        self._refused: IntArray = np.zeros(len(KINDS), np.int64)
+        self._running, self._buffer = RunningSums(reading.specs, self.engine), _Buffer()
+        self._skipped: IntArray = np.zeros(N_REASONS, np.int64)
 
     @property
-    def n_waiting(self) -> int:
+    def n_buffered(self) -> int:
         """The number of rows in the buffer."""
-        return self._waiting.n_rows
+        return self._buffer.n_rows
 
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
-        room = WAITING_VALUES if n_threads == 1 else WAITING_FOR_THREADS
+        room = BUFFER_VALUES if n_threads == 1 else BUFFER_VALUES_FOR_THREADS
         if rows.size >= room // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
-        if not self._waiting.takes(rows, eps):
-            self._sum_waiting(n_threads)
+        if not self._buffer.takes(rows, eps):
+            self._sum_buffered(n_threads)
             self.reading.thresholds(eps)  # raises now instead of when the rows are summed
-            self._waiting.open(rows, eps, room)
+            self._buffer.open(rows, eps, room)
         while len(rows):
-            n = self._waiting.put(rows, labels)
-            if self._waiting.is_full:
-                self._sum_waiting(n_threads)
+            n = self._buffer.put(rows, labels)
+            if self._buffer.is_full:
+                self._sum_buffered(n_threads)
             rows, labels = rows[n:], labels[n:]
 
     def take(self, n_threads: int) -> tuple[IntArray, IntArray] | None:
         """The words and totals of the rows added since the last call; None if there were none."""
-        self._sum_waiting(n_threads)
+        self._sum_buffered(n_threads)
         sums = self._running.take()
-        if sums is None and not self._refused.any():
+        if sums is None and not self._skipped.any():
             return None
         specs = self.reading.specs
-        parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(len(KINDS)))
+        parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(N_REASONS))
         words, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
-        totals[-len(KINDS) :] = self._refused
-        self._refused[:] = 0
+        totals[-N_REASONS:] = self._skipped
+        self._skipped[:] = 0
         return np.concatenate(words), totals
 
     def forget(self) -> None:
         """Drop all rows that were added."""
-        self._waiting.forget()
+        self._buffer.forget()
         self._running.take()
-        self._refused[:] = 0
+        self._skipped[:] = 0
 
-    def _sum_waiting(self, n_threads: int) -> None:
-        if self._waiting.n_rows:
-            self._sum(*self._waiting.take(), self._waiting.eps, n_threads)
+    def _sum_buffered(self, n_threads: int) -> None:
+        if self._buffer.n_rows:
+            self._sum(*self._buffer.take(), self._buffer.eps, n_threads)
 
     def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
-        """Sum rows; in blocks where the engine refuses a row, bad rows are counted and skipped."""
+        """Sum the good rows; bad rows are skipped and counted, ignored rows only skipped."""
         kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
         if kept is not None and not kept.all():
             rows, labels = rows[kept], labels[kept]
-        if not len(rows):
-            return
-        for left in self._running.add(self._given(rows, labels, eps), n_threads):
-            these, their_labels = rows[left.start : left.stop], labels[left.start : left.stop]
-            given = torch.from_numpy(these), torch.from_numpy(their_labels)
-            # A sum so near to the tolerance may be on either side of it, depending on the order of adding.
-            kind = kinds_of(*given, self.reading, eps, slack=sum_rounding(rows.shape[1]))
-            self._refused += refused(kind).numpy()
-            good = (kind == GOOD).numpy()
-            self._sum_one_by_one(these[good], their_labels[good], eps)
-
-    def _sum_one_by_one(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
-        """Sum rows that torch accepts; near the tolerance the engine, which adds in another order, decides."""
-        todo = [(rows, labels)] if len(rows) else []
-        while todo:
-            rows, labels = todo.pop()
-            for left in self._running.add(self._given(rows, labels, eps)):
-                half = (left.start + left.stop) // 2
-                if half > left.start:
-                    halves = slice(left.start, half), slice(half, left.stop)
-                    todo += [(rows[some], labels[some]) for some in halves]
-                elif self._is_near_tolerance(rows[half], eps):
-                    self._refused[KINDS.index("sum is not 1")] += 1
-                else:  # the error is not about this row
-                    raise left.error
-
-    def _is_near_tolerance(self, row: NDArray[Any], eps: float) -> bool:
-        """Whether the order of addition may decide if the sum of a row is accepted."""
-        n_classes = self.reading.spec.n_classes
-        off = abs(row.sum(dtype=np.float64) - 1.0)
-        return bool(abs(off - sum_tolerance(n_classes, eps)) <= 2 * sum_rounding(n_classes))
-
-    def _given(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> Rows:
-        """Rows and labels as the engine takes them."""
-        n_classes = self.reading.spec.n_classes
-        return Rows(
-            Contents(rows, eps=eps),
-            n_rows=len(rows),
-            n_classes=n_classes,
-            from_logits=self.reading.from_logits,
-            normalize=False,
-            labels=Labels(labels, n_classes, None),
-            sample_weight=None,
-        )
+        if len(rows):
+            these = Rows.of_arrays(labels, Contents(rows, eps=eps), from_logits=self.reading.from_logits)
+            self._skipped += self._running.add(these, n_threads)[list(self.reading.reasons)]
 
 
-class _Waiting:
+class _Buffer:
     """A buffer of rows. They are copied, since the caller may reuse their memory; it is allocated on first use.
 
     All rows in it have the same dtype and the same `eps`, the rounding of the predictions.

@@ -1,4 +1,4 @@
-"""The torchmetrics metric that every calibration metric extends: its state is one table, or two, as integers."""
+"""The base class of the torchmetrics metrics: its state is one table, or two, as integers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 from trueness._arguments import require_choice, yes_or_no
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
-from trueness.adapters._reading import KINDS, Reading, confidence_spec_of, n_classes_of, spec_of
-from trueness.adapters._words import N_TOTALS, sums_of, width
+from trueness.adapters._integer_words import N_TOTALS, sums_of, width
+from trueness.adapters._reading import N_REASONS, Reading, n_classes_of
 from trueness.bins import Bins
 from trueness.metrics import NORMS
-from trueness.ranking import TIES
-from trueness.table import CalibrationTable
-from trueness.variation import Variation, as_variation
+from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.rows import RowCode
+from trueness.table import CalibrationTable, Tables
+from trueness.variation import Variation
 
 READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
 """The dtypes that NumPy has too; others are converted to float32 first."""
@@ -27,15 +28,12 @@ READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
 CONTEXT = ("_update_count", "_to_sync", "_should_unsync", "_is_synced", "_enable_grad", "compute_on_cpu")
 """The attributes that torchmetrics changes in `forward`, while it computes the metric of a batch."""
 
-Tables = tuple[CalibrationTable, CalibrationTable | None]
-"""By the metric's own measure and, if it was asked for, by confidence."""
-
 TASKS = ("multiclass", "binary")
 ENGINES = ("auto", "host", "device")
 
 
 class TableMetric(Metric):
-    """A number read off a table to which each batch is added.
+    """A number computed from a table to which each batch is added.
 
     Its arguments are described in `trueness.adapters.torch.VariationCalibrationError`.
     """
@@ -68,22 +66,32 @@ class TableMetric(Metric):
         for argument, value, accepted in (
             ("task", task, TASKS),
             ("norm", norm, NORMS),
-            ("ties", ties, TIES),
             ("engine", engine, ENGINES),
         ):
             require_choice(argument, value, accepted)
         if ignore_index is not None and not isinstance(ignore_index, int):
-            raise ValueError(f"ignore_index must be None or a whole number, got {ignore_index!r}")
+            raise InvalidValueError(
+                "bad-argument",
+                "ignore_index must be None or a whole number, got {value!r}",
+                argument="ignore_index",
+                value=ignore_index,
+            )
         self.task, self.norm, self.engine = task, norm, engine
-        spec = spec_of(n_classes_of(num_classes, task), n_bins, as_variation(measure), ties)
-        of_confidence = confidence_spec_of(spec, confidence_bins)
-        self.reading = Reading(spec, yes_or_no("from_logits", from_logits), ignore_index, of_confidence)
+        self.reading = Reading.of(
+            n_classes_of(num_classes, task),
+            n_bins,
+            measure,
+            ties,
+            confidence_bins=confidence_bins,
+            from_logits=yes_or_no("from_logits", from_logits),
+            ignore_index=ignore_index,
+        )
         self._computed_tables: Tables | None = None
         self._host = HostSums(self.reading)
         self._thresholds: dict[tuple[float, Any], list[Tensor]] = {}
-        words = torch.zeros((sum(self._n_bins()), width(spec)), dtype=torch.int64)
+        words = torch.zeros((sum(self._n_bins()), width(self.reading.spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
-        totals = torch.zeros(N_TOTALS + len(KINDS), dtype=torch.int64)
+        totals = torch.zeros(N_TOTALS + N_REASONS, dtype=torch.int64)
         self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
         # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
         # torchmetrics compares states with a tolerance.
@@ -145,7 +153,7 @@ class TableMetric(Metric):
 
     @property
     def bins(self) -> Tensor:
-        """The words of all bins, (M, K), those of the confidence table last: see `_words`."""
+        """The integer words of all bins, (M, K), those of the confidence table last: see `_integer_words`."""
         self._settle()
         return self._bins
 
@@ -155,7 +163,7 @@ class TableMetric(Metric):
 
     @property
     def totals(self) -> Tensor:
-        """Numbers of tied and impossible rows, five sums in three words each, refused rows by reason, (21,)."""
+        """Numbers of tied and impossible rows, five sums in three words each, skipped rows by reason, (21,)."""
         self._settle()
         return self._totals
 
@@ -175,28 +183,28 @@ class TableMetric(Metric):
         Reading it never communicates. With several processes it is the table that the last `compute` made, so every
         process must have called `compute` since its last update; inside `sync_context` it is that of all processes too.
         """
-        return self._tables()[0]
+        return self._tables().by_variation
 
     @property
     def confidence_table(self) -> CalibrationTable | None:
         """The same rows binned by confidence; None unless `confidence_bins` was given."""
-        return self._tables()[1]
+        return _confidence_table(self._tables())
 
     @property
     def local_table(self) -> CalibrationTable:
-        """The table of the rows that this process was given, whatever the others have."""
-        return self._local_tables()[0]
+        """The table of the rows of this process alone."""
+        return self._local_tables().by_variation
 
     @property
     def local_confidence_table(self) -> CalibrationTable | None:
         """As `local_table`, binned by confidence; None unless `confidence_bins` was given."""
-        return self._local_tables()[1]
+        return _confidence_table(self._local_tables())
 
     def compute(self) -> Tensor:
         """The value of the metric, as float64; an error if a row was refused."""
         try:
             self._computed_tables = self._tables_of(self.metric_state)
-            number = self._number(self._computed_tables[0])
+            number = self._number(self._computed_tables.by_variation)
         except Exception:
             # After an error torchmetrics would leave the sums of all processes in the place of this one's.
             if self._is_synced:
@@ -205,9 +213,9 @@ class TableMetric(Metric):
         return torch.tensor(number, dtype=torch.float64, device=self.device)
 
     def _tables(self) -> Tables:
-        """The tables that belong to the number of `compute`, without waiting for another process."""
+        """The tables that `compute` used, without waiting for other processes."""
         if not self._is_synced:
-            # torchmetrics keeps the number as long as it is valid, and the tables are valid as long.
+            # torchmetrics caches the number as long as it is valid, and the tables are valid as long.
             if self._computed is not None and self._computed_tables is not None:
                 return self._computed_tables
             if self._to_sync and self.distributed_available_fn():
@@ -221,16 +229,17 @@ class TableMetric(Metric):
         return self._tables_of(self._cache if self._is_synced else self.metric_state)
 
     def _tables_of(self, states: dict[str, Tensor]) -> Tables:
-        """The tables that the states stand for; an error if rows were refused."""
+        """The tables that the states stand for; an error if there were bad rows."""
         counts, words = states["totals"].cpu().numpy(), states["bins"].cpu().split(self._n_bins())
-        tables = [
-            CalibrationTable(spec, sums_of(of_spec.numpy(), counts, spec))
-            for spec, of_spec in zip(self.reading.specs, words, strict=True)
-        ]
-        bad = {kind: int(n) for kind, n in zip(KINDS, counts[-len(KINDS) :], strict=True) if n}
-        if bad:
-            raise ValueError(self._refusal(bad, tables[0].n_rows))
-        return tables[0], tables[1] if len(tables) > 1 else None
+        tables = Tables.of(
+            [
+                CalibrationTable(spec, sums_of(of_spec.numpy(), counts, spec))
+                for spec, of_spec in zip(self.reading.specs, words, strict=True)
+            ]
+        )
+        if counts[-N_REASONS:].any():
+            raise self._refusal(counts[-N_REASONS:].tolist(), tables.n_rows)
+        return tables
 
     def _n_bins(self) -> list[int]:
         """The number of bins of each table."""
@@ -247,9 +256,11 @@ class TableMetric(Metric):
         saved = state_dict.get(f"{prefix}fingerprint")
         mine = self._defaults["fingerprint"]
         if saved is not None and not torch.equal(saved.cpu(), mine.cpu()):
-            raise ValueError(
-                f"the state {prefix or 'of this metric'} was saved by a metric with other classes, bins, variation "
-                "measure or options, or by another version of trueness: create the metric as it was when it was saved"
+            raise InvalidValueError(
+                "different-state",
+                "the state {state} was saved by a metric with other classes, bins, variation measure or options, or by "
+                "another version of trueness: create the metric as it was when it was saved",
+                state=prefix or "of this metric",
             )
         if saved is not None:
             self._host.forget()
@@ -258,8 +269,9 @@ class TableMetric(Metric):
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
         if not torch.equal(incoming_state["fingerprint"], self.fingerprint):
-            raise ValueError(
-                "metrics merge only if their classes, bins, variation measure and options are the same"
+            raise InvalidValueError(
+                "different-state",
+                "metrics merge only if their classes, bins, variation measure and options are the same",
             )
         super()._reduce_states(incoming_state)
         self._computed = None  # torchmetrics would return the number of the rows before
@@ -269,18 +281,22 @@ class TableMetric(Metric):
         _check_tensors(preds, target, self.device)
         if self.task == "binary":
             if preds.shape != target.shape:
-                raise ValueError(
-                    f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with task='binary' both "
-                    "must have one entry per row: the probability of class 1, and the class"
+                raise _wrong_shapes(
+                    preds,
+                    target,
+                    "with task='binary' both must have one entry per row: the probability of class 1, and the class",
                 )
             of_class_1 = preds.detach().reshape(-1).double()
             rest = torch.zeros_like(of_class_1) if self.reading.from_logits else 1.0 - of_class_1
             return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
         n_classes = self.reading.spec.n_classes
         if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
-            raise ValueError(
-                f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; with num_classes={n_classes} "
-                f"the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with task='binary'"
+            raise _wrong_shapes(
+                preds,
+                target,
+                "with num_classes={n_classes} the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with "
+                "task='binary'",
+                n_classes=n_classes,
             )
         if preds.ndim == 2:
             return preds.detach(), target.long()
@@ -292,8 +308,12 @@ class TableMetric(Metric):
         if self.engine != "host":
             return False
         if rows.device.type != "cpu":
-            raise ValueError(
-                f"engine='host' reads host memory, but preds is on {rows.device}; pass preds.cpu() or engine='auto'"
+            raise InvalidValueError(
+                "device-memory",
+                "engine='host' reads host memory, but preds is on {device}",
+                "pass preds.cpu() or engine='auto'",
+                argument="preds",
+                device=str(rows.device),
             )
         return True
 
@@ -301,12 +321,21 @@ class TableMetric(Metric):
         """The ends of the bins of each table as tensors on the device of the rows: sent there once."""
         name = self.reading.spec.variation.name
         if name not in MEASURES:
-            raise ValueError(
-                f"variation={name!r} is not implemented in torch, so it cannot be used on {device}; on a device use "
-                f"one of {', '.join(MEASURES)}"
+            raise InvalidValueError(
+                "unsupported-measure",
+                "variation={name!r} is not implemented in torch, so it cannot be used on {device}",
+                "on a device use one of {measures}",
+                argument="variation",
+                name=name,
+                device=str(device),
+                measures=", ".join(MEASURES),
             )
         if device.type == "mps":
-            raise TypeError("this device has no float64: move the metric to the CPU and pass preds.cpu()")
+            raise InvalidTypeError(
+                "device-memory",
+                "this device has no float64: move the metric to the CPU and pass preds.cpu()",
+                argument="preds",
+            )
         key = eps, device
         if key not in self._thresholds:
             self._thresholds[key] = [
@@ -315,20 +344,31 @@ class TableMetric(Metric):
             ]
         return self._thresholds[key]
 
-    def _refusal(self, bad: dict[str, int], n_good: int) -> str:
-        remedies = {
-            "outside [0, 1]": "pass from_logits=True for logits",
-            "sum is not 1": "pass from_logits=True for logits, or divide each row by its sum",
-            "label out of range": f"labels must be 0 to {self.reading.spec.n_classes - 1}, or equal to ignore_index",
+    def _refusal(self, n_bad: list[int], n_good: int) -> InvalidValueError:
+        """The refusal of the bad rows: how many there are for each reason, and what to do."""
+        last_class = self.reading.spec.n_classes - 1
+        words = {
+            RowCode.NOT_FINITE: "not finite in {}",
+            RowCode.BAD_LOGITS: "not finite in {} (a logit may be -inf, but not all logits of a row)",
+            RowCode.OUTSIDE_RANGE: "outside [0, 1] in {} (pass from_logits=True for logits)",
+            RowCode.SUM_NOT_1: "sum is not 1 in {} (pass from_logits=True for logits, or divide each row by its sum)",
+            RowCode.LABEL_OUT_OF_RANGE: f"label out of range in {{}} (labels must be 0 to {last_class}, or equal to "
+            "ignore_index)",
         }
-        if self.reading.from_logits:
-            remedies["not finite"] = "a logit may be -inf, but not all logits of a row"
-        listed = "; ".join(
-            f"{kind} in {n} ({remedies[kind]})" if kind in remedies else f"{kind} in {n}"
-            for kind, n in bad.items()
+        count_of = {code: n for code, n in zip(self.reading.reasons, n_bad, strict=True) if n}
+        return InvalidValueError(
+            "bad-rows",
+            "{n_bad} of {n_rows} rows were refused: {listed}. reset() removes all rows",
+            n_bad=sum(n_bad),
+            n_rows=sum(n_bad) + n_good,
+            listed="; ".join(words[code].format(n) for code, n in count_of.items()),
+            count_of={code.refusal_code: n for code, n in count_of.items()},
         )
-        total = sum(bad.values())
-        return f"{total} of {total + n_good} rows were refused: {listed}. reset() removes all rows"
+
+
+def _confidence_table(tables: Tables) -> CalibrationTable | None:
+    """The second of two tables; None if there is only one, even if that is binned by confidence."""
+    return None if tables.by_confidence is tables.by_variation else tables.by_confidence
 
 
 @cache
@@ -336,19 +376,42 @@ def _rounding(dtype: Any) -> float:
     return float(torch.finfo(dtype).eps)
 
 
+def _wrong_shapes(preds: Tensor, target: Tensor, remedy: str, **facts: Any) -> InvalidValueError:
+    return InvalidValueError(
+        "wrong-shape",
+        "preds has shape {preds} and target {target}",
+        remedy,
+        argument="preds",
+        preds=tuple(preds.shape),
+        target=tuple(target.shape),
+        **facts,
+    )
+
+
 def _check_tensors(preds: Any, target: Any, device: Any) -> None:
     for argument, tensor in (("preds", preds), ("target", target)):
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"{argument} must be a tensor, got {type(tensor).__name__}")
+            raise InvalidTypeError(
+                "wrong-type",
+                "{argument} must be a tensor, got {type}",
+                argument=argument,
+                type=type(tensor).__name__,
+            )
         if tensor.device != device:
-            raise ValueError(
-                f"{argument} is on {tensor.device}, the metric on {device}: call metric.to({str(tensor.device)!r})"
+            raise InvalidValueError(
+                "device-memory",
+                "{argument} is on {device}, the metric on {own}: call metric.to({device!r})",
+                argument=argument,
+                device=str(tensor.device),
+                own=str(device),
             )
     if not preds.dtype.is_floating_point:
-        raise TypeError(
-            f"preds has dtype {preds.dtype}; predictions must be floating-point (the order is preds, target)"
-        )
+        raise _wrong_dtype("preds", preds, "predictions must be floating-point (the order is preds, target)")
     if target.dtype.is_floating_point or target.dtype.is_complex:
-        raise TypeError(
-            f"target has dtype {target.dtype}; targets must be class indices, of an integer dtype"
-        )
+        raise _wrong_dtype("target", target, "targets must be class indices, of an integer dtype")
+
+
+def _wrong_dtype(argument: str, tensor: Tensor, remedy: str) -> InvalidTypeError:
+    return InvalidTypeError(
+        "wrong-type", "{argument} has dtype {dtype}", remedy, argument=argument, dtype=str(tensor.dtype)
+    )

@@ -2,7 +2,7 @@
 
     from trueness.adapters import dask
     table = dask.tabulate(frame, label="y", probs="p_*")
-    answer = dask.assess("s3://bucket/day-*.parquet", label="y", probs="p_*", by="hospital")
+    answer = dask.assess("s3://bucket/day-*.parquet", label="y", probs="p_*", groups="hospital")
 
 Each partition becomes a table on its worker, and the tables are added in a tree: rows are never moved.
 """
@@ -18,12 +18,14 @@ from trueness import partitions
 from trueness._random import Seed
 from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
-from trueness.files import Batch, GroupedTables, InputError, Plan, Request, RowOptions, Summed
-from trueness.files._remote import Remote, find_remote
-from trueness.partitions import Options, Part, Work, in_python
-from trueness.table import CalibrationTable
+from trueness.bins.selection import Prefixes, count_sorted_digits
+from trueness.files import Batch, Plan, Request, RowOptions, Summed
+from trueness.files.remote import Remote, find_remote
+from trueness.partitions import Options, Part, Work
+from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
+from trueness.table import CalibrationTable, GroupedTables
 
-__all__ = ["tabulate", "assess", "connected", "sum_files"]
+__all__ = ["tabulate", "assess", "connect", "sum_files"]
 
 SECONDS_TO_ANSWER = 10
 
@@ -41,7 +43,7 @@ def tabulate(
     storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
 ) -> CalibrationTable | dict[str, CalibrationTable]:
-    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `by`, one for each group.
+    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `groups`, one for each group.
 
     Parameters
     ----------
@@ -64,8 +66,7 @@ def tabulate(
         As in `trueness.partitions.Options`.
     """
     cluster = _Cluster(client, retries, storage_options)
-    with in_python():
-        return partitions.by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
+    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
 
 
 def assess(
@@ -85,20 +86,28 @@ def assess(
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     cluster = _Cluster(client, retries, storage_options)
-    with in_python():
-        tables = _tables(data, label, probs, cluster, options, with_confidence=True)
-    return partitions.assessed(
+    tables = _tables(data, label, probs, cluster, options, with_confidence=True)
+    return partitions.assess_tables(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 
 
 def _dask() -> Any:
-    """The module dask, or an error that says how to install it."""
+    """The module dask, or a refusal that says how to install it."""
     try:
         import dask
     except ImportError:
-        raise ImportError("this needs Dask, which is not installed: pip install 'trueness[dask]'") from None
+        raise _missing_dask() from None
     return dask
+
+
+def _missing_dask() -> MissingLibraryError:
+    return MissingLibraryError(
+        "missing-library",
+        "this needs Dask, which is not installed",
+        "pip install 'trueness[dask]'",
+        library="dask",
+    )
 
 
 def delayed(value: Any, **how: Any) -> Any:
@@ -120,11 +129,11 @@ class _Cluster(NamedTuple):
             return self.client.compute(result, **how).result()
         return _dask().compute(result, **how)[0]
 
-    def kept(self, results: list[Any]) -> list[Any]:
+    def persist(self, results: list[Any]) -> list[Any]:
         """Compute delayed results and leave them on their workers."""
         if self.client is not None:
-            kept: list[Any] = self.client.persist(results, retries=self.retries or None)
-            return kept
+            persisted: list[Any] = self.client.persist(results, retries=self.retries or None)
+            return persisted
         return list(_dask().persist(*results))
 
 
@@ -146,16 +155,19 @@ def _tables(
         request = partitions.request_of(label, probs, options)
         pieces = of_files(find_remote(paths, storage_options=cluster.storage_options), request, rows, plan)
     else:
-        raise TypeError(
-            f"data must be a Dask data frame or array, or paths of files, got {type(data).__name__}; "
-            "for data in memory use trueness.tabulate"
+        raise InvalidTypeError(
+            "wrong-type",
+            "data must be a Dask data frame or array, or paths of files, got {type}",
+            "for data in memory use trueness.tabulate",
+            argument="data",
+            type=type(data).__name__,
         )
     work, part = _sum(pieces, cluster)
     return work.finish(part)
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connect(address: str) -> Iterator[Any]:
     """A client connected to a running cluster, for the command."""
     try:
         from distributed import Client
@@ -166,11 +178,14 @@ def connected(address: str) -> Iterator[Any]:
         # Not the default client: one that found no scheduler would remain the default, and later work would hang.
         client = Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except ImportError:
-        raise InputError("this needs Dask, which is not installed", "pip install 'trueness[dask]'") from None
+        raise _missing_dask() from None
     except (OSError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(
-            f"no Dask scheduler answers at {address!r}: {reason}", "write tcp://host:8786"
+        raise InvalidValueError(
+            "no-scheduler",
+            "no Dask scheduler answers at {address!q}: {reason}",
+            "write tcp://host:8786",
+            address=address,
+            reason=reason_of(error),
         ) from None
     with client:
         yield client
@@ -188,26 +203,26 @@ def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:
     """The sums of all partitions; for exact bins of equal mass, the edges are found first."""
     work = pieces.work
     if work.is_exact:
-        values = cluster.kept(_mapped(Work.variations, pieces))
+        values = cluster.persist(_tasks(Work.variations, pieces))
         n_rows = cluster.compute(_tree([delayed(_count)(some) for some in values], sum))
 
-        def below(candidates: Any) -> Any:
-            sent = delayed(candidates)
-            counts = [delayed(partitions.values_below)(some, sent) for some in values]
+        def count(prefixes: Prefixes) -> Any:
+            sent = delayed(prefixes, traverse=False)
+            counts = [delayed(count_sorted_digits)(some, sent) for some in values]
             return cluster.compute(_tree(counts, sum))
 
-        work = work.with_edges(partitions.exact_edges(work, n_rows, below))
-    parts = _mapped(Work.sum, pieces._replace(work=work))
+        work = work.with_edges(partitions.exact_edges(work, n_rows, count))
+    parts = _tasks(Work.sum, pieces._replace(work=work))
     return work, cluster.compute(_tree(parts, partitions.total))
 
 
-def _mapped(do: Callable[[Work, Iterable[Batch]], Any], pieces: Pieces) -> list[Any]:
-    """One task per partition; the work is sent to the cluster once."""
+def _tasks(do: Callable[[Work, Iterable[Batch]], Any], pieces: Pieces) -> list[Any]:
+    """One task for each partition; the work is sent to the cluster once."""
     work = delayed(pieces.work, traverse=False)
-    return [delayed(_done)(do, work, pieces.batches, *piece) for piece in pieces.pieces]
+    return [delayed(_run)(do, work, pieces.batches, *piece) for piece in pieces.pieces]
 
 
-def _done(
+def _run(
     do: Callable[[Work, Iterable[Batch]], Any],
     work: Work,
     batches: Callable[..., Iterable[Batch]],

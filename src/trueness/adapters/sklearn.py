@@ -32,16 +32,11 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from trueness._arguments import require_choice
-from trueness.assessment import Assessment, Comparison, assess, compare
+from trueness.assessment import REPORTED, Assessment, Comparison, assess, compare
 from trueness.bins import Bins
-from trueness.metrics import (
-    expected_calibration_error,
-    ranked_calibration_error,
-    variation_calibration_error,
-)
 from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
-from trueness.recalibration import DEFAULT_BINS, tempered, variation_temperature
-from trueness.table import CalibrationTable
+from trueness.recalibration import DEFAULT_BINS, scale_by_temperature, variation_temperature
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -58,7 +53,6 @@ __all__ = [
     "vce_scorer",
 ]
 
-NUMBERS = ("vce", "ece", "rce")
 METHODS = ("sigmoid", "isotonic", "temperature", "variation")
 AS_IT_IS = "as it is"
 
@@ -69,8 +63,9 @@ class CalibrationScorer:
 
     Parameters
     ----------
-    number : "vce", "ece" or "rce"
-        The calibration error.
+    metric : str
+        The calibration error, by its key among the reported metrics: "vce", "ece", "rce", "rce_w1", or "net", of which
+        the absolute value counts.
     variation, bins, ties, normalize
         As in `trueness.tabulate`; ECE is always binned by confidence, and ignores `variation`.
     norm, distance
@@ -83,7 +78,7 @@ class CalibrationScorer:
     EqualMass(n_bins=15)
     """
 
-    number: str = "vce"
+    metric: str = "vce"
     variation: str | Variation = "entropy"
     bins: int | Bins = 10
     ties: str = "first"
@@ -94,28 +89,22 @@ class CalibrationScorer:
     """Whether weights are requested by metadata routing; set it with `set_score_request`."""
 
     def __post_init__(self) -> None:
-        require_choice("number", self.number, NUMBERS)
+        require_choice("metric", self.metric, tuple(REPORTED))
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the error of a fitted model's predictions for X."""
+        metric = REPORTED[self.metric]
         table = tabulate(
             y,
             _probabilities(estimator, X),
-            variation="confidence" if self.number == "ece" else self.variation,
+            variation="confidence" if metric.by_confidence else self.variation,
             bins=self.bins,
             ties=self.ties,
             sample_weight=sample_weight,
             normalize=self.normalize,
             classes=estimator.classes_,
         )
-        return -self._error(table)
-
-    def _error(self, table: CalibrationTable) -> float:
-        if self.number == "ece":
-            return expected_calibration_error(table, norm=self.norm)
-        if self.number == "rce":
-            return ranked_calibration_error(table, self.distance, norm=self.norm)
-        return variation_calibration_error(table, norm=self.norm)
+        return -abs(metric.read(table, **{option: getattr(self, option) for option in metric.read_options}))
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> CalibrationScorer:
         """A copy of this scorer that requests `sample_weight` by metadata routing."""
@@ -317,7 +306,11 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the temperature, then fit the model; weights are used for both, if the model supports them."""
         if y is None:
-            raise ValueError("VariationTemperature requires y to be passed, but the target y is None")
+            raise InvalidValueError(
+                "missing-argument",
+                "VariationTemperature requires y to be passed, but the target y is None",
+                argument="y",
+            )
         model, y = self._model(), column_or_1d(y, warn=True)
         weighs = sample_weight is not None and has_fit_parameter(model, "sample_weight")
         weights = {"sample_weight": sample_weight} if weighs else {}
@@ -355,7 +348,7 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The model's probabilities after temperature scaling, (rows, classes)."""
         check_is_fitted(self)
-        return tempered(_probabilities(self.estimator_, X), self.temperature_)
+        return scale_by_temperature(_probabilities(self.estimator_, X), self.temperature_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
@@ -366,9 +359,12 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 def _probabilities(model: Any, X: Any) -> NDArray[Any]:
     """The predictions in the model's own dtype, which determines their rounding."""
     if not hasattr(model, "predict_proba"):
-        raise TypeError(
-            f"{type(model).__name__} has no predict_proba, and scores are not probabilities: wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV"
+        raise InvalidTypeError(
+            "wrong-type",
+            "{type} has no predict_proba, and scores are not probabilities",
+            "wrap it in sklearn.calibration.CalibratedClassifierCV",
+            argument="model",
+            type=type(model).__name__,
         )
     return np.asarray(model.predict_proba(X))
 
@@ -380,8 +376,11 @@ def _predicted(
     if cv is not None:
         return _out_of_fold(model, X, y, cv, params, n_jobs=n_jobs), np.unique(np.asarray(y))
     if params is not None:
-        raise ValueError(
-            "params are for fitting, but with cv=None nothing is fitted: leave out params or pass cv"
+        raise InvalidValueError(
+            "bad-argument",
+            "params are for fitting, but with cv=None nothing is fitted",
+            "leave out params or pass cv",
+            argument="params",
         )
     return _probabilities(model, X), model.classes_
 

@@ -10,8 +10,6 @@ Rows of the data never leave their executors.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -19,11 +17,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from trueness import partitions
 from trueness._random import Seed
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
-from trueness.files import Batch, Choice, GroupedTables, InputError
-from trueness.files._arrow import field_of, gathered, pyarrow
-from trueness.files._source import BATCH_VALUES
-from trueness.partitions import Options, Part, Work, in_python
-from trueness.table import CalibrationTable
+from trueness.files import Batch, Choice
+from trueness.files.source import BATCH_VALUES
+from trueness.formats.arrow import field_of, gather_tables, pyarrow
+from trueness.partitions import Options, Part, Work
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, refusal_of
+from trueness.table import CalibrationTable, GroupedTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,8 +32,8 @@ __all__ = ["tabulate", "assess"]
 FAN_IN = 64
 """The number of tables added in one task; large, since each level of the tree costs a shuffle."""
 
-COLUMNS = "part int, problem string, tables string"
-"""What a worker returns: its tables, or why it refused its rows; Spark would retry a raised error four times."""
+COLUMNS = "part int, refusal string, tables string"
+"""What a worker returns: its tables, or a refusal as JSON; Spark would retry a raised error four times."""
 
 
 def tabulate(
@@ -43,7 +42,7 @@ def tabulate(
     probs: str | Sequence[str] | None = None,
     **options: Unpack[Options],
 ) -> CalibrationTable | dict[str, CalibrationTable]:
-    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `by`, one for each group.
+    """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `groups`, one for each group.
 
     Parameters
     ----------
@@ -58,8 +57,7 @@ def tabulate(
     **options
         As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
     """
-    with in_python():
-        return partitions.by_group(_tables(data, label, probs, options, with_confidence=False))
+    return partitions.tables_by_group(_tables(data, label, probs, options, with_confidence=False))
 
 
 def assess(
@@ -75,9 +73,8 @@ def assess(
     **options: Unpack[Options],
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
-    with in_python():
-        tables = _tables(data, label, probs, options, with_confidence=True)
-    return partitions.assessed(
+    tables = _tables(data, label, probs, options, with_confidence=True)
+    return partitions.assess_tables(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 
@@ -85,11 +82,19 @@ def assess(
 def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confidence: bool) -> GroupedTables:
     partitions.require_known(options)
     if not hasattr(data, "mapInArrow"):
-        raise TypeError(f"data must be a Spark data frame, got {type(data).__name__}")
+        raise InvalidTypeError(
+            "wrong-type",
+            "data must be a Spark data frame, got {type}",
+            argument="data",
+            type=type(data).__name__,
+        )
     plan = partitions.plan_of(options, with_confidence=with_confidence)
     if plan.exact:
-        raise ValueError(
-            "exact=True is not supported on Spark: leave it out, or pass edges that were fitted before"
+        raise InvalidValueError(
+            "bad-argument",
+            "{exact} is not supported on Spark",
+            "leave it out, or pass edges that were fitted before",
+            argument="exact",
         )
     request, data = partitions.request_of(label, probs, options), _with_arrays(data)
     from pyspark.sql.pandas.types import to_arrow_schema
@@ -124,7 +129,7 @@ def _width(data: DataFrame, choice: Choice) -> int:
     sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
     found = sizes.collect()
     if not found:
-        raise InputError("there are no rows", "check where the data come from")
+        raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
     return int(found[0].n)
 
 
@@ -132,19 +137,19 @@ def _sum(data: DataFrame, work: Work) -> Part:
     wanted = work.choice.wanted.names
     # New names, since Spark reads a dot in a name as access to a field.
     columns = data.select(*(_column(data, name).alias(f"c{place}") for place, name in enumerate(wanted)))
-    rows = columns.mapInArrow(partial(_tabulated, work=work), COLUMNS)
+    rows = columns.mapInArrow(partial(_tabulate_partition, work=work), COLUMNS)
     n_parts = columns.rdd.getNumPartitions()
     while n_parts > FAN_IN:
         n_parts = -(-n_parts // FAN_IN)
-        rows = rows.repartition(n_parts, "part").mapInArrow(partial(_added, work=work), COLUMNS)
+        rows = rows.repartition(n_parts, "part").mapInArrow(partial(_add_parts, work=work), COLUMNS)
     found = rows.toArrow().to_pylist()
-    refused = min((row for row in found if row["problem"]), key=lambda row: int(row["part"]), default=None)
+    refused = min((row for row in found if row["refusal"]), key=lambda row: int(row["part"]), default=None)
     if refused is not None:
-        raise _placed(columns, *json.loads(refused["problem"]))
-    return partitions.total([Part.empty(work), *(Part.from_json(row["tables"], work) for row in found)])
+        raise _with_file(refusal_of(refused["refusal"]), columns, refused["part"])
+    return partitions.total([work.empty_part(), *(work.part_of(row["tables"]) for row in found)])
 
 
-def _tabulated(batches: Iterable[Any], work: Work) -> Iterator[Any]:
+def _tabulate_partition(batches: Iterable[Any], work: Work) -> Iterator[Any]:
     """On a worker: the tables of a partition, in one row."""
     from pyspark import TaskContext
 
@@ -152,64 +157,63 @@ def _tabulated(batches: Iterable[Any], work: Work) -> Iterator[Any]:
     part = -1 if context is None else context.partitionId()
     try:
         yield _row(part, tables=work.sum(_batches(batches, work, f"partition {part}")).to_json())
-    except InputError as error:
-        yield _row(part, problem=json.dumps([error.cause, error.remedy]))
+    except Refusal as error:
+        yield _row(part, refusal=error.to_json())
 
 
 def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:
     done = 0
-    for table in gathered(batches, max(1, BATCH_VALUES // work.n_classes)):
+    for table in gather_tables(batches, max(1, BATCH_VALUES // work.n_classes)):
         columns = dict(zip(work.choice.wanted.names, table.columns, strict=True))
         yield work.batch(columns, table.num_rows, place, first_row=done + 1)
         done += table.num_rows
 
 
-def _added(batches: Iterable[Any], work: Work) -> Iterator[Any]:
+def _add_parts(batches: Iterable[Any], work: Work) -> Iterator[Any]:
     """On a worker: the sums of the tables of several partitions; refusals are passed on unchanged."""
-    part, sums = -1, Part.empty(work)
+    part, sums = -1, work.empty_part()
     for row in (row for batch in batches for row in batch.to_pylist()):
         part = row["part"]
-        if row["problem"]:
-            yield _row(part, problem=row["problem"])
+        if row["refusal"]:
+            yield _row(part, refusal=row["refusal"])
         else:
-            sums += Part.from_json(row["tables"], work)
+            sums += work.part_of(row["tables"])
     yield _row(part, tables=sums.to_json())
 
 
-def _row(part: int, *, problem: str | None = None, tables: str | None = None) -> Any:
+def _row(part: int, *, refusal: str | None = None, tables: str | None = None) -> Any:
     pa = pyarrow()
     row = {"part": pa.array([part], pa.int32())}
-    texts = {"problem": pa.array([problem], pa.string()), "tables": pa.array([tables], pa.string())}
+    texts = {"refusal": pa.array([refusal], pa.string()), "tables": pa.array([tables], pa.string())}
     return pa.RecordBatch.from_pydict(row | texts)
 
 
-def _placed(columns: DataFrame, cause: str, remedy: str) -> InputError:
-    """The error with the file that its row came from, if Spark read it from a file; found only after an error."""
+def _with_file(refusal: Refusal, columns: DataFrame, part: int) -> Refusal:
+    """The refusal with the file that its row came from, if Spark read it from a file; found only after an error."""
     from pyspark.sql import functions
 
-    place = re.match(r"partition (\d+), row (\d+)", cause)
-    if place is None:
-        return InputError(cause, remedy)
+    if refusal.row is None:
+        return refusal
     found = (
         columns.select(
             functions.input_file_name().alias("file"),
             functions.input_file_block_start().alias("start"),
             functions.spark_partition_id().alias("part"),
         )
-        .where(f"part = {place[1]}")
-        .mapInArrow(partial(_origin, row=int(place[2])), "file string, start long, row long")
+        .where(f"part = {part}")
+        .mapInArrow(partial(_origin, row=refusal.row), "file string, start long, row long")
         .toArrow()
         .to_pylist()
     )
     if not found or not found[0]["file"]:
-        return InputError(cause, remedy)
+        return refusal
     file, start, row = found[0].values()
     after = f" after byte {start}" if start > 0 else ""
     # Rows removed by an earlier filter are not counted, since they are unknown here.
-    return InputError(
-        f"{file}, row {row} of its rows in the frame{after} ({cause[: place.end()]}){cause[place.end() :]}",
-        remedy,
+    place = (
+        f"{file}, row {row} of its rows in the frame{after} ({refusal.facts['source']}, row {refusal.row})"
     )
+    return refusal.with_facts(source=place, row=None, file_row=row)
 
 
 def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:

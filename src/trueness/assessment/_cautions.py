@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._printing import listed, plural
-from trueness.assessment._answer import Caution
+from trueness._printing import first_few, plural
 from trueness.inference.estimates import Estimate
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 FEW_CLUSTERS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something that limits the conclusions from the numbers, and what to do about it."""
+
+    code: str
+    """Short and stable, for programs: "small-bins", "ties", …"""
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.remedy}"
 
 
 def supported_bins(table: CalibrationTable) -> int:
@@ -20,14 +33,14 @@ def supported_bins(table: CalibrationTable) -> int:
 
 
 def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
-    """Everything a reader must know beside the numbers."""
-    found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_value(vce)]
+    """All warnings about a table and its VCE."""
+    found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         found.append(
             Caution(
                 "few-clusters",
                 f"only {plural(n_clusters, 'cluster')}",
-                f"a bootstrap over fewer than {FEW_CLUSTERS} understates the noise; collect more of them",
+                f"a bootstrap over fewer than {FEW_CLUSTERS} clusters underestimates the noise; collect more clusters",
             )
         )
     return tuple(found)
@@ -47,21 +60,21 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')}: few, "
-            "the observed ranks of a bin cannot vary as much as those of many rows",
+            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')} are few: "
+            "so few outcomes in a bin cannot vary as much as many would",
             remedy,
         )
     elif small:
         yield Caution(
             "small-bins",
             f"{small} of {plural(n_filled, 'filled bin')} with fewer than {enough} rows",
-            f"take bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
+            f"use bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
         )
     if empty:
         yield Caution(
             "empty-bins",
             f"{empty} of {plural(table.n_bins, 'bin')} hold no rows",
-            "they count for nothing; bins of equal mass use the rows better",
+            "they do not affect the metrics; bins of equal mass would use the rows better",
         )
 
 
@@ -71,8 +84,9 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
     if swapped.size:
         yield Caution(
             "rank-order",
-            f"rank 1 is not the most frequent rank in {plural(len(swapped), 'bin')} ({listed(swapped + 1)} of "
-            f"{table.n_bins}), where a symmetric measure such as entropy does not see the order of the ranks",
+            f"in {plural(len(swapped), 'bin')} ({first_few(swapped + 1)} of {table.n_bins}) rank 1 is not the most "
+            "frequent rank of the true class, and a symmetric measure such as entropy does not depend on the order of "
+            "the ranks",
             "look at RCE, which does",
         )
 
@@ -80,13 +94,14 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
 def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
     if table.tied_rows:
         remedy = (
-            "they share their ranks"
+            "their ranks are split evenly"
             if table.spec.ties == "split"
-            else "try ties='split', or predictions with more digits; if the number changes, ties decide it"
+            else "try ties='split', or predictions with more digits; if the metrics change, they depend on the ties"
         )
         yield Caution(
             "ties",
-            f"in {plural(table.tied_rows, 'row')} of {table.n_rows} the true class shared its probability with another",
+            f"in {plural(table.tied_rows, 'row')} of {table.n_rows} another class has the same probability as the true "
+            "class",
             remedy,
         )
     if table.impossible_rows:
@@ -99,12 +114,12 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
     if table.spec.weighted and effective < table.n_rows / 2:
         yield Caution(
             "uneven-weights",
-            f"the weights make {table.n_rows} rows tell as much as {effective:.0f} would",
-            "the noise is that of the smaller number; a few heavy rows decide",
+            f"the weights are uneven: {table.n_rows} weighted rows are worth {effective:.0f} rows of equal weight",
+            "the noise is computed for the smaller number; a few heavy rows dominate the metrics",
         )
 
 
-def _about_value(vce: Estimate) -> Iterator[Caution]:
+def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
     if vce.interval.low - 1e-9 <= vce.value <= vce.interval.high + 1e-9:
         return
     direction = "above" if vce.value > vce.interval.high else "below"
@@ -121,7 +136,7 @@ def _about_value(vce: Estimate) -> Iterator[Caution]:
 
 
 def too_few_draws(needed: int, where: str) -> Caution:
-    """A test{where} that no draw reached, and that a correction lets pass all the same."""
+    """The warning that no draw reached a test, whose p-value cannot be small enough after the correction."""
     return Caution(
         "few-resamples",
         f"no draw reached a test{where}, but so few draws cannot give a p-value small enough for the correction",

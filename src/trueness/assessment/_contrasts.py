@@ -1,228 +1,246 @@
-"""From tables and replicates of several models to the differences between them, with their noise."""
+"""From samples of several models to the differences between them, with their noise."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.assessment._answer import Assessment
-from trueness.assessment._judge import Clusters, Material, Settings, judge
-from trueness.assessment._side_by_side import Comparison, Contrast, GroupComparison, Pair
-from trueness.assessment.reported import REPORTED
+from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
+from trueness.assessment._estimation import assessment_of
+from trueness.assessment._result import Assessment
+from trueness.assessment._sample import Sample
+from trueness.assessment._settings import Settings
+from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.estimates import Estimate, Interval
-from trueness.inference.folded import debiased_total, normal_quantile
+from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import FilledBins, p_value
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
+from trueness.table.tables import Tables
 
-RANKED = ("rce", "rce_w1")
 TAIL_LEVELS = (0.9, 0.95, 0.99)
 LEAST_TAIL = 1e-6
 LEAST_RESAMPLES_OF_TAIL = 99
-"""Of fewer replicates the 99 % point says too little about the tail."""
+"""With fewer replicates the 99 % point is too uncertain for a tail."""
 
 _STREAM = 7
 
-NUMBERS = tuple(metric.key for metric in REPORTED)
+Samples: TypeAlias = dict[str, Sample]
+"""The sample of each model on the same rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Tables and replicates of all models for some rows."""
-
-    tables: dict[str, list[CalibrationTable]]
-    replicates: dict[str, list[Replicates]]
-    clusters: frozenset[int] | None
-    """Which clusters the rows come in, if they do."""
-
-    @property
-    def n_rows(self) -> int:
-        return next(iter(self.tables.values()))[0].n_rows
-
-    def __add__(self, other: Part) -> Part:
-        def added(mine: dict[str, list[Any]], theirs: dict[str, list[Any]]) -> dict[str, list[Any]]:
-            return {name: [a + b for a, b in zip(mine[name], theirs[name], strict=True)] for name in mine}
-
-        if (self.clusters is None) != (other.clusters is None):
-            raise ValueError("clusters must be given with every batch of rows, or with none")
-        clusters = None if self.clusters is None else self.clusters | (other.clusters or frozenset())
-        return Part(added(self.tables, other.tables), added(self.replicates, other.replicates), clusters)
-
-    def material(self, name: str) -> Material:
-        """What one model is judged by."""
-        by_variation, by_confidence = self.replicates[name]
-        clusters = None if self.clusters is None else Clusters(by_variation, by_confidence, self.clusters)
-        table, confidence_table = self.tables[name]
-        if confidence_table.spec == table.spec:  # binned by confidence itself: one table, one answer
-            confidence_table = table
-        return Material(table, confidence_table, clusters)
-
-
-def compared(part: Part, settings: Settings) -> Comparison:
-    """All pairs of models on some rows."""
-    assessments, repeats = {}, {}
-    for name in part.tables:
-        assessments[name] = judge(part.material(name), settings)
-        repeats[name] = _repeats(assessments[name], part.replicates[name])
-    pairs = []
-    for a, b in combinations(assessments, 2):
-        noises = {number: _noises(repeats[a][number], repeats[b][number]) for number in repeats[a]}
-        noises |= _ranked_noises([(part.tables[name][0], part.replicates[name][0]) for name in (a, b)])
-        contrasts = {
-            number: _contrast(
-                getattr(assessments[a], number),
-                getattr(assessments[b], number),
-                noises[number],
-                "triangle" if number in RANKED else "bootstrap",
-                settings,
-            )
-            for number in NUMBERS
-        }
-        pairs.append((a, b, contrasts))
-    corrected = {number: holm([contrasts[number].p_value for _, _, contrasts in pairs]) for number in NUMBERS}
-    together = [_together(contrasts, next(iter(assessments.values()))) for _, _, contrasts in pairs]
+def comparison_of(samples: Samples, settings: Settings) -> Comparison:
+    """The comparison of all pairs of models on the same rows."""
+    assessments = {name: assessment_of(sample, settings) for name, sample in samples.items()}
+    models = {name: ModelReplicates(assessments[name], sample) for name, sample in samples.items()}
+    pairs = [_pair(a, b, models, settings.level) for a, b in combinations(models, 2)]
     return Comparison(
         assessments=assessments,
-        pairs=tuple(
-            Pair(
-                a,
-                b,
-                **{n: replace(contrasts[n], adjusted_p_value=corrected[n][k]) for n in NUMBERS},
-                p_value=together[k],
-                adjusted_p_value=p,
-            )
-            for k, ((a, b, contrasts), p) in enumerate(zip(pairs, holm(together), strict=True))
-        ),
+        pairs=tuple(_corrected(pairs)),
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
     )
 
 
-def _together(contrasts: Mapping[str, Contrast], answer: Assessment) -> float:
+def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
+    a, b = models[first], models[second]
+    contrasts = {
+        key: _contrast(REPORTED[key], a.result, b.result, noises, level)
+        for key, noises in _noises(a, b).items()
+    }
+    return Pair(first, second, contrasts, _together(contrasts, a.result.tables), math.nan)
+
+
+def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs with p-values corrected over pairs, by Holm: of each metric, and of all together."""
+    contrasts = [dict(pair.contrasts) for pair in pairs]
+    for key in REPORTED:
+        having = [of_pair for of_pair in contrasts if key in of_pair]
+        adjusted = holm([of_pair[key].p_value for of_pair in having])
+        for of_pair, p in zip(having, adjusted, strict=True):
+            of_pair[key] = replace(of_pair[key], adjusted_p_value=p)
+    together = holm([pair.p_value for pair in pairs])
+    return [
+        replace(pair, contrasts=of_pair, adjusted_p_value=p)
+        for pair, of_pair, p in zip(pairs, contrasts, together, strict=True)
+    ]
+
+
+def _together(contrasts: Mapping[str, Contrast], tables: Tables) -> float:
     """The p-value of all differences of a pair: that the models differ in any metric.
 
-    RCE stands for both of its distances: their noise is bounded, not estimated, and twice the same would weigh twice.
-    So would VCE and ECE where rows are binned by confidence.
+    Metrics that repeat another one are left out. So are those that another one bounds, if the noise of the difference
+    is bounded and not estimated: RCE stands for both of its distances.
     """
-    repeated = {"rce_w1"} | ({"ece"} if answer.confidence_table is answer.table else set())
-    return combined_p_value([contrasts[number].p_value for number in NUMBERS if number not in repeated])
+    counted = [
+        contrast.p_value
+        for key, contrast in contrasts.items()
+        if not REPORTED[key].repeats(tables) and not _is_implied(REPORTED[key])
+    ]
+    return combined_p_value(counted)
 
 
-def _repeats(answer: Assessment, replicates: Sequence[Replicates]) -> dict[str, list[FloatArray]]:
-    """For each number its values in the replicates, (B,), in one or two ways."""
-    assert answer.confidence_table is not None
-    assert answer.ece is not None
-    net, vce = _variation_repeats(answer.vce, answer.table, replicates[0], answer.seed)
-    _, ece = _variation_repeats(answer.ece, answer.confidence_table, replicates[1], answer.seed)
-    return {"vce": vce, "net": [net], "ece": ece}
+def _is_implied(metric: ReportedMetric) -> bool:
+    return isinstance(metric.contrast, ByNorm) and metric.bounded_by is not None
 
 
-def _variation_repeats(
-    estimate: Estimate, table: CalibrationTable, made: Replicates, seed: int
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Net gap in each replicate; and the absolute one in two ways, between which the truth is.
+class GapReplicates(NamedTuple):
+    """The gaps of one model, summed over bins, in each replicate."""
 
-    Where gaps are lost in noise, the sum of their sizes is as if they had any sign: each replicate is freed of noise as
-    the table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
+    net: FloatArray
+    """With their signs, (B,)."""
+    absolute: list[FloatArray]
+    """By their sizes, (B,), in two ways between which the truth lies."""
+
+
+class ModelReplicates:
+    """The metrics of one model in each bootstrap replicate of the rows."""
+
+    def __init__(self, result: Assessment, sample: Sample) -> None:
+        self.result, self.sample = result, sample
+
+    @cached_property
+    def by_variation(self) -> GapReplicates:
+        """Of the table by variation: net gap and VCE."""
+        return _gap_replicates(
+            self.result.vce, self.result.table, self.sample.replicates[0], self.result.seed
+        )
+
+    @cached_property
+    def by_confidence(self) -> GapReplicates:
+        """Of the table by confidence: ECE."""
+        result = self.result
+        if result.confidence_table is result.table:
+            return self.by_variation
+        assert result.ece is not None
+        assert result.confidence_table is not None
+        return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], result.seed)
+
+
+def _gap_replicates(
+    estimate: Estimate, table: CalibrationTable, replicates: Replicates, seed: int
+) -> GapReplicates:
+    """Net and absolute gaps in each replicate.
+
+    Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
+    table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
     """
     bins = FilledBins.of(table)
-    noise = np.empty((made.size, len(bins.count)))
+    noise = np.empty((replicates.size, len(bins.count)))
     for m in range(len(bins.count)):
-        ordered, ranks = made.means(bins, m)
+        ordered, ranks = replicates.means(bins, m)
         noise[:, m] = bins.sign * (bins.variation.of(ranks) - bins.variation.of(ordered))
     noise -= noise.mean(axis=0)
-    share, gaps = made.shares(bins), estimate.debiased_gap[bins.index]
+    share, gaps = replicates.shares(bins), estimate.debiased_gap[bins.index]
     # Ranks that were not observed have no noise in the replicates.
     sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
     for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
-        # The same for all models, so that what they share cancels.
+        # The same stream for all models, so that what they have in common cancels.
         stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])
-        noise[:, unseen] = sd[unseen] * stream.standard_normal(made.size)
+        noise[:, unseen] = sd[unseen] * stream.standard_normal(replicates.size)
     net = ((gaps + noise) * share).sum(axis=1)
-    # As wide as the assessment has it.
+    # At least as wide as in the assessment.
     noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
     one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
-    return net, [debiased_total(share, gaps + noise, sd), one_way]
+    return GapReplicates(net, [debiased_total(share, gaps + noise, sd), one_way])
 
 
-def _noises(first: list[FloatArray], second: list[FloatArray]) -> list[FloatArray]:
+def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[FloatArray]]:
+    """For each metric that both models have, how far the difference may be off in each replicate, in each way."""
+    metrics = [
+        metric
+        for metric in REPORTED.values()
+        if metric.contrast is not None and None not in (metric.of(first.result), metric.of(second.result))
+    ]
+    norms = {metric.key: metric.contrast.norm for metric in metrics if isinstance(metric.contrast, ByNorm)}
+    bounds = _norm_bounds(first.sample, second.sample, norms)
+    return {
+        metric.key: _differences(metric.contrast, first, second)
+        if isinstance(metric.contrast, ByReplicates)
+        else [bounds[metric.key]]
+        for metric in metrics
+    }
+
+
+def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelReplicates) -> list[FloatArray]:
     """How far a difference is from its mean in each replicate, (B,), in each way."""
-    differences = [a - b for a, b in zip(first, second, strict=True)]
+    differences = [a - b for a, b in zip(contrast.values(first), contrast.values(second), strict=True)]
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 
-def _ranked_noises(models: Sequence[tuple[CalibrationTable, Replicates]]) -> dict[str, list[FloatArray]]:
-    """By how much a difference in RCE can be wrong at most in each replicate, (B,).
+def _norm_bounds(
+    first: Sample, second: Sample, norms: Mapping[str, Callable[[FloatArray], FloatArray]]
+) -> dict[str, FloatArray]:
+    """By how much a difference of norms can be wrong at most in each replicate, (B,), for each norm.
 
-    RCE is a norm of the gaps g of all bins and ranks, times the bins' shares, so that noise n moves it by ‖n‖ at most,
-    and a difference by ‖n_a‖ + ‖n_b‖; but also, as |‖g_a‖ - ‖g_b‖| ≤ ‖g_a - g_b‖, by 2‖g_a - g_b‖ + ‖n_a - n_b‖ with g
-    as observed, which is less where the models hardly differ.
+    A metric is a norm of the gaps g of all bins and ranks, times the bins' shares, so that noise n moves it by ‖n‖ at
+    most, and a difference by ‖n_a‖ + ‖n_b‖; but also, as |‖g_a‖ - ‖g_b‖| ≤ ‖g_a - g_b‖, by 2‖g_a - g_b‖ + ‖n_a - n_b‖
+    with g as observed, which is less where the models hardly differ.
     """
-    n_bins, size, n_classes = models[0][0].n_bins, models[0][1].size, models[0][0].n_classes
-    apart = dict.fromkeys(RANKED, 0.0)
-    alone, between = ({name: np.zeros(size) for name in RANKED} for _ in range(2))
-    weighted = [_weighted_gaps(table, made) for table, made in models]
-    for m in range(n_bins):
+    size = first.replicates[0].size
+    apart = dict.fromkeys(norms, 0.0)
+    alone, between = ({key: np.zeros(size) for key in norms} for _ in range(2))
+    weighted = [_weighted_gaps(it.tables.by_variation, it.replicates[0]) for it in (first, second)]
+    for m in range(first.tables.by_variation.n_bins):
         (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m) for of_bin in weighted)
-        for name in RANKED:
-            norm = partial(_norm, n_classes=n_classes, cumulated=name == "rce_w1")
-            apart[name] += float(norm(gap_a - gap_b))
-            alone[name] += norm(noise_a) + norm(noise_b)
-            between[name] += norm(noise_a - noise_b)
-    return {name: [np.minimum(alone[name], 2 * apart[name] + between[name])] for name in RANKED}
+        for key, norm in norms.items():
+            apart[key] += float(norm(gap_a - gap_b))
+            alone[key] += norm(noise_a) + norm(noise_b)
+            between[key] += norm(noise_a - noise_b)
+    return {key: np.minimum(alone[key], 2 * apart[key] + between[key]) for key in norms}
 
 
 def _weighted_gaps(
-    table: CalibrationTable, made: Replicates
+    table: CalibrationTable, replicates: Replicates
 ) -> Callable[[int], tuple[FloatArray, FloatArray]]:
     """For each bin its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
     bins = FilledBins.of(table)
     place = {int(at): m for m, at in enumerate(bins.index)}
-    share = made.shares(bins)
+    share = replicates.shares(bins)
 
     def of_bin(at: int) -> tuple[FloatArray, FloatArray]:
         if at not in place:
-            return np.zeros(bins.n_classes), np.zeros((made.size, bins.n_classes))
+            return np.zeros(bins.n_classes), np.zeros((replicates.size, bins.n_classes))
         m = place[at]
         gap = bins.observed[m] - bins.predicted[m]
-        return bins.weight[m] * gap, share[:, [m]] * made.deviations(bins, m)
+        return bins.weight[m] * gap, share[:, [m]] * replicates.deviations(bins, m)
 
     return of_bin
 
 
-def _norm(gaps: FloatArray, n_classes: int, *, cumulated: bool) -> FloatArray:
-    """Total variation, or the Wasserstein distance over ranks divided by C - 1."""
-    if cumulated:
-        return np.asarray(np.abs(np.cumsum(gaps, axis=-1)[..., :-1]).sum(axis=-1) / (n_classes - 1))
-    return np.asarray(np.abs(gaps).sum(axis=-1) / 2)
-
-
 def _contrast(
-    first: Estimate, second: Estimate, noises: Sequence[FloatArray], method: str, settings: Settings
+    metric: ReportedMetric,
+    first_result: Assessment,
+    second_result: Assessment,
+    noises: Sequence[FloatArray],
+    level: float,
 ) -> Contrast:
     """A difference with the widest of its noises, each widened by the error of the corrections.
 
-    The replicates share these corrections, so that their error does not show in them.
+    All replicates share these corrections, so that their error does not appear in the replicates.
     """
+    first, second = metric.of(first_result), metric.of(second_result)
+    assert first is not None
+    assert second is not None
+    assert metric.contrast is not None
     difference = first.debiased - second.debiased
     wider = first.bias_error + second.bias_error if difference != 0 else 0.0
-    if (
-        method == "triangle"
-    ):  # a bound for the plug-in values, which debiased ones may leave by what was corrected
+    if isinstance(metric.contrast, ByNorm):
+        # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
         wider += abs(difference - (first.value - second.value))
     noises = [noise + wider for noise in noises]
-    reach = max(float(np.quantile(noise, settings.level)) for noise in noises)
-    interval = Interval(difference - reach, difference + reach, settings.level, method)
+    reach = max(float(np.quantile(noise, level)) for noise in noises)
+    interval = Interval(difference - reach, difference + reach, level, metric.contrast.method)
     p = max(tail_p_value(noise, abs(difference)) for noise in noises)
     return Contrast(difference, interval, p, math.nan)
 
@@ -230,9 +248,9 @@ def _contrast(
 def tail_p_value(noise: FloatArray, size: float) -> float:
     """The share of replicates whose noise is as large; beyond all of them, by a normal tail.
 
-    Without the tail no p-value would be below 1/(B + 1), and a correction for many pairs or groups could not be passed
-    whatever the models do. The normal distribution is the narrowest one under which none of the largest noises seen
-    (90, 95, 99 %) is larger than expected. It is not trusted below 10⁻⁶.
+    Without the tail no p-value would be below 1/(B + 1), and after a correction for many pairs or groups none would be
+    small enough. The normal distribution is the narrowest one under which none of the largest noises seen (90, 95,
+    99 %) is larger than expected. It is not used below 10⁻⁶.
     """
     counted = p_value(noise, size)
     if counted > (1 + 1e-9) / (len(noise) + 1) or len(noise) < LEAST_RESAMPLES_OF_TAIL:
@@ -244,13 +262,11 @@ def tail_p_value(noise: FloatArray, size: float) -> float:
     return min(counted, max(math.erfc(size / (sd * math.sqrt(2))), LEAST_TAIL))
 
 
-def adjusted(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:
-    """With p-values of each pair corrected across the groups that were compared."""
-    compared = [group for group in groups if group.comparison is not None]
+def adjust_groups(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:
+    """The groups with the p-values of each pair corrected over the groups that were compared."""
+    compared = [group.comparison for group in groups if group.comparison is not None]
     by_pair = [
-        benjamini_hochberg(
-            [group.comparison.pairs[k].adjusted_p_value for group in compared if group.comparison]
-        )
+        benjamini_hochberg([comparison.pairs[k].adjusted_p_value for comparison in compared])
         for k in range(n_pairs)
     ]
     columns = iter(zip(*by_pair, strict=True))

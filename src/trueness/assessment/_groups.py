@@ -1,18 +1,103 @@
-"""The order in which groups are printed."""
+"""Groups of rows: their assessments, with p-values corrected for the number of groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
-Group = TypeVar("Group")
+from trueness._progress import Progress
+from trueness.assessment._cautions import too_few_draws
+from trueness.assessment._estimation import (
+    assessment_of,
+    draws_for,
+    estimate_metrics,
+    most_draws,
+    needs_draws,
+)
+from trueness.assessment._result import Assessment, GroupAssessment
+from trueness.assessment._sample import Sample
+from trueness.assessment._settings import Settings
+from trueness.inference.bootstrap_weights import identity
+from trueness.inference.corrections import benjamini_hochberg
+
+ByName: TypeAlias = dict[str, GroupAssessment]
 
 
-def flagged_first(groups: Iterable[Group], p_value: Callable[[Group], float], limit: float) -> list[Group]:
-    """Groups as they are printed: those whose p-value is at most the limit first, smallest first; then the others."""
+def with_groups(
+    whole: Assessment,
+    samples: Mapping[str, Sample],
+    settings: Settings,
+    min_group_size: int,
+    progress: Progress | None = None,
+) -> Assessment:
+    """The assessment of all rows with one for each group."""
+    groups: ByName = {}
+    for number, (name, sample) in enumerate(samples.items(), start=1):
+        if progress is not None:
+            progress(number / len(samples))
+        groups[name] = _group(name, sample, settings, min_group_size)
+    groups, needed = _with_enough_draws(_corrected(groups), samples, settings)
+    if needed:
+        count = len(_short_of_draws(groups, settings))
+        caution = too_few_draws(needed, f" in {count} of {len(groups)} groups")
+        whole = replace(whole, warnings=(*whole.warnings, caution))
+    return replace(whole, groups=tuple(groups.values()))
 
-    def place(group: Group) -> tuple[bool, float]:
-        p = p_value(group)
-        return (False, p) if p <= limit else (True, 0.0)  # NaN is above any limit
 
-    return sorted(groups, key=place)
+def _group(name: str, sample: Sample, settings: Settings, min_group_size: int) -> GroupAssessment:
+    reason = sample.reason_to_skip(min_group_size)
+    if reason is not None:
+        return GroupAssessment(name, sample.n_rows, None, math.nan, math.nan, reason)
+    result = assessment_of(sample, _settings_of_group(settings, name))
+    return GroupAssessment(name, sample.n_rows, result, result.p_value, math.nan)
+
+
+def _settings_of_group(settings: Settings, name: str) -> Settings:
+    """The settings with a seed that depends on the group's name alone, not on which other groups there are."""
+    return replace(settings, seed=(settings.seed ^ identity(name)) % 2**63)
+
+
+def _corrected(groups: ByName) -> ByName:
+    """The groups with p-values corrected over those that were assessed, by Benjamini and Hochberg."""
+    assessed = [group for group in groups.values() if group.assessment is not None]
+    adjusted = benjamini_hochberg([group.p_value for group in assessed])
+    return groups | {
+        group.name: replace(group, adjusted_p_value=p) for group, p in zip(assessed, adjusted, strict=True)
+    }
+
+
+def _short_of_draws(groups: ByName, settings: Settings) -> list[GroupAssessment]:
+    """Groups that are not flagged after the correction only because no draw reached one of their tests."""
+    return [
+        group
+        for group in groups.values()
+        if group.assessment is not None and needs_draws(group.assessment, group.adjusted_p_value, settings)
+    ]
+
+
+def _with_enough_draws(
+    groups: ByName, samples: Mapping[str, Sample], settings: Settings
+) -> tuple[ByName, int]:
+    """Groups that are short of draws assessed again, with four times as many each time.
+
+    Also how many draws would be needed if that cannot be reached, else 0. Clusters cannot be drawn again.
+    """
+    n_assessed = sum(group.assessment is not None for group in groups.values())
+    while short := _short_of_draws(groups, settings):
+        again: ByName = {}
+        needed = 0
+        for group in short:
+            assert group.assessment is not None
+            sample = samples[group.name]
+            needed = max(needed, draws_for(settings.p_resolution / n_assessed, group.assessment))
+            draws = min(needed, 4 * group.assessment.resamples, most_draws(sample))
+            if sample.clusters is None and draws > group.assessment.resamples:
+                finer = replace(_settings_of_group(settings, group.name), resamples=draws)
+                result = estimate_metrics(sample, finer)
+                again[group.name] = replace(group, assessment=result, p_value=result.p_value)
+        if not again:
+            return groups, needed
+        groups = _corrected(groups | again)
+    return groups, 0

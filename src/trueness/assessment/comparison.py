@@ -1,37 +1,41 @@
 """Several models on the same rows: which is better calibrated, and is the difference more than noise?
 
-All models are seen through the same bootstrap weights, so that what the rows have in common cancels.
+All models get the same bootstrap weights, so that what the rows have in common cancels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial, reduce
-from operator import add
-from typing import Any
+from functools import reduce
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from trueness._arguments import require_choice, whole_number, yes_or_no
-from trueness._progress import Progress, shown
+from trueness._arguments import whole_number, yes_or_no
+from trueness._arrays import IntArray
+from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._contrasts import Part, adjusted, compared
-from trueness.assessment._judge import Settings, too_small
-from trueness.assessment._side_by_side import Comparison, GroupComparison
-from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
-from trueness.inference.poisson import ClusterWeights, RowWeights, stream_key
-from trueness.inference.replicates import Replicates, replicate
-from trueness.ranking import TIES
+from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of
+from trueness.assessment._comparison_result import Comparison, GroupComparison
+from trueness.assessment._contrasts import Samples, adjust_groups, comparison_of
+from trueness.assessment._sample import Sample
+from trueness.assessment._settings import Settings
+from trueness.bins import Bins, Edges, EqualMass
+from trueness.inference.bootstrap_weights import ClusterWeights, RowWeights, stream_key
+from trueness.inference.replicates import replicate
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import coded_groups, names_of
-from trueness.table import CalibrationTable, TableSpec
-from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
-from trueness.variation import Variation, as_variation, variations
+from trueness.table.plan import TablePlan
+from trueness.table.tables import Tables
+from trueness.tabulation import tabulate_groups, tabulate_rows
+from trueness.variation import Variation
 
 _STREAM = 6
+_Weights: TypeAlias = RowWeights | ClusterWeights
 
 
 def compare(
@@ -46,7 +50,7 @@ def compare(
     resamples: int = 999,
     rng: Seed = 0,
     groups: Any = None,
-    min_group_size: int = 100,
+    min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
     ties: str = "first",
     sample_weight: Any = None,
@@ -57,35 +61,26 @@ def compare(
 ) -> Comparison:
     """Compare the calibration of several models on the same rows.
 
-    Differences are of debiased values; their noise is that of a bootstrap over rows (or clusters) in which all models
-    see the same weights. Whether two models differ rests on the differences of all metrics together (`Pair.p_value`),
-    Holm-corrected over the pairs of models. Options are as in `assess`.
+    Differences are between debiased values. Their noise comes from a bootstrap over rows (or clusters) in which all
+    models have the same weights. Two models are said to differ by the p-value of all metrics together
+    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
     good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
     """
-    models, progress = _checked_models(y_probs), shown(progress)
-    chosen = as_bins(bins)
-    measure = as_variation(variation)
-    edges = {
-        name: _edges(
-            y_prob,
-            (measure, chosen),
-            confidence_bins_for(chosen, confidence_bins),
-            sample_weight,
-            from_logits=from_logits,
-            normalize=normalize,
-        )
-        for name, y_prob in models.items()
-    }
-    some = next(iter(edges.values()))
+    models, progress = _as_models(y_probs), progress_callback(progress)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    specs = {}
+    for name, y_prob in models.items():
+        rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
+        specs[name] = specs_of(rows, plan)
     comparer = Comparer(
-        some[2],
+        next(iter(specs.values()))[0].n_classes,
         models=list(models),
-        variation=measure,
-        bins={name: pair[:2] for name, pair in edges.items()},
+        variation=plan.variation,
+        bins={name: tuple(spec.bins for spec in of_model) for name, of_model in specs.items()},
         level=level,
         tolerance=tolerance,
         resamples=resamples,
@@ -103,30 +98,27 @@ def compare(
     return comparer.result()
 
 
-def _checked_models(y_probs: Any) -> dict[str, Any]:
+def _as_models(y_probs: Any) -> dict[str, Any]:
     if not isinstance(y_probs, Mapping) or len(y_probs) < 2:
-        raise TypeError('y_probs must be a mapping of two or more models, {"a": prob_a, "b": prob_b}')
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a mapping of two or more models, {example}",
+            argument="y_probs",
+            value=type(y_probs).__name__,
+            example='{"a": prob_a, "b": prob_b}',
+        )
     return {str(name): y_prob for name, y_prob in y_probs.items()}
 
 
-def _edges(
-    y_prob: Any,
-    by_measure: tuple[Variation, Bins],
-    confidence_bins: Bins,
-    sample_weight: Any,
-    **options: bool,
-) -> tuple[Edges, Edges, int]:
-    """Bins of a model by the measure and by confidence, and the number of classes."""
-    rows = Rows.of_predictions(y_prob, sample_weight, **options)
-    return (
-        edges_for(rows, *by_measure, "auto", None),
-        edges_for(rows, variations["confidence"], confidence_bins, "auto", None),
-        rows.n_classes,
-    )
+BinsOfModels: TypeAlias = Mapping[str, Sequence[Edges]]
+"""For each model the bins by the measure and those by confidence."""
 
 
 class Comparer:
-    """`compare` for rows that come in batches: the same answer for the same rows in the same order.
+    """`compare` for rows that come in batches: the same result for the same rows in the same order.
+
+    Parameters are as in `compare`. `bins` may also be a mapping from each model to a pair of Edges: those by the
+    measure and those by confidence. Bins of equal mass must be given in this way, because they depend on all rows.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -144,13 +136,13 @@ class Comparer:
         *,
         models: Sequence[str],
         variation: str | Variation = "entropy",
-        bins: int | Bins | Mapping[str, tuple[Edges, Edges]] = 10,
+        bins: int | Bins | BinsOfModels = 10,
         confidence_bins: int | Bins | None = None,
         level: float = 0.95,
         tolerance: float | Mapping[str, float] | None = None,
         resamples: int = 999,
         rng: Seed = 0,
-        min_group_size: int = 100,
+        min_group_size: int = MIN_GROUP_SIZE,
         ties: str = "first",
         weighted: bool = False,
         from_logits: bool = False,
@@ -158,28 +150,27 @@ class Comparer:
         classes: Any = None,
     ) -> None:
         n_classes = whole_number("n_classes", n_classes, 2)
-        require_choice("ties", ties, TIES)
         if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
-            raise ValueError(f"models must be two or more different names, got {models!r}")
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} must be two or more different names, got {value!r}",
+                argument="models",
+                value=models,
+            )
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
-        measure, weighted = as_variation(variation), yes_or_no("weighted", weighted)
-        self._specs = {
-            str(name): [
-                TableSpec(n_classes, of, edges, ties, weighted)
-                for of, edges in zip(
-                    (measure, variations["confidence"]),
-                    _resolved(bins, confidence_bins, str(name), measure, n_classes),
-                    strict=True,
-                )
-            ]
-            for name in models
-        }
+        weighted = yes_or_no("weighted", weighted)
+        self._specs = {}
+        for name in map(str, models):
+            own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
+            plan = TablePlan.of(variation, own[0], own[-1], ties)
+            _refuse_equal_mass(plan)
+            self._specs[name] = plan.specs(n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._key = stream_key([self._settings.seed, _STREAM])
         self._n_rows = 0
         self._columns: Columns | None = None
-        self._parts: dict[str | None, Part] = {}
+        self._samples: dict[str | None, Samples] = {}
 
     @property
     def n_rows(self) -> int:
@@ -196,45 +187,67 @@ class Comparer:
         clusters: Any = None,
         progress: Progress | None = None,
     ) -> None:
-        """Add a batch of rows, with the predictions of all models; all or, if one is refused, none.
+        """Add a batch of rows, with the predictions of all models; if a row is refused, none is added.
 
-        A callable as `progress` is called with the share of the batch that is done; there is no bar of its own.
+        A callable as `progress` is called with the share of the batch that is done; no bar is shown.
         """
-        if not isinstance(y_probs, Mapping) or set(map(str, y_probs)) != set(self._specs):
-            given = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
-            raise ValueError(f"y_probs must hold the predictions of {sorted(self._specs)}, got {given}")
+        self._refuse_other_models(y_probs)
         rows = self._rows(y_true, y_probs, sample_weight)
-        self._check(rows)
+        self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        weights: RowWeights | ClusterWeights = RowWeights(self._key, self._settings.resamples, self._n_rows)
+        weights: _Weights = RowWeights(self._key, self._settings.resamples, self._n_rows)
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows, index)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        tables = {name: tabulate_rows(rows[name], specs) for name, specs in self._specs.items()}
-        drawn = partial(replicate, [(rows[name], specs) for name, specs in self._specs.items()], weights)
-        parts: dict[str | None, Part] = {}
-        if groups is None:
-            (of_all,) = drawn(self._settings.resamples, progress=progress)
-            parts[None] = self._part(tables, of_all, weights.clusters(np.arange(n_rows)))
-        else:
-            named, code = coded_groups(groups, n_rows, index)
-            made = drawn(self._settings.resamples, group_of=code, n_groups=len(named), progress=progress)
-            of_group = {
-                name: tabulate_groups(rows[name], specs, code, len(named))
-                for name, specs in self._specs.items()
-            }
-            for number, group in enumerate(named):
-                mine = {name: of_model[number] for name, of_model in of_group.items()}
-                parts[group] = self._part(
-                    mine, made[number], weights.clusters(np.flatnonzero(code == number))
-                )
-            parts[None] = replace(reduce(add, parts.values()), tables=tables)
+        coded = None if groups is None else coded_groups(groups, n_rows, index)
+        batch = self._samples_of(rows, weights, coded, progress)
         # All together, so that a refusal leaves nothing half added.
-        self._parts |= {
-            key: self._parts[key] + part if key in self._parts else part for key, part in parts.items()
+        self._samples |= {
+            group: _added(self._samples[group], samples) if group in self._samples else samples
+            for group, samples in batch.items()
         }
         self._n_rows += n_rows
         self._columns = self._columns or _first_columns(rows)
+
+    def _samples_of(
+        self,
+        rows: Mapping[str, Rows],
+        weights: _Weights,
+        groups: tuple[list[str], IntArray] | None,
+        progress: Progress | None,
+    ) -> dict[str | None, Samples]:
+        """The samples of all rows, as group None, and of each group."""
+        tables = {name: Tables.of(tabulate_rows(rows[name], specs)) for name, specs in self._specs.items()}
+        n_rows = next(iter(rows.values())).n_rows
+        names, code = groups or ([], np.zeros(n_rows, np.int64))
+        replicates = replicate(
+            [(rows[name], specs) for name, specs in self._specs.items()],
+            weights,
+            self._settings.resamples,
+            group_of=code,
+            n_groups=max(1, len(names)),
+            progress=progress,
+        )
+
+        def samples(number: int, of_models: Mapping[str, Tables]) -> Samples:
+            clusters = weights.clusters(np.flatnonzero(code == number))
+            return {
+                name: Sample(of_models[name], tuple(of_model), clusters)
+                for name, of_model in zip(self._specs, replicates[number], strict=True)
+            }
+
+        if groups is None:
+            return {None: samples(0, tables)}
+        of_groups = {
+            name: tabulate_groups(rows[name], specs, code, len(names)) for name, specs in self._specs.items()
+        }
+        found: dict[str | None, Samples] = {
+            group: samples(number, {name: Tables.of(of[number]) for name, of in of_groups.items()})
+            for number, group in enumerate(names)
+        }
+        whole = reduce(_added, found.values())
+        found[None] = {name: replace(sample, tables=tables[name]) for name, sample in whole.items()}
+        return found
 
     def _rows(self, y_true: Any, y_probs: Mapping[str, Any], sample_weight: Any) -> dict[str, Rows]:
         """The rows of each model; columns of data frames are matched by name to those of the first one."""
@@ -245,50 +258,72 @@ class Comparer:
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
 
-    def _part(
-        self,
-        tables: dict[str, list[CalibrationTable]],
-        made: list[list[Replicates]],
-        clusters: frozenset[int] | None,
-    ) -> Part:
-        return Part(tables, dict(zip(self._specs, made, strict=True)), clusters)
+    def _refuse_other_models(self, y_probs: Any) -> None:
+        """Refuse predictions of other models than those of the Comparer."""
+        if isinstance(y_probs, Mapping) and set(map(str, y_probs)) == set(self._specs):
+            return
+        found = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
+        raise InvalidValueError(
+            "wrong-models",
+            "{argument} must hold the predictions of {models}, got {value}",
+            argument="y_probs",
+            models=sorted(self._specs),
+            value=found,
+        )
 
-    def _check(self, rows: Mapping[str, Rows]) -> None:
-        for name, given in rows.items():
+    def _refuse_other_rows(self, rows: Mapping[str, Rows]) -> None:
+        """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
+        for name, of_model in rows.items():
             spec = self._specs[name][0]
-            if given.n_classes != spec.n_classes:
-                raise ValueError(
-                    f"the predictions of {name!r} have {given.n_classes} classes, not {spec.n_classes}"
+            if of_model.n_classes != spec.n_classes:
+                raise InvalidValueError(
+                    "wrong-shape",
+                    "the predictions of {model!r} have {value} classes, not {n_classes}",
+                    argument="y_probs",
+                    model=name,
+                    value=of_model.n_classes,
+                    n_classes=spec.n_classes,
                 )
-            if spec.weighted != (given.sample_weight is not None):
-                needed = "needs" if spec.weighted else "takes no"
-                raise ValueError(f"a Comparer with weighted={spec.weighted} {needed} sample_weight")
+            if spec.weighted != (of_model.sample_weight is not None):
+                raise InvalidValueError(
+                    "bad-argument",
+                    "a Comparer with weighted={weighted} needs sample_weight"
+                    if spec.weighted
+                    else "a Comparer with weighted={weighted} takes no sample_weight",
+                    argument="sample_weight",
+                    weighted=spec.weighted,
+                )
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
-        if not self._parts:
-            raise ValueError("no rows were added; call update first")
-        whole = compared(self._parts[None], self._settings)
+        if not self._samples:
+            raise InvalidValueError("no-rows", "no rows were added", "call update first")
+        whole = comparison_of(self._samples[None], self._settings)
         groups = [
-            self._group(name, part)
-            for name, part in sorted(self._parts.items(), key=lambda item: str(item[0]))
+            self._group(name, samples)
+            for name, samples in sorted(self._samples.items(), key=lambda item: str(item[0]))
             if name is not None
         ]
-        return replace(whole, groups=tuple(adjusted(groups, len(whole.pairs))))
+        return replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
 
-    def _group(self, name: str, part: Part) -> GroupComparison:
-        reason = too_small(part.material(next(iter(self._specs))), self._min_group_size)
-        comparison = compared(part, self._settings) if reason is None else None
-        return GroupComparison(name, part.n_rows, comparison, (), reason)
+    def _group(self, name: str, samples: Samples) -> GroupComparison:
+        some = next(iter(samples.values()))
+        reason = some.reason_to_skip(self._min_group_size)
+        comparison = comparison_of(samples, self._settings) if reason is None else None
+        return GroupComparison(name, some.n_rows, comparison, (), reason)
+
+
+def _added(some: Samples, more: Samples) -> Samples:
+    return {name: sample + more[name] for name, sample in some.items()}
 
 
 def _first_columns(rows: Mapping[str, Rows]) -> Columns | None:
-    """The named columns of the first model that has such."""
+    """The columns of the first model whose columns have names."""
     return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
 
 
 def _common_index(rows: Mapping[str, Rows]) -> Any:
-    """The row labels that models have in common; refused where they differ."""
+    """The row labels that the models have in common; refused if they differ."""
     indexes = {name: given.index for name, given in rows.items() if given.index is not None}
     if not indexes:
         return None
@@ -298,22 +333,13 @@ def _common_index(rows: Mapping[str, Rows]) -> Any:
     return indexes[first]
 
 
-def _resolved(
-    bins: Any, confidence_bins: Any, name: str, measure: Variation, n_classes: int
-) -> tuple[Edges, Edges]:
-    """Bins of a model by the measure and by confidence."""
-    if isinstance(bins, Mapping):
-        by_measure, by_confidence = bins[name]
-        return by_measure, by_confidence
-    chosen = as_bins(bins)
-    by_confidence = confidence_bins_for(chosen, confidence_bins)
-    if isinstance(chosen, EqualMass) or isinstance(by_confidence, EqualMass):
-        raise ValueError(
-            "EqualMass bins depend on all rows, which a stream has not seen: pass a mapping from each model to a pair, "
-            "(EqualMass(...).fit(y_prob), EqualMass(...).fit(y_prob, variation='confidence'))"
+def _refuse_equal_mass(plan: TablePlan) -> None:
+    """Refuse bins that depend on rows which are still to come."""
+    if any(isinstance(bins, EqualMass) for _, bins in plan.wanted):
+        raise InvalidValueError(
+            "bad-argument",
+            "EqualMass bins depend on all rows, but a Comparer gets them in batches",
+            "pass a mapping from each model to a pair, (EqualMass(...).fit(y_prob), "
+            "EqualMass(...).fit(y_prob, variation='confidence'))",
+            argument="bins",
         )
-    confidence = variations["confidence"]
-    return (
-        chosen.resolve(*measure.range_for(n_classes)),
-        by_confidence.resolve(*confidence.range_for(n_classes)),
-    )

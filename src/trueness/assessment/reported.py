@@ -1,41 +1,104 @@
-"""The metrics that are reported: one list, over which text, JSON, gate, report and comparison go."""
+"""The metrics that are reported, as one list: what each is called, means, and how it is estimated and contrasted.
+
+Assessments, printed pages, JSON, the report, `compare`, forest plots, the gate of the command, tolerances and scorers
+all go over `REPORTED`. To add a metric, add an entry here and its test.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from trueness.inference.estimates import Estimate
+import numpy as np
+
+from trueness import metrics
+from trueness._arrays import FloatArray
+from trueness.inference.estimates import Estimate, net_gap, ranked_error
+from trueness.refusals import InvalidValueError
+from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
-    from trueness.assessment._answer import Assessment
+    from trueness.assessment._contrasts import ModelReplicates
+    from trueness.assessment._result import Assessment
+    from trueness.assessment._sample import Resampled
+
+
+@dataclass(frozen=True, slots=True)
+class ByReplicates:
+    """Contrast two models by how the difference of a metric varies over bootstrap replicates of the rows."""
+
+    values: Callable[[ModelReplicates], Sequence[FloatArray]]
+    """The metric of one model in each replicate, (B,), in one or more ways; the widest noise counts."""
+
+    method: ClassVar[str] = "bootstrap"
+
+
+@dataclass(frozen=True, slots=True)
+class ByNorm:
+    """Contrast two models by the triangle inequality, for a metric that is a norm of the gaps of all bins and ranks."""
+
+    norm: Callable[[FloatArray], FloatArray]
+    """Maps gaps between rank frequencies, (..., C), to their norms, (...)."""
+
+    method: ClassVar[str] = "triangle"
+
+
+def _never(_: Tables) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedMetric:
-    """A metric with its words and the p-value that counts as evidence."""
+    """A metric: its names and meaning, how it is estimated, and which of its p-values counts as evidence."""
 
     key: str
-    """Its attribute of an `Assessment` and of a `Pair`, its name in options and in JSON."""
+    """Its attribute of an `Assessment` and of a `Pair`, and its name in options and in JSON."""
     label: str
     long_name: str
     meaning: str
+    """One or two sentences; "{measure}" stands for the variation measure."""
+    reveals: Literal["bins", "direction", "top-class", "ranks"]
+    """The kind of miscalibration that the verdict concludes if this metric alone is beyond noise."""
+    estimate: Callable[[Resampled], Estimate | None]
+    """Its value, noise and interval; None if the tables lack what it needs."""
+    read: Callable[..., float]
+    """The plug-in value of a table."""
+    read_options: tuple[str, ...] = ("norm",)
+    """The options that `read` takes beside the table."""
+    contrast: ByReplicates | ByNorm | None = None
+    """How two models are contrasted; None leaves the metric out of comparisons."""
+    by_confidence: bool = False
+    """Whether it is read off the table binned by confidence."""
     signed: bool = False
     """Whether it is above 0 for over-confidence and below 0 for under-confidence."""
     centred: bool = True
-    """Whether its evidence is the p-value centred bin by bin (VCE and what is read off V), or that of the value."""
+    """Whether its evidence is the p-value that is centred bin by bin, or that of the plug-in value."""
     bounded_by: str | None = None
     """Key of the metric that is never smaller, so that a tolerance need not be checked for this one."""
+    repeats: Callable[[Tables], bool] = _never
+    """Whether, for these tables, it equals another metric of the list; it is then not counted as evidence twice."""
+    missing: str = "cannot be estimated from these tables"
+    """Why there is no estimate where `estimate` returns None."""
 
     def of(self, result: Assessment) -> Estimate | None:
-        """The estimate of this metric, None if the tables do not have it."""
-        estimate: Estimate | None = getattr(result, self.key)
-        return estimate
+        """The estimate of this metric; None if the tables lack what it needs."""
+        return result.estimates.get(self.key)
 
     def p_value(self, estimate: Estimate) -> float:
-        """The p-value on which the verdict rests."""
+        """The p-value that counts as evidence."""
         return estimate.centred_p_value if self.centred else estimate.p_value
+
+    @property
+    def is_headline(self) -> bool:
+        """Whether it has a card and a column: not if another metric bounds it and it adds no sign to that."""
+        return self.bounded_by is None or self.signed
+
+    @property
+    def sign(self) -> str:
+        """The sign in a format specification: signed metrics are printed with + or -."""
+        return "+" if self.signed else ""
 
     def magnitude(self, estimate: Estimate) -> tuple[float, float, float]:
         """Lower end, debiased value and upper end of the size of the error, whatever its sign."""
@@ -44,66 +107,132 @@ class ReportedMetric:
         return least, abs(estimate.debiased), max(abs(low), abs(high))
 
 
-REPORTED = (
-    ReportedMetric(
-        "vce",
-        "VCE",
-        "variation calibration error",
-        "The distance between the {measure} that the model predicts and the {measure} of the observed ranks of the "
-        "true class, averaged over the bins. It is 0 for a calibrated model. It cannot see which rank was observed.",
-    ),
-    ReportedMetric(
-        "net",
-        "net gap",
-        "signed variation gap",
-        "Above 0 the outcomes vary more than predicted: the model is over-confident. Below 0 it is under-confident.",
-        signed=True,
-        bounded_by="vce",
-    ),
-    ReportedMetric(
-        "ece",
-        "ECE",
-        "expected calibration error",
-        "The distance between confidence and accuracy. It judges the top class alone.",
-        centred=False,
-    ),
-    ReportedMetric(
-        "rce",
-        "RCE",
-        "ranked calibration error, total variation",
-        "How much probability stands at the wrong rank. It sees which rank was observed: read it beside VCE.",
-        centred=False,
-    ),
-    ReportedMetric(
-        "rce_w1",
-        "RCE W1",
-        "ranked calibration error, Wasserstein distance",
-        "The mean over k of the error of the top-k probability.",
-        centred=False,
-        bounded_by="rce",
-    ),
-)
-"""In the order in which they are printed."""
+def total_variation(gaps: FloatArray) -> FloatArray:
+    """Σ|g|/2 over the last axis."""
+    return np.asarray(np.abs(gaps).sum(axis=-1) / 2)
 
-BY_KEY: Mapping[str, ReportedMetric] = {metric.key: metric for metric in REPORTED}
 
-BOUNDING = tuple(metric for metric in REPORTED if metric.bounded_by is None)
-"""The metrics that bound the others: a tolerance that they keep is kept by all."""
+def wasserstein(gaps: FloatArray) -> FloatArray:
+    """The Wasserstein distance over ranks, divided by C - 1: the mean of the cumulated gaps' sizes."""
+    cumulated = np.cumsum(gaps, axis=-1)[..., :-1]
+    return np.asarray(np.abs(cumulated).sum(axis=-1) / cumulated.shape[-1])
+
+
+REPORTED: dict[str, ReportedMetric] = {
+    metric.key: metric
+    for metric in (
+        ReportedMetric(
+            "vce",
+            "VCE",
+            "variation calibration error",
+            "The distance between the {measure} that the model predicts and the {measure} of the observed ranks of the "
+            "true class, averaged over the bins. It is 0 for a calibrated model. It does not depend on which rank was "
+            "observed.",
+            reveals="bins",
+            estimate=lambda sample: sample.variation_error,
+            read=metrics.variation_calibration_error,
+            contrast=ByReplicates(lambda model: model.by_variation.absolute),
+        ),
+        ReportedMetric(
+            "net",
+            "net gap",
+            "signed variation gap",
+            "Above 0 the outcomes vary more than predicted: the model is over-confident. Below 0 it is "
+            "under-confident.",
+            reveals="direction",
+            estimate=lambda sample: net_gap(sample.by_variation, sample.level),
+            read=lambda table: metrics.signed_parts(table).net,
+            read_options=(),
+            contrast=ByReplicates(lambda model: [model.by_variation.net]),
+            signed=True,
+            bounded_by="vce",
+        ),
+        ReportedMetric(
+            "ece",
+            "ECE",
+            "expected calibration error",
+            "The distance between confidence and accuracy. It is about the top class alone.",
+            reveals="top-class",
+            estimate=lambda sample: sample.confidence_error,
+            read=metrics.expected_calibration_error,
+            contrast=ByReplicates(lambda model: model.by_confidence.absolute),
+            by_confidence=True,
+            centred=False,
+            repeats=lambda tables: tables.by_confidence is tables.by_variation,  # it is VCE
+            missing="needs a table binned by confidence",
+        ),
+        ReportedMetric(
+            "rce",
+            "RCE",
+            "ranked calibration error, total variation",
+            "How much probability is at the wrong rank. It depends on which rank was observed, unlike VCE.",
+            reveals="ranks",
+            estimate=lambda sample: ranked_error(sample.by_variation, "tv", sample.level),
+            read=metrics.ranked_calibration_error,
+            read_options=("norm", "distance"),
+            contrast=ByNorm(total_variation),
+            centred=False,
+        ),
+        ReportedMetric(
+            "rce_w1",
+            "RCE W1",
+            "ranked calibration error, Wasserstein distance",
+            "The mean over k of the error of the top-k probability.",
+            reveals="ranks",
+            estimate=lambda sample: ranked_error(sample.by_variation, "w1", sample.level),
+            read=partial(metrics.ranked_calibration_error, distance="w1"),
+            contrast=ByNorm(wasserstein),
+            centred=False,
+            bounded_by="rce",
+            repeats=lambda tables: tables.n_classes == 2,  # the two distances are then the same
+        ),
+    )
+}
+"""By key, in the order in which they are printed."""
+
+
+def bounding() -> list[ReportedMetric]:
+    """The metrics that bound the others: a tolerance that they meet is met by all."""
+    return [metric for metric in REPORTED.values() if metric.bounded_by is None]
+
+
+def headline_metrics() -> list[ReportedMetric]:
+    """The metrics that have a card in the report and a column in printed tables."""
+    return [metric for metric in REPORTED.values() if metric.is_headline]
 
 
 def estimates_of(result: Assessment) -> list[tuple[ReportedMetric, Estimate]]:
     """The reported metrics that an assessment has, with their estimates."""
-    return [(metric, estimate) for metric in REPORTED if (estimate := metric.of(result)) is not None]
+    return [(metric, estimate) for metric in REPORTED.values() if (estimate := metric.of(result)) is not None]
 
 
-def as_limits(argument: str, limits: Any, bare: tuple[str, ...]) -> dict[str, float]:
-    """A number, which holds for the metrics `bare`, or a mapping from metrics to numbers, as a checked mapping."""
-    given = limits if isinstance(limits, Mapping) else dict.fromkeys(bare, limits)
-    if not given:
-        raise ValueError(f"{argument} is empty; pass a number, or a mapping such as {{'vce': 0.02}}")
-    for key, limit in given.items():
-        if key not in BY_KEY:
-            raise ValueError(f"{argument} names {key!r}; the metrics are {', '.join(BY_KEY)}")
+def as_limits(argument: str, limits: Any, bare: Sequence[str]) -> dict[str, float]:
+    """Limits by metric: a mapping from metrics to numbers, or a number for each of the metrics `bare`."""
+    by_key = limits if isinstance(limits, Mapping) else dict.fromkeys(bare, limits)
+    if not by_key:
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument} is empty",
+            "pass a number, or a mapping such as {example}",
+            argument=argument,
+            example={"vce": 0.02},
+        )
+    for key, limit in by_key.items():
+        if key not in REPORTED:
+            raise InvalidValueError(
+                "unknown-metric",
+                "{argument} names {value!r}",
+                "the metrics are {metrics}",
+                argument=argument,
+                value=key,
+                metrics=", ".join(REPORTED),
+            )
         if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 <= limit <= 2:
-            raise ValueError(f"{argument} for {key} must be a number from 0 to 2, got {limit!r}")
-    return {key: float(limit) for key, limit in given.items()}
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} for {metric} must be a number from 0 to 2, got {value!r}",
+                argument=argument,
+                metric=key,
+                value=limit,
+            )
+    return {key: float(limit) for key, limit in by_key.items()}

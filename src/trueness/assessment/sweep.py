@@ -1,4 +1,4 @@
-"""How the number depends on the bins: from one fine grid, for many numbers of bins."""
+"""How VCE depends on the number of bins, from one table on a fine grid."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
 from trueness._version import __version__
-from trueness.assessment._answer import SCHEMA, plain
-from trueness.assessment._judge import Settings
+from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment._settings import Settings
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import Evidence, net_gap, variation_error
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
@@ -27,23 +28,25 @@ _STREAM = 7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinSweep:
-    """VCE against the number of bins, with its noise: one entry for each number of bins, ready to be drawn."""
+    """VCE against the number of bins, with its noise: arrays with one entry for each number of bins."""
 
     n_bins: IntArray
-    """Numbers of bins that hold rows; with ties there may be fewer than asked for."""
+    """Numbers of bins that hold rows; with ties there may be fewer than requested."""
     value: FloatArray
     noise_floor: FloatArray
     p_value: FloatArray
-    """Of the centred VCE."""
+    """The centred p-value of VCE."""
     debiased: FloatArray
     low: FloatArray
-    """Of the interval of the debiased value."""
+    """The lower end of the interval of the debiased value."""
     high: FloatArray
+    """The upper end."""
     net: FloatArray
-    """Debiased net gap."""
+    """The debiased net gap."""
     smallest_share: FloatArray
-    """Rows in the smallest filled bin, as a share of all: how equal the mass of the bins is."""
+    """The share of rows in the smallest filled bin."""
     largest_share: FloatArray
+    """The share of rows in the largest bin."""
     bins_of_equal: str
     """"mass" or "width"."""
     variation: str
@@ -86,16 +89,16 @@ def sweep_bins(
     resamples: int = 999,
     rng: Seed = 0,
 ) -> BinSweep:
-    """VCE and its noise floor against the number of bins, from a table on a `FineGrid`.
+    """Compute VCE and its noise floor for several numbers of bins, from a table on a `FineGrid`.
 
     Parameters
     ----------
     table : CalibrationTable
-        With many narrow bins, such as tabulate(..., bins=FineGrid()) makes.
+        A table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns.
     n_bins : list of int
-        Into how many bins to merge them; of equal width, each number must divide that of the grid.
+        The numbers of bins; for bins of equal width, each must divide that of the grid.
     kind : "mass" or "width"
-        Bins that hold as many rows each, or are as wide.
+        Whether the bins have equal numbers of rows, or equal widths.
 
     Examples
     --------
@@ -106,14 +109,21 @@ def sweep_bins(
     (True, True)
     """
     if not isinstance(table, CalibrationTable):
-        raise TypeError(f"table must be a CalibrationTable on a FineGrid, got {type(table).__name__}")
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a CalibrationTable on a FineGrid, got {type_name}",
+            argument="table",
+            type_name=type(table).__name__,
+        )
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
     numbers = [whole_number("n_bins", number, 1, table.n_bins) for number in n_bins]
     if not numbers:
-        raise ValueError("n_bins must name at least one number of bins")
+        raise InvalidValueError(
+            "bad-argument", "{argument} must hold at least one number of bins", argument="n_bins"
+        )
     points = [
-        _at(table.coarsen(EqualMass(number) if kind == "mass" else EqualWidth(number)), settings)
+        _point(table.coarsen(EqualMass(number) if kind == "mass" else EqualWidth(number)), settings)
         for number in numbers
     ]
     columns: dict[str, Any] = {name: np.array([point[name] for point in points]) for name in points[0]}
@@ -127,8 +137,8 @@ def sweep_bins(
     )
 
 
-def _at(table: CalibrationTable, settings: Settings) -> dict[str, float]:
-    """What is said of one number of bins."""
+def _point(table: CalibrationTable, settings: Settings) -> dict[str, float]:
+    """The entries of the sweep for one number of bins."""
     evidence = Evidence.of(table, settings.resamples, [settings.seed, _STREAM])
     vce = variation_error(evidence, settings.level, [settings.seed, _STREAM])
     shares = evidence.bins.weight

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trueness._printing import p_is, plural
-from trueness.assessment.reported import BOUNDING, BY_KEY, ReportedMetric, estimates_of
+from trueness.assessment.reported import REPORTED, ReportedMetric, bounding, estimates_of
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
 from trueness.inference.estimates import Estimate
-from trueness.inference.folded import normal_quantile
+from trueness.inference.normal import normal_quantile
 
 if TYPE_CHECKING:
-    from trueness.assessment._answer import Assessment
+    from trueness.assessment._result import Assessment
 
 SMALL = 0.01
-"""Where all metrics are at most this, and surely at most twice this, a verdict without a tolerance says so."""
+"""Without a tolerance, an error is small if all metrics are at most this, and their intervals at most twice this."""
 
 MIXED = 1.5
-"""A VCE so many times the net gap means that gaps of both signs cancel in it."""
+"""If VCE is more than this many times the net gap, gaps of both signs cancel in the net gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,22 @@ class Finding:
     """One test among the evidence."""
 
     key: str
-    """Of the metric, or "log_score"."""
+    """The key of the metric, or "log_score"."""
     p_value: float
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is concluded from all the evidence; `str(verdict)` is one sentence."""
+    """The conclusion from all the evidence; `str(verdict)` is one sentence."""
 
     kind: str
-    """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the true class has other
-    ranks than predicted), "top-class", "none" (no evidence of miscalibration) or "too-few-rows"."""
+    """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the ranks of the true class
+    are not as frequent as predicted), "top-class" (only the top class is miscalibrated), "none" (no evidence of
+    miscalibration) or "too-few-rows"."""
     direction: str | None
-    """"over" or "under", where the error has one direction."""
+    """"over" or "under"; None if the error has no single direction."""
     p_value: float
-    """Of all the evidence together, `Assessment.p_value`."""
+    """Of all the evidence together, as `Assessment.p_value`."""
     size: str | None
     """With a tolerance "negligible", "beyond" or "undecided"; without one "small" or None."""
     headline: str
@@ -58,35 +59,29 @@ class Verdict:
 
 
 def findings_of(result: Assessment) -> list[Finding]:
-    """The evidence for or against calibration: every test that the verdict rests on."""
+    """The tests on which the verdict rests; a metric that repeats another one is left out."""
     found = [
         Finding(metric.key, metric.p_value(estimate))
         for metric, estimate in estimates_of(result)
-        if metric.key not in _repeated(result)
+        if not metric.repeats(result.tables)
     ]
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
     return found
 
 
-def _repeated(result: Assessment) -> set[str]:
-    """Metrics that are another one under a second name: ECE by confidence, and RCE W1 of two classes."""
-    repeated = {"ece"} if result.confidence_table is result.table else set()
-    return repeated | ({"rce_w1"} if result.table.n_classes == 2 else set())
-
-
 def evidence_p_value(findings: list[Finding]) -> float:
-    """The one p-value of all the evidence: verdict, gate and groups use it."""
+    """The p-value of all the evidence together; verdict, gate and groups use it."""
     return combined_p_value([finding.p_value for finding in findings])
 
 
 def limit_of(level: float) -> float:
-    """The largest p-value that counts as evidence; 1 - 0.9 is a hair below 0.1, which p-values can equal."""
+    """The largest p-value that counts as evidence; 1 - 0.9 is rounded to below 0.1, which p-values can equal."""
     return 1 - level + 1e-12
 
 
 def verdict_of(result: Assessment) -> Verdict:
-    """What the evidence says, and whether it matters in practice."""
+    """The conclusion from the evidence, and whether the error matters in practice."""
     p = result.p_value
     if p <= limit_of(result.level):
         case = _miscalibrated(result)
@@ -102,6 +97,8 @@ def verdict_of(result: Assessment) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
+    """A verdict before the size of the error is considered."""
+
     kind: str
     direction: str | None
     headline: str
@@ -118,7 +115,7 @@ _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are 
 
 def _nothing_found(result: Assessment) -> _Case:
     sentence = p_is(result.p_value)
-    if result.detectable_net_gap > 0:  # 0 for certain predictions, of which the first wrong one is seen
+    if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
             f"; smallest net gap that {plural(result.n_rows, 'row')} would reveal with 80 % power: "
             f"{result.detectable_net_gap:.3g}"
@@ -144,35 +141,41 @@ def _too_few(result: Assessment) -> _Case:
 
 def _miscalibrated(result: Assessment) -> _Case:
     clear = _clear_keys(result)
-    stated, right, surely = _first_choice(result)
+    revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
+    stated, right, is_sure = _first_choice(result)
     p, net_over = p_is(result.p_value), result.net.debiased > 0
     choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
-    opposed = "net" in clear and surely and (stated > right) != net_over
-    if clear & {"rce", "rce_w1", "ece"} and _order_is_wrong(result):
-        return _ranks(result, clear, choice, p, surely)
-    if "net" in clear and not opposed:
-        vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {shown(result, 'net')}, {p}"
-        parts = [choice, vary] if surely else [vary, choice]
+    opposed = "direction" in revealed and is_sure and (stated > right) != net_over
+    if revealed & {"ranks", "top-class"} and _order_is_wrong(result):
+        return _ranks(result, clear, choice, p, is_sure)
+    if "direction" in revealed and not opposed:
+        vary = f"outcomes vary {'more' if net_over else 'less'} than predicted, {metric_text(result, 'net')}, {p}"
+        parts = [choice, vary] if is_sure else [vary, choice]
         return _one_direction(net_over, "; ".join(parts) + _other_way(result))
-    if opposed or "vce" in clear:
+    if opposed or "bins" in revealed:
         return _by_bins(result, choice, p, opposed)
-    if clear & {"rce", "rce_w1"}:
-        return _ranks(result, clear, choice, p, surely)
-    if "ece" in clear:
-        return _top_class(result, choice, p, surely)
+    if "ranks" in revealed:
+        return _ranks(result, clear, choice, p, is_sure)
+    if "top-class" in revealed:
+        return _top_class(result, clear, choice, p, is_sure)
     z = result.log_score_z.value
     return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
 
 
+def _first_clear(clear: set[str], reveals: str) -> str | None:
+    """The first metric of the list, among those that are clear, that reveals this kind of miscalibration."""
+    return next((key for key, metric in REPORTED.items() if key in clear and metric.reveals == reveals), None)
+
+
 def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
-    """First choices and lower ranks err in opposite directions, or bins do, so that the net gap does not show it."""
+    """Errors of both directions, between the first choice and lower ranks or between bins, cancel in the net gap."""
     if opposed:
         vary = f"yet outcomes vary {'more' if result.net.debiased > 0 else 'less'} than predicted"
-        sentence = f"{choice}, {vary}, {shown(result, 'net')}, {p}"
+        sentence = f"{choice}, {vary}, {metric_text(result, 'net')}, {p}"
         return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
     noise, gap = result.vce.bins, result.net.centred_gap
     beyond = (noise.observed < noise.low - 1e-12) | (noise.observed > noise.high + 1e-12)
-    numbers = f"{shown(result, 'vce')}, {shown(result, 'net', span=False)}, {p}; {choice}"
+    numbers = f"{metric_text(result, 'vce')}, {metric_text(result, 'net', interval=False)}, {p}; {choice}"
     if (beyond & (gap > 0)).any() and (beyond & (gap < 0)).any():
         sentence = f"over-confident in some bins, under-confident in others, {numbers}"
         return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
@@ -188,7 +191,7 @@ def _one_direction(over: bool, sentence: str) -> _Case:
 
 
 def _order_is_wrong(result: Assessment) -> bool:
-    """Whether another rank than the first is observed more often, by more than noise."""
+    """Whether a rank other than the first is more frequent for the true class, by more than noise."""
     table = result.table
     frequency = np.asarray(table.rank_count, dtype=np.float64).sum(axis=0) / table.count.sum()
     first, best = float(frequency[0]), float(frequency[1:].max())
@@ -196,29 +199,31 @@ def _order_is_wrong(result: Assessment) -> bool:
     return best - first > normal_quantile(result.level) * noise
 
 
-def _ranks(result: Assessment, clear: set[str], choice: str, p: str, surely: bool) -> _Case:
-    key = "rce" if "rce" in clear else "rce_w1"
-    vary = "" if clear & {"vce", "net"} else ", although outcomes vary as much as predicted"
-    where = choice if surely else "the true class has other ranks than predicted"
+def _ranks(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> _Case:
+    key = _first_clear(clear, "ranks") or "rce"
+    varies = any(REPORTED[other].reveals in ("bins", "direction") for other in clear if other in REPORTED)
+    vary = "" if varies else ", although outcomes vary as much as predicted"
+    where = choice if is_sure else "the ranks of the true class are not as frequent as predicted"
     return _Case(
         "ranks",
         None,
         "Miscalibrated in the ranks",
-        f"{where}{vary}; {shown(result, key)}, {p}",
+        f"{where}{vary}; {metric_text(result, key)}, {p}",
         _CHECK_CLASSES,
     )
 
 
-def _top_class(result: Assessment, choice: str, p: str, surely: bool) -> _Case:
+def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> _Case:
     stated, right, _ = _first_choice(result)
-    direction = ("over" if stated > right else "under") if surely else None
+    direction = ("over" if stated > right else "under") if is_sure else None
     headline = "Miscalibrated" if direction is None else f"{direction.title()}-confident"
-    sentence = f"{choice}, {shown(result, 'ece')}, {p}"
+    key = _first_clear(clear, "top-class") or "ece"
+    sentence = f"{choice}, {metric_text(result, key)}, {p}"
     return _Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
 
 
 def _clear_keys(result: Assessment) -> set[str]:
-    """The tests that are clear by themselves after Holm's correction; if none is, those of the smallest p-value."""
+    """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
     findings = result.evidence
     corrected = holm([finding.p_value for finding in findings])
     clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= limit_of(result.level)}
@@ -227,33 +232,33 @@ def _clear_keys(result: Assessment) -> set[str]:
 
 
 def _first_choice(result: Assessment) -> tuple[float, float, bool]:
-    """Mean confidence, accuracy, and whether they differ by more than noise."""
+    """Mean confidence and accuracy, and whether they differ by more than noise."""
     table = result.table
     filled = table.row_count > 0
     share = table.count[filled] / table.count.sum()
     stated, right = table.mean_ordered[filled, 0], table.rank_frequency[filled, 0]
     variance = share**2 @ (stated * (1 - stated) / result.vce.bins.independent_rows[filled])
     apart = abs(float(share @ (stated - right)))
-    surely = apart > normal_quantile(result.level) * math.sqrt(float(variance)) + 1e-12
-    return float(share @ stated), float(share @ right), surely
+    is_sure = apart > normal_quantile(result.level) * math.sqrt(float(variance)) + 1e-12
+    return float(share @ stated), float(share @ right), is_sure
 
 
 def _other_way(result: Assessment) -> str:
     if result.vce.debiased <= MIXED * abs(result.net.debiased):
         return ""
-    return f"; some bins err the other way ({shown(result, 'vce', span=False)})"
+    return f"; some bins err the other way ({metric_text(result, 'vce', interval=False)})"
 
 
-def shown(result: Assessment, key: str, span: bool = True) -> str:
+def metric_text(result: Assessment, key: str, interval: bool = True) -> str:
     """A metric in a sentence: its debiased value, with its interval."""
-    metric = BY_KEY[key]
+    metric = REPORTED[key]
     estimate = metric.of(result)
     assert estimate is not None
-    sign = "+" if metric.signed else ""
-    return f"{metric.label} {estimate.debiased:{sign}.4f}" + (f" {span_of(estimate, sign)}" if span else "")
+    span = f" {interval_text(estimate, metric.sign)}" if interval else ""
+    return f"{metric.label} {estimate.debiased:{metric.sign}.4f}{span}"
 
 
-def span_of(estimate: Estimate, sign: str = "") -> str:
+def interval_text(estimate: Estimate, sign: str = "") -> str:
     """An interval in a sentence."""
     return f"[{estimate.interval.low:{sign}.4f}, {estimate.interval.high:{sign}.4f}]"
 
@@ -262,58 +267,59 @@ def _impossible(result: Assessment) -> list[str]:
     count = result.table.impossible_rows
     if not count:
         return []
-    return [f"besides, {plural(count, 'row')} had a true class of stated probability 0"]
+    return [f"in {plural(count, 'row')} the true class had a stated probability of 0"]
 
 
 # Practical size: is the error large enough to matter?
 
 
 def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, str | None]:
-    """The size in one word, the headline that goes with it, and what is to be added to the sentence."""
+    """The size in one word, the headline with it, and a remark for the sentence."""
     if result.tolerance is not None:
         return _against_tolerance(result, case, result.tolerance)
     found = case.kind not in ("none", "too-few-rows")
-    sizes = [metric.magnitude(estimate) for metric, estimate in _bounding(result)]
+    sizes = [metric.magnitude(e) for metric in bounding() if (e := metric.of(result)) is not None]
     if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
-        return "small", f"{case.headline}, by little", "small, but more than noise"
+        return "small", f"{case.headline}, but only slightly", "small, but more than noise"
     return None, case.headline, None
-
-
-def _bounding(result: Assessment) -> list[tuple[ReportedMetric, Estimate]]:
-    return [(metric, e) for metric in BOUNDING if (e := metric.of(result)) is not None]
 
 
 def _against_tolerance(
     result: Assessment, case: _Case, tolerance: Mapping[str, float]
 ) -> tuple[str, str, str]:
-    judged = [
-        _Judged(metric.label, limit, low, high)
+    checked = [
+        _Checked(metric.label, limit, low, high)
         for metric, limit in _limits(tolerance)
         if (estimate := metric.of(result)) is not None
         for low, _, high in [metric.magnitude(estimate)]
     ]
-    beyond = [it for it in judged if it.low > it.limit]
-    unknown = [it for it in judged if it.high > it.limit]
+    beyond = [it for it in checked if it.low > it.limit]
+    unknown = [it for it in checked if it.high > it.limit]
     found = case.kind not in ("none", "too-few-rows")
     if beyond and found:
-        return "beyond", f"{case.headline} beyond the tolerance", f"beyond the tolerance {_beside(beyond)}"
+        return (
+            "beyond",
+            f"{case.headline} beyond the tolerance",
+            f"beyond the tolerance {_beside_limits(beyond)}",
+        )
     if unknown:
+        rows = plural(result.n_rows, "row")
         return (
             "undecided",
-            f"{case.headline}; too few rows to tell whether beyond the tolerance",
-            f"{plural(result.n_rows, 'row')} cannot tell whether it is within the tolerance {_beside(unknown)}",
+            f"{case.headline}; too few rows to decide whether beyond the tolerance",
+            f"{rows} are too few to decide whether it is within the tolerance {_beside_limits(unknown)}",
         )
-    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside(judged)}"
+    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside_limits(checked)}"
 
 
 def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
-    """The tolerance of each metric that is judged; one that is not named has the largest that is."""
-    others = [metric.key for metric in BOUNDING if metric.key not in tolerance]
-    return [(BY_KEY[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
+    """The tolerance of each metric that is checked; a metric without one has the largest of the others."""
+    others = [metric.key for metric in bounding() if metric.key not in tolerance]
+    return [(REPORTED[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
 
 
-class _Judged(NamedTuple):
-    """The interval of the size of an error, beside its tolerance."""
+class _Checked(NamedTuple):
+    """The interval of the size of an error, and its tolerance."""
 
     label: str
     limit: float
@@ -321,10 +327,10 @@ class _Judged(NamedTuple):
     high: float
 
 
-def _beside(judged: Sequence[_Judged]) -> str:
-    """The tolerance and the intervals that were compared with it; once, if it is the same for all."""
-    spans = [f"{it.label} in [{it.low:.4f}, {it.high:.4f}]" for it in judged]
-    limits = [f"{it.limit:g}" for it in judged]
+def _beside_limits(checked: Sequence[_Checked]) -> str:
+    """The tolerance, once if it is the same for all metrics, and the intervals that were compared with it."""
+    spans = [f"{it.label} in [{it.low:.4f}, {it.high:.4f}]" for it in checked]
+    limits = [f"{it.limit:g}" for it in checked]
     if len(set(limits)) == 1:
         return f"{limits[0]}: {', '.join(spans)}"
     return ", ".join(f"{limit}: {span}" for limit, span in zip(limits, spans, strict=True))

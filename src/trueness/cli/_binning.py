@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from trueness.cli._errors import naming_option, whole_number
+from trueness.cli._errors import naming_option, parse_numbers, whole_number
 from trueness.cli._options import DEFAULT_BINS, GRID_CELLS
 from trueness.cli._outputs import print_note
-from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.bins import Bins
-    from trueness.files import GroupedTables, Plan
-    from trueness.table import CalibrationTable
+    from trueness.files import Plan
+    from trueness.table import GroupedTables
 
 
 def bins_of(arguments: argparse.Namespace) -> Bins | None:
@@ -25,8 +24,10 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
         with naming_option("--equal-mass", arguments.equal_mass, "such as --equal-mass 10"):
             return EqualMass(arguments.equal_mass)
     if arguments.edges is not None:
-        with naming_option("--edges", arguments.edges, "write numbers: --edges 0,0.2,0.5,1"):
-            return Edges([float(edge) for edge in arguments.edges.split(",")])
+        example = "such as --edges 0,0.2,0.5,1"
+        edges = parse_numbers("--edges", arguments.edges, example)
+        with naming_option("--edges", arguments.edges, example):
+            return Edges(edges)
     if grid is not None:
         with naming_option("--grid", grid, f"leave out the number for {GRID_CELLS} cells"):
             return FineGrid(grid)
@@ -38,29 +39,22 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
     """The requested tables."""
-    from trueness.bins import EqualMass, EqualWidth
+    from trueness.bins import EqualWidth
     from trueness.files import Plan
 
     refuse_unknown_variation(arguments)
     bins = bins_of(arguments) or EqualWidth(DEFAULT_BINS)
-    if arguments.exact and not isinstance(bins, EqualMass):
-        raise InvalidValueError(
-            "missing-argument",
-            "{argument} applies to bins of equal mass",
-            "add --equal-mass M, or leave out --exact",
-            argument="--exact",
-        )
     if arguments.n_threads is not None:
         whole_number("--n-threads", arguments.n_threads, 1)
     chosen = arguments.confidence_bins
-    return Plan(
+    return Plan.of(
         arguments.variation,
         bins,
-        arguments.exact,
+        None if chosen is None else EqualWidth(chosen),
         arguments.ties,
-        arguments.engine,
-        arguments.n_threads,
-        confidence_bins=None if chosen is None else EqualWidth(chosen),
+        exact=arguments.exact,
+        engine=arguments.engine,
+        n_threads=arguments.n_threads,
     )
 
 
@@ -83,7 +77,7 @@ def in_requested_bins(tables: GroupedTables, arguments: argparse.Namespace) -> G
         return tables
     tables = tables.coarsened(EqualMass(arguments.equal_mass), arguments.confidence_bins)
     note_bin_masses(tables, f"from a grid of {GRID_CELLS} cells, in one pass")
-    if first_table(tables).n_bins < arguments.equal_mass:
+    if tables.whole.by_variation.n_bins < arguments.equal_mass:
         print_note(
             f"fewer than the {arguments.equal_mass} requested bins, because one cell holds the rows of several; "
             "--exact computes bins from all values, in two passes"
@@ -93,21 +87,16 @@ def in_requested_bins(tables: GroupedTables, arguments: argparse.Namespace) -> G
 
 def note_bin_masses(tables: GroupedTables, method: str) -> None:
     """Print the smallest and the largest share of rows in a bin of equal mass."""
-    table = first_table(tables)
+    table = tables.whole.by_variation
     shares = 100 * table.count / table.count.sum()
     print_note(
         f"{table.n_bins} bins of equal mass, {method}: {shares.min():.2f} to {shares.max():.2f} % of the rows each"
     )
 
 
-def first_table(tables: GroupedTables) -> CalibrationTable:
-    """The table of all rows by the variation measure."""
-    return next(iter(tables.whole))
-
-
 def summary_of(tables: GroupedTables) -> str:
     """The rows, classes, bins and groups of the tables, in one line."""
-    whole = list(tables.whole)
+    whole = tables.whole.stored
     names = " and ".join(table.spec.variation.name for table in whole)
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
     return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {whole[0].n_bins} bins by {names}{groups}"

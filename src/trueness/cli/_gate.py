@@ -76,7 +76,7 @@ def _compared_value(result: Assessment, key: str, *, surely: bool) -> tuple[str,
     """The label and the number that a limit is compared with: the debiased value, or the lower end of its interval."""
     from trueness.assessment import REPORTED
 
-    metric = next(metric for metric in REPORTED if metric.key == key)
+    metric = REPORTED[key]
     estimate = metric.of(result)
     if estimate is None:
         raise InvalidValueError(

@@ -40,7 +40,9 @@ def _number(text: str) -> float | None:
 
 def tolerance_of(arguments: argparse.Namespace) -> dict[str, float] | None:
     """The tolerance by metric."""
-    return limits_of("--tolerance", arguments.tolerance, ("vce", "ece", "rce"))
+    from trueness.assessment.reported import bounding
+
+    return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding()))
 
 
 def fail_above_of(arguments: argparse.Namespace) -> dict[str, float]:

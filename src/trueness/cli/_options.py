@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
+from trueness.formats import format_names
+
 DEFAULT_BINS = 10
 DEFAULT_RESAMPLES = 999
 GRID_CELLS = 4000
 
-FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl", "npy", "npz")
-"""The same as `trueness.files.FORMATS`, which `--help` must not import; a test compares them."""
 
 TO_STANDARD_OUTPUT = "- for standard output"
 
@@ -52,7 +52,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "COLUMN",
         "help": "column of groups; for combinations of columns write region,sex or repeat the option",
     },
-    "--format": {"choices": FORMATS, "help": "format of all files, instead of that of their endings"},
+    "--format": {"choices": format_names(), "help": "format of all files, instead of that of their endings"},
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
     "--probs": {
         "metavar": "COLUMNS",

@@ -32,7 +32,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
     """Write JSON atomically to a file, or to standard output."""
     import json
 
-    from trueness._whole_file import write_text
+    from trueness._atomic_write import write_text
 
     with output_path(path) as target:
         write_text(target, json.dumps(content, allow_nan=False, indent=1) + "\n")

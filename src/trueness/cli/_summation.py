@@ -41,7 +41,7 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
 
 def sum_on_cluster(arguments: argparse.Namespace) -> Summed:
     """The same tables, computed by a running Dask cluster."""
-    from trueness.adapters.dask import connected, sum_files
+    from trueness.adapters.dask import connect, sum_files
     from trueness.files import check_outputs, find_remote
 
     for option, value in (("--checkpoint", arguments.checkpoint), ("--label-file", arguments.label_file)):
@@ -55,7 +55,7 @@ def sum_on_cluster(arguments: argparse.Namespace) -> Summed:
     request, rows, plan = request_of(arguments), row_options_of(arguments), plan_of(arguments)
     files = find_remote(arguments.files, arguments.format)
     check_outputs([arguments.output], [file.input.path for file in files])
-    with connected(arguments.dask) as client:
+    with connect(arguments.dask) as client:
         work, summed = sum_files(files, request, rows, plan, client)
     for line in work.choice.found:
         print_note(line)
@@ -138,8 +138,10 @@ def reading_progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Calla
 
 def _note_skipped_rows(summed: Summed) -> None:
     """Print how many rows were skipped, by reason."""
+    from trueness.files import SKIPPED
+
     skipped = sum(summed.skipped.values())
     if skipped:
         print_note(f"skipped {skipped} of {skipped + summed.tables.n_rows} rows:")
-        for reason, count in summed.skipped.most_common():
-            print_note(f"  {count} {reason}")
+        for code, count in summed.skipped.most_common():
+            print_note(f"  {count} {SKIPPED.get(code, code)}")

@@ -92,19 +92,19 @@ def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> Groupe
 def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTables:
     """Saved tables in the requested bins; tables on a grid are always merged into bins."""
     from trueness.bins import EqualWidth
-    from trueness.cli._binning import bins_of, first_table, note_bin_masses
+    from trueness.cli._binning import bins_of, note_bin_masses
     from trueness.cli._saved_tables import are_reports, refuse_other_groups, refuse_row_options
     from trueness.files import merge_files
 
     refuse_row_options(arguments)
     tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
     refuse_other_groups(arguments.groups, tables)
-    bins, n_cells = bins_of(arguments), first_table(tables).n_bins
+    bins, n_cells = bins_of(arguments), tables.whole.by_variation.n_bins
     if bins is None and n_cells > GRID_FROM:
         bins = EqualWidth(_options.DEFAULT_BINS)
         print_note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
     if bins is not None or arguments.confidence_bins is not None:
-        tables = tables.coarsened(bins or first_table(tables).bins, arguments.confidence_bins)
+        tables = tables.coarsened(bins or tables.whole.by_variation.bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:
         note_bin_masses(tables, f"from the {n_cells} bins of the tables")
     return tables
@@ -112,9 +112,9 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
-    from trueness.files import GroupedTables
     from trueness.refusals import InvalidValueError
     from trueness.report import read
+    from trueness.table import GroupedTables, Tables
 
     if len(paths) > 1:
         raise InvalidValueError(
@@ -128,7 +128,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
         print_note(
             f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
-    return GroupedTables(None, {None: saved.tables})
+    return GroupedTables(None, {None: Tables.of(saved.tables[:2])})
 
 
 def _command_line() -> str:
@@ -141,21 +141,15 @@ def _command_line() -> str:
 def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
     """Assess the tables of all rows and those of each group."""
     from trueness.assessment import assess_table
-    from trueness.table.tables import Tables
 
-    whole = Tables.of(list(tables.whole))
-    groups = {str(name): Tables.of(list(group)) for name, group in tables.groups.items()}
     return assess_table(
-        whole.by_variation,
-        confidence_table=whole.by_confidence,
+        tables.whole,
         level=arguments.level,
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),
         p_resolution=p_resolution_of(arguments),
         rng=arguments.rng_seed,
-        groups=None
-        if tables.by is None
-        else {name: (group.by_variation, group.by_confidence) for name, group in groups.items()},
+        groups=None if tables.by is None else {str(name): group for name, group in tables.groups.items()},
     )
 
 

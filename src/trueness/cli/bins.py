@@ -47,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     from trueness.assessment import sweep_bins
-    from trueness.cli._binning import first_table
     from trueness.cli._saved_tables import are_tables, refuse_row_options, saved_paths
     from trueness.cli._summation import remove_checkpoint, sum_inputs
     from trueness.files import check_outputs, merge_files
@@ -60,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _sources.inputs_of(arguments)
     check_outputs([arguments.json, arguments.checkpoint], [*paths, *_sources.paths_read(arguments, inputs)])
-    table = first_table(merge_files(paths) if saved else sum_inputs(arguments, inputs).tables)
+    tables = merge_files(paths) if saved else sum_inputs(arguments, inputs).tables
+    table = tables.whole.by_variation
     _refuse_more_than(table.n_bins, numbers)
     sweep = sweep_bins(
         table,

@@ -15,7 +15,7 @@ from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import print_note, write_json
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
@@ -167,7 +167,7 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
-    from trueness.files import paired, refused_of
+    from trueness.files import pair_batches, refusal_of_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -186,7 +186,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         normalize=arguments.normalize,
     )
     with reading_progress(first.inputs) as report:
-        for position, batches in paired(sources):
+        for position, batches in pair_batches(sources):
             lead = next(iter(batches.values()))
             try:
                 comparer.update(
@@ -195,8 +195,8 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
                     sample_weight=lead.weight,
                     groups=None if lead.groups is None else lead.groups.of_rows,
                 )
-            except ValueError as error:
-                raise refused_of(list(batches.values()), error) from error
+            except Refusal as error:
+                raise refusal_of_batches(list(batches.values()), error) from error
             report(position, lead)
     return comparer.result()
 

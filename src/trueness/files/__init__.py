@@ -1,44 +1,34 @@
 """Files of predictions as batches of rows, and batches as tables: data larger than memory.
 
-| module | what it decides |
+| module | what it holds |
 |---|---|
-| `_paths`, `_folders` | which files are meant, and their formats; folders, globs and links |
-| `_request`, `_columns`, `_column_search`, `_where` | which columns are labels and probabilities, which rows are read |
-| `_parquet`, `_text`, `_numpy_files` | one reader for each kind of format, a slice at a time |
-| `_stream` | the bytes of text formats, cut between rows |
-| `_batches`, `_screen` | columns to rows that the border takes; bad rows by file, number and reason |
-| `_source` | all files as one stream, read ahead on a thread |
-| `_exact`, `_summing` | batches to tables: exact bins, groups |
-| `_checkpoint`, `_identity` | going on after a kill, and only with the same files and options |
-| `_pairing` | the same rows as several models saw them |
-| `_tables`, `_output`, `_writing` | what is written, whole or not at all |
+| `paths`, `folders`, `remote` | which files are meant: names, folders, globs, links, addresses |
+| `request`, `columns`, `_column_search`, `where` | which columns are labels and probabilities, which rows are read |
+| `batches`, `_values`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
+| `source` | all files as one stream, read ahead on a thread |
+| `summing`, `exact` | batches to tables: groups, exact bins of equal mass |
+| `_checkpoint`, `_identity` | resuming a run, only with the same files and options |
+| `_pairing` | the predictions of several models for the same rows |
+| `_output` | whether outputs can be written |
 
-Only here is pyarrow imported, and only by the reader that needs it: NPY and NPZ do without.
+The readers are in `trueness.formats`.
 """
 
-from trueness.files._batches import BAD_ROWS, SCALES, Batch, RowOptions
 from trueness.files._checkpoint import Checkpoint
-from trueness.files._errors import InputError
-from trueness.files._folders import matching_paths
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
-from trueness.files._pairing import equal_mass_edges, paired, refused_of
-from trueness.files._paths import (
-    FORMATS,
-    STANDARD_INPUT,
-    Input,
-    Inputs,
-    find_inputs,
-    kind_of,
-    refuse_twice,
-)
-from trueness.files._remote import find_remote
-from trueness.files._request import Choice, Request
-from trueness.files._source import Position, Source
-from trueness.files._summing import Plan, Summed, sum_source
-from trueness.files._tables import GroupedTables, load_tables, merge_files, save_tables
-from trueness.files._where import Condition, parse_condition
-from trueness.files._writing import write_predictions
+from trueness.files._pairing import equal_mass_edges, pair_batches, refusal_of_batches
+from trueness.files.batches import BAD_ROWS, SCALES, SKIPPED, Batch, RowOptions
+from trueness.files.folders import matching_paths
+from trueness.files.paths import Inputs, find_inputs, refuse_twice
+from trueness.files.remote import find_remote
+from trueness.files.request import Choice, Request
+from trueness.files.source import Position, Source
+from trueness.files.summing import Plan, Summed, sum_source
+from trueness.files.where import Condition, parse_condition
+from trueness.formats import STANDARD_INPUT, Input, kind_of, write_predictions
+from trueness.table import GroupedTables
+from trueness.table.grouped_file import load_tables, merge_files, save_tables
 
 __all__ = [
     "Source",
@@ -49,8 +39,8 @@ __all__ = [
     "Plan",
     "sum_source",
     "Summed",
-    "paired",
-    "refused_of",
+    "pair_batches",
+    "refusal_of_batches",
     "equal_mass_edges",
     "Checkpoint",
     "Identity",
@@ -60,19 +50,18 @@ __all__ = [
     "merge_files",
     "find_inputs",
     "find_remote",
-    "kind_of",
     "matching_paths",
     "refuse_twice",
+    "kind_of",
     "Input",
     "Inputs",
     "Choice",
     "Batch",
     "Position",
-    "InputError",
     "check_outputs",
     "write_predictions",
-    "FORMATS",
     "STANDARD_INPUT",
     "SCALES",
     "BAD_ROWS",
+    "SKIPPED",
 ]

@@ -1,7 +1,7 @@
-"""What a run over many files needs to go on after it was killed: the sums so far, and how far they go.
+"""What a run over many files needs to resume after it was killed: the sums so far, and the rows they cover.
 
-The file is replaced as a whole, so that a kill at any moment leaves the one before or the one after. It is continued
-only by a run with the same identity: the same files and the same options.
+The file is replaced as a whole, so that a kill at any moment leaves the old one or the new one. Only a run with the
+same identity, that is the same files and options, resumes from it.
 """
 
 from __future__ import annotations
@@ -10,70 +10,77 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from trueness._arguments import require_choice
+from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness._whole_file import write_text
-from trueness.files._errors import InputError, shown
 from trueness.files._identity import Identity
-from trueness.files._source import Position
-from trueness.files._tables import Tables, decode_groups, encode_groups, read_json
+from trueness.files.source import Position
+from trueness.refusals import InvalidValueError, reason_of
+from trueness.table import GroupedTables
+from trueness.table.grouped_file import decode_groups, encode_groups, read_json
 from trueness.tabulation.engines import ENGINES
 
 FORMAT = "trueness checkpoint"
-SCHEMA = 2
+SCHEMA = 3
 
-PARTS = {"format", "schema", "library", "run", "engine", "position", "skipped", "groups"}
+PARTS = {"format", "schema", "library", "run", "engine", "position", "skipped", "by", "groups"}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a run has come."""
+    """The sums of a run so far."""
 
-    groups: Mapping[str | None, Tables]
+    tables: GroupedTables
     position: Position
     skipped: Counter[str]
+    """Rows by the code of the refusal."""
     engine: str
 
 
 class Checkpoint:
-    """A state that is kept in a file, renewed at most every so many seconds."""
+    """A file with the state of a run, replaced at most every `every` seconds."""
 
     def __init__(self, path: str, identity: Identity, every: float = 10.0) -> None:
         self.path, self._identity, self._every = path, identity, every
         self._last = time.monotonic()
 
     def load(self) -> State | None:
-        """The state to go on from; None if there is no file yet."""
+        """The state to resume from; None if there is no file yet."""
         if not os.path.exists(self.path):
             return None
-        content = read_json(self.path, "a run's progress")
-        other = InputError(
-            f"{self.path} is not a checkpoint of this version",
-            "name another file, or delete it to begin anew",
-        )
-        if not isinstance(content, dict) or set(content) != PARTS or content["format"] != FORMAT:
-            raise other
-        if content["schema"] != SCHEMA or content["library"] != __version__:
-            raise other
-        difference = self._identity.difference(content["run"])
-        if difference is not None:
-            raise InputError(
-                f"{self.path} belongs to another run: {difference}",
-                f"name another checkpoint, or delete {shown(self.path)} to begin anew",
+        content = read_json(self.path, "a checkpoint")
+        known = isinstance(content, dict) and set(content) == PARTS and content["format"] == FORMAT
+        if not known or (content["schema"], content["library"]) != (SCHEMA, __version__):
+            raise InvalidValueError(
+                "not-a-checkpoint",
+                "{file} is not a checkpoint of this version",
+                "name another file, or delete it to start again",
+                file=self.path,
             )
+        self._identity.require_equal(content["run"], self.path)
         try:
-            position = Position(*(int(number) for number in content["position"]))
-            skipped = Counter({str(reason): int(n) for reason, n in content["skipped"].items()})
-            groups = decode_groups(content["groups"], self.path)
-            require_choice("engine", content["engine"], tuple(name for name in ENGINES if name != "auto"))
-            if not (0 <= position.file <= self._identity.n_inputs and position.batch >= 0):
-                raise ValueError(f"position is {list(position)}")
+            return self._state(content)
         except (ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"{self.path} is damaged: {error}", "delete it to begin anew") from error
-        return State(groups, position, skipped, content["engine"])
+            raise InvalidValueError(
+                "damaged-file",
+                "{file} is damaged: {reason}",
+                "delete it to start again",
+                file=self.path,
+                reason=reason_of(error),
+            ) from error
+
+    def _state(self, content: dict[str, Any]) -> State:
+        """The state in a file, validated."""
+        position = Position(*(int(number) for number in content["position"]))
+        skipped = Counter({str(code): int(n) for code, n in content["skipped"].items()})
+        groups = decode_groups(content["groups"], self.path)
+        require_choice("engine", content["engine"], tuple(name for name in ENGINES if name != "auto"))
+        if not (0 <= position.file <= self._identity.n_inputs and position.batch >= 0):
+            raise ValueError(f"position is {list(position)}")
+        return State(GroupedTables(content["by"], groups), position, skipped, content["engine"])
 
     def due(self) -> bool:
         """Whether it is time to save again."""
@@ -89,7 +96,8 @@ class Checkpoint:
             "engine": state.engine,
             "position": list(state.position),
             "skipped": dict(state.skipped),
-            "groups": encode_groups(state.groups),
+            "by": state.tables.by,
+            "groups": encode_groups(state.tables.groups),
         }
         write_text(self.path, json.dumps(content, allow_nan=False))
         self._last = time.monotonic()

@@ -1,4 +1,4 @@
-"""Columns of names as codes: each different name is held once, whatever its length, and no letter is lost."""
+"""Columns of names as codes: each different name is held once, whatever its length, without losing a character."""
 
 from __future__ import annotations
 
@@ -8,34 +8,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._arrow import field_of, nulls_of, plain, pyarrow, viewed
-from trueness.files._errors import InputError, shown
+from trueness.formats.arrow import field_of, nulls_of, numpy_view, plain, pyarrow
+from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
 from trueness.rows.class_columns import text_of
 from trueness.rows.groups import Coded, in_order
 from trueness.rows.groups import coded as coded_array
 
 
-def coded(column: Any, name: str, option: str) -> Coded:
-    """The different values of a column as text, in order, and the number of each row's; missing ones are any.
+def coded(column: Any, name: str, argument: str) -> Coded:
+    """The different values of a column as text, in order, and the code of each row; missing values have any code.
 
-    `name` and `option` say in a refusal which column it is and what it was named for.
+    `name` is the column's and `argument` the option that named it, for refusals.
     """
-    refuse_nested(column, name, option)
+    refuse_nested(column, name, argument)
     try:
         return _coded_numpy(column) if isinstance(column, np.ndarray) else _coded_arrow(column)
-    except NotImplementedError as error:  # of pyarrow, which does not write such values as text
-        raise _no_names(name, option, f"values of type {shown(str(column.type), 80)}") from error
-    except ValueError as error:  # of NumPy, of pyarrow, or about bytes that are not UTF-8
-        reason = " ".join(str(error).split())[:120]
-        raise InputError(
-            f"column {shown(name)} ({option}) holds text that cannot be read: {reason}",
+    except NotImplementedError as error:  # from pyarrow, which cannot convert such values to text
+        raise _wrong_type(name, argument, f"values of type {str(column.type)[:80]}") from error
+    except ValueError as error:  # from NumPy, from pyarrow, or about bytes that are not UTF-8
+        raise InvalidValueError(
+            "not-utf-8",
+            "column {column!q} ({argument}) holds text that cannot be read: {reason}",
             "write it again as UTF-8",
+            argument=argument,
+            column=name,
+            reason=reason_of(error, 120),
         ) from error
 
 
 def _coded_numpy(column: NDArray[Any]) -> Coded:
     if column.dtype.kind == "U" and column.size:
-        _refuse_no_character(column)
+        _refuse_invalid_characters(column)
     if column.dtype.kind == "S":
         different, codes = np.unique(column, return_inverse=True)
         return in_order([name.decode() for name in different.tolist()], codes)
@@ -43,12 +46,12 @@ def _coded_numpy(column: NDArray[Any]) -> Coded:
     return in_order([name.lower() for name in names] if column.dtype.kind == "b" else names, codes)
 
 
-def _refuse_no_character(column: NDArray[Any]) -> None:
-    """Refuse numbers that stand for no character, which Python ends on with an error of its own."""
+def _refuse_invalid_characters(column: NDArray[Any]) -> None:
+    """Refuse numbers that are not codes of characters, for which Python raises an error of its own."""
     points = np.ascontiguousarray(column).view(np.dtype("u4").newbyteorder(column.dtype.byteorder))
     last = points.max(initial=0)
     if last > sys.maxunicode:
-        raise ValueError(f"a character has the code {last:#x}, and the last there is has 0x10ffff")
+        raise ValueError(f"a character has the code {last:#x}, and the largest code is 0x10ffff")
 
 
 def _coded_arrow(column: Any) -> Coded:
@@ -56,11 +59,11 @@ def _coded_arrow(column: Any) -> Coded:
     texts = _texts(column.dictionary)
     if not texts:
         return Coded([""], np.zeros(len(column), np.int64))
-    return in_order(texts, viewed(column.indices.fill_null(0)))
+    return in_order(texts, numpy_view(column.indices.fill_null(0)))
 
 
 def _encoded(column: Any) -> Any:
-    """An Arrow column as a dictionary array; text as it is, for it may be long, and most else as text."""
+    """An Arrow column as a dictionary array; text unchanged, since it may be long, and most other types as text."""
     pa = pyarrow()
     column = plain(column)
     if isinstance(column, pa.DictionaryArray):
@@ -98,7 +101,7 @@ def missing_in(column: Any) -> NDArray[np.bool_] | None:
     missing = nulls_of(column)
     if isinstance(column, pa.DictionaryArray) and column.dictionary.null_count:
         absent = column.dictionary.is_null().to_numpy(zero_copy_only=False)
-        absent = absent[viewed(column.indices.fill_null(0))]
+        absent = absent[numpy_view(column.indices.fill_null(0))]
         missing = absent if missing is None else missing | absent
     return missing
 
@@ -115,21 +118,25 @@ def is_decimal(column: Any) -> bool:
     return not isinstance(column, np.ndarray) and pyarrow().types.is_decimal(column.type)
 
 
-def refuse_nested(column: Any, name: str, option: str) -> None:
-    """Refuse a column whose rows hold more than one value each, or a value that has no text."""
+def refuse_nested(column: Any, name: str, argument: str) -> None:
+    """Refuse a column whose rows hold several values, or values without a text."""
     if isinstance(column, np.ndarray):
         if column.ndim == 1:
             return
-        held = f"an array of shape {column.shape[1:]} in each row"
+        found = f"an array of shape {column.shape[1:]} in each row"
     elif field_of(column.type).kind not in ("nested", "list"):
         return
     else:
-        held = f"values of type {shown(str(column.type), 80)}"
-    raise _no_names(name, option, held)
+        found = f"values of type {str(column.type)[:80]}"
+    raise _wrong_type(name, argument, found)
 
 
-def _no_names(name: str, option: str, held: str) -> InputError:
-    return InputError(
-        f"column {shown(name)} ({option}) holds {held}",
+def _wrong_type(name: str, argument: str, found: str) -> InvalidTypeError:
+    return InvalidTypeError(
+        "wrong-type",
+        "column {column!q} ({argument}) holds {found}",
         "name a column of numbers, text, dates or true/false",
+        argument=argument,
+        column=name,
+        found=found,
     )

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from trueness.files._errors import InputError, nearest, shown
-from trueness.files._fields import Field
-from trueness.files._request import Request
+from trueness.files.request import Request
+from trueness.formats.fields import Field
+from trueness.refusals import InvalidValueError, nearest, quoted
 from trueness.rows.class_columns import PROB_PREFIXES, Columns, columns_of
 
 LABEL_NAMES = (
@@ -36,37 +36,56 @@ LIST_NAMES = (
 )
 
 
-def found_label(fields: Mapping[str, Field], file: str) -> str:
+def detect_label(fields: Mapping[str, Field], file: str) -> str:
+    """The one column with a name that labels usually have."""
     names = [name for name, field in fields.items() if name.lower() in LABEL_NAMES and field.kind != "folder"]
     if len(names) == 1:
         return names[0]
-    cause = (
-        f"{file} has several columns that may be the labels: {', '.join(map(shown, names))}"
-        if names
-        else f"no column of {file} has a name that labels usually have"
+    columns = ", ".join(quoted(name) for name in list(fields)[:12])
+    if names:
+        raise InvalidValueError(
+            "ambiguous-columns",
+            "{file} has several columns that may be the labels: {found}",
+            "pass its name as {label}; the first columns are {columns}",
+            argument="label",
+            file=file,
+            found=", ".join(map(quoted, names)),
+            columns=columns,
+        )
+    raise InvalidValueError(
+        "missing-column",
+        "no column of {file} has a name that labels usually have",
+        "pass its name as {label}; the first columns are {columns}",
+        argument="label",
+        file=file,
+        columns=columns,
     )
-    columns = ", ".join(shown(name) for name in list(fields)[:12])
-    raise InputError(cause, f"say which with --label; its columns begin with {columns}")
 
 
 def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
-    """Columns meant by a name, a list of names or a glob; those of a glob in order, those of a list as listed."""
+    """The columns of a name, a list of names or a glob; those of a glob in order, those of a list as listed."""
     asked = request.probs
     assert asked is not None
     if isinstance(asked, str) and asked in fields:
         return columns_of([asked])
     parts = asked.split(",") if isinstance(asked, str) else asked
-    found = [_meant(fields, part, named, file) for part in parts]
+    found = [_columns_meant(fields, part, named, file) for part in parts]
     if len(found) == 1:
         return found[0]
     probs = [name for columns in found for name in columns.names]
     repeats = [name for name in probs if probs.count(name) > 1] if len(probs) < 10_000 else []
     if repeats:
-        raise InputError(f"--probs names the column {shown(repeats[0])} twice", "name each class once")
+        raise InvalidValueError(
+            "named-twice",
+            "{probs} names the column {column!q} twice",
+            "name each class once",
+            argument="probs",
+            column=repeats[0],
+        )
     return columns_of(probs)
 
 
-def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file: str) -> Columns:
+def _columns_meant(fields: Mapping[str, Field], part: str, named: set[str | None], file: str) -> Columns:
     """The columns that one name, glob or range of numbers means."""
     if part not in fields:
         part = part.strip()
@@ -78,25 +97,41 @@ def _meant(fields: Mapping[str, Field], part: str, named: set[str | None], file:
         missing = next((name for name in numbers if name not in fields), None)
         if numbers and missing is None:
             return columns_of(numbers)
-        raise InputError(
-            f"{file} has no column {shown(missing or part)} (--probs {part})", nearest(part, list(fields))
-        )
+        raise missing_column(missing or part, fields, file, "probs")
     matches = [name for name in fields if fnmatchcase(name, part) and name not in named]
     if not matches:
-        raise InputError(f"{file} has no column {shown(part)} (--probs)", nearest(part, list(fields)))
+        raise missing_column(part, fields, file, "probs")
     columns = columns_of(matches, part)
-    return columns.taken(columns.order)
+    return columns.take(columns.order)
+
+
+def missing_column(name: str, fields: Mapping[str, Field], file: str, argument: str) -> InvalidValueError:
+    """The refusal of a column that the file does not have."""
+    return InvalidValueError(
+        "missing-column",
+        "{file} has no column {column!q} ({argument})",
+        "{hint}",
+        argument=argument,
+        file=file,
+        column=name,
+        hint=nearest(name, list(fields)),
+    )
 
 
 def free_fields(fields: Mapping[str, Field], named: set[str | None]) -> dict[str, Field]:
+    """The columns that have no other purpose."""
     return {name: field for name, field in fields.items() if name not in named}
 
 
-def found_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
-    """The one reading of the columns as probabilities; an error if there is none, or more than one."""
+def detect_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+    """The one way to read columns as probabilities; a refusal if there is none, or more than one."""
     if not request.header:
-        raise InputError(
-            f"the columns of {file} have no names", "say which hold probabilities, such as --probs 1-10"
+        raise InvalidValueError(
+            "missing-column",
+            "the columns of {file} have no names",
+            "pass the numbers of those that hold probabilities as {probs}, such as 1-10",
+            argument="probs",
+            file=file,
         )
     free = free_fields(fields, named)
     readings: list[tuple[str, ...]] = [(name,) for name, field in free.items() if field.kind == "list"]
@@ -109,21 +144,31 @@ def found_probs(fields: Mapping[str, Field], request: Request, named: set[str | 
         ]
     if len(readings) == 1:
         columns = columns_of(readings[0])
-        return columns.taken(columns.order)
+        return columns.take(columns.order)
     for name, field in free.items():
         usual = name.lower() in LIST_NAMES or name.lower().startswith(PROB_PREFIXES)
         if not readings and usual and field.problem is not None:
             raise field.problem
-    cause = (
-        f"{file} can be read in several ways: {'; '.join(in_words(r, len(r) == 1) for r in readings[:4])}"
-        if readings
-        else f"no columns of {file} look like probabilities"
+    if readings:
+        raise InvalidValueError(
+            "ambiguous-columns",
+            "{file} can be read in several ways: {ways}",
+            "name the columns in {probs}: 'p_*', a list of names, or one list column",
+            argument="probs",
+            file=file,
+            ways="; ".join(description(reading, len(reading) == 1) for reading in readings[:4]),
+        )
+    raise InvalidValueError(
+        "missing-column",
+        "no columns of {file} look like probabilities",
+        "name the columns in {probs}: 'p_*', a list of names, or one list column",
+        argument="probs",
+        file=file,
     )
-    raise InputError(cause, "say which with --probs, such as --probs 'p_*', --probs a,b,c or a list column")
 
 
 def series(fields: Mapping[str, Field], percent: bool) -> Iterable[tuple[str, ...]]:
-    """Columns of numbers that are named alike: a usual prefix with anything after it, or any prefix with numbers."""
+    """Columns of numbers with similar names: a usual prefix with anything after it, or any prefix with numbers."""
     groups: dict[str, list[str]] = {}
     for name, field in fields.items():
         if not holds_numbers(field, percent):
@@ -136,11 +181,12 @@ def series(fields: Mapping[str, Field], percent: bool) -> Iterable[tuple[str, ..
     return (tuple(names) for names in groups.values() if len(names) > 1)
 
 
-def in_words(probs: Sequence[str], is_list: bool) -> str:
+def description(probs: Sequence[str], is_list: bool) -> str:
+    """The columns of probabilities, for messages."""
     if len(probs) == 1:
-        return f"{'probabilities' if is_list else 'probability of class 1'} from column {shown(probs[0])}"
+        return f"{'probabilities' if is_list else 'probability of class 1'} from column {quoted(probs[0])}"
     middle = ", " if len(probs) == 2 else ", …, "
-    return f"probabilities from {len(probs)} columns {shown(probs[0])}{middle}{shown(probs[-1])}"
+    return f"probabilities from {len(probs)} columns {quoted(probs[0])}{middle}{quoted(probs[-1])}"
 
 
 def holds_numbers(field: Field, percent: bool) -> bool:

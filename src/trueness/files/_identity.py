@@ -1,4 +1,4 @@
-"""Everything that decides the sums of a run, so that a checkpoint is never continued by another run."""
+"""Everything that decides the sums of a run, so that no other run resumes from its checkpoint."""
 
 from __future__ import annotations
 
@@ -8,27 +8,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from trueness.files._errors import shown
-from trueness.files._where import Condition
+from trueness.files.where import Condition
+from trueness.refusals import InvalidValueError, quoted
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.files._source import Source
-    from trueness.files._summing import Plan
+    from trueness.files.source import Source
+    from trueness.files.summing import Plan
 
 HASHED_BYTES = 2**20
-"""Of each end of a file: headers and footers are there, and reading all of it would be a pass of its own."""
+"""Of each end of a file, where headers and footers are; reading all of it would take a pass of its own."""
 
-_NO_MATTER = {"engine", "n_threads"}
-"""Fields of a plan that are not compared: the table does not depend on threads, and a run keeps its engine."""
+_IGNORED = {"engine", "n_threads", "tables"}
+"""Fields of a plan that are not compared: tables do not depend on threads, a run keeps its engine, and the fields of
+`tables` are compared one by one."""
 
 _LABELS = "labels"
 
 _OPTIONS = {
-    "scale": "the scale of the numbers (--logits, --logprobs)",
-    "bins": "the choice of bins (--bins, --equal-mass, --edges, --grid)",
+    "scale": "the scale of the numbers",
+    "bins": "the choice of bins",
     "n_classes": "the number of classes",
+    "weight": "--sample-weight",
+    "by": "--groups",
 }
+"""Options whose name for the user is not that of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +44,37 @@ class Identity:
 
     @classmethod
     def of(cls, source: Source, plan: Plan) -> Identity:
-        """That of a run over a source."""
+        """The identity of a run over a source."""
         options: dict[str, Any] = {"n_classes": source.n_classes}
-        for part in (source.request, source.options, plan):
+        for part in (source.request, source.options, plan.tables, plan):
             options |= {field.name: _plain(getattr(part, field.name)) for field in fields(part)}
-        read = [(input.path, input.kind.format) for input in source.inputs]
+        read = [(input.path, str(input.kind.format)) for input in source.inputs]
         if source.label_file is not None:
             read.append((source.label_file, _LABELS))
-        kept = {name: value for name, value in options.items() if name not in _NO_MATTER}
+        kept = {name: value for name, value in options.items() if name not in _IGNORED}
         return cls(kept, [_of_file(path, role) for path, role in read])
 
     @property
     def n_inputs(self) -> int:
-        """How many files of predictions there are."""
+        """The number of files of predictions."""
         return sum(file["role"] != _LABELS for file in self.files)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is saved."""
+        """As plain JSON, to be saved."""
         return {"options": dict(self.options), "files": [dict(file) for file in self.files]}
 
-    def difference(self, saved: Any) -> str | None:
-        """What a saved identity has that this one has not, in words; None if they are equal."""
+    def require_equal(self, saved: Any, file: str) -> None:
+        """Refuse a saved identity that differs, and name the first difference."""
         if saved == self.to_dict():
-            return None
+            return
         found = [*self._of_options(saved), *self._of_files(saved)] if isinstance(saved, dict) else []
-        return found[0] if found else "it does not say of which run it is"
+        raise InvalidValueError(
+            "another-run",
+            "{file} belongs to another run: {difference}",
+            "name another checkpoint, or delete {file!r} to start again",
+            file=file,
+            difference=found[0] if found else "it does not name its run",
+        )
 
     def _of_options(self, saved: Mapping[str, Any]) -> Iterator[str]:
         theirs = saved.get("options")
@@ -73,7 +83,7 @@ class Identity:
         for name in dict.fromkeys([*self.options, *theirs]):
             before, now = theirs.get(name), self.options.get(name)
             if before != now:
-                yield f"{_OPTIONS.get(name, _option(name))} was {_words(before)} and is now {_words(now)}"
+                yield f"{_OPTIONS.get(name, _option(name))} was {_text(before)} and is now {_text(now)}"
 
     def _of_files(self, saved: Mapping[str, Any]) -> Iterator[str]:
         theirs = saved.get("files")
@@ -81,20 +91,20 @@ class Identity:
             return
         before = {str(file.get("path")): file for file in theirs}
         now = {str(file["path"]): file for file in self.files}
-        yield from (f"{shown(path, 200)} was not among its files" for path in now if path not in before)
-        yield from (f"{shown(path, 200)} was among its files" for path in before if path not in now)
+        yield from (f"{quoted(path, 200)} is not one of its files" for path in now if path not in before)
+        yield from (f"{quoted(path, 200)} is missing from the files" for path in before if path not in now)
         for path, file in now.items():
             unlike = [name for name in file if file[name] != before.get(path, {}).get(name)]
             if unlike:
-                yield f"{shown(path, 200)} has changed since ({_CHANGES.get(unlike[0], unlike[0])})"
-        yield "its files were in another order"
+                yield f"{quoted(path, 200)} has changed ({_CHANGES.get(unlike[0], unlike[0])})"
+        yield "the files are in another order"
 
 
 _CHANGES = {
     "size": "it has another size",
     "modified": "it was modified at another time",
     "ends": "its content is different",
-    "role": "it was read as another format, or for another purpose",
+    "role": "it is read as another format, or for another purpose",
 }
 
 
@@ -110,7 +120,7 @@ def _of_file(path: str, role: str) -> dict[str, Any]:
 
 
 def _hash_of_ends(path: str, size: int) -> str:
-    """A hash of the first and the last megabyte, which of a short file are all of it."""
+    """A hash of the first and the last megabyte, which are all of a short file."""
     found = hashlib.sha256()
     with open(path, "rb") as file:
         found.update(file.read(HASHED_BYTES))
@@ -133,14 +143,14 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     """A value of an option in a sentence.
 
-    >>> _words(None), _words(True), _words(["age >= 65", "sex = f"])
+    >>> _text(None), _text(True), _text(["age >= 65", "sex = f"])
     ('not given', 'given', "'age >= 65, sex = f'")
     """
     if value is None or value is False or value == []:
         return "not given"
     if value is True:
         return "given"
-    return shown(", ".join(map(str, value)) if isinstance(value, list) else value)
+    return quoted(", ".join(map(str, value)) if isinstance(value, list) else value)

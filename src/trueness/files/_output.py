@@ -1,28 +1,27 @@
-"""Whether files can be written where they are to be, without destroying anything that the run reads or writes."""
+"""Whether outputs can be written without overwriting anything that the run reads or writes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
+from trueness._atomic_write import is_read_only
 from trueness._printing import STANDARD_OUTPUT
-from trueness._whole_file import is_read_only
-from trueness.files._errors import InputError, shown
-from trueness.files._folders import file_identity
-from trueness.files._paths import STANDARD_INPUT
-
-PATH_LETTERS = 200
-"""Of a path that is printed: its end tells it from others."""
+from trueness.files.folders import file_identity
+from trueness.formats import STANDARD_INPUT
+from trueness.refusals import InvalidValueError
 
 
 def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = ()) -> None:
     """Refuse outputs that cannot be written, that the run reads, or two that are one file, before hours of work.
 
-    Files are compared by identity, so that links and other spellings of a path are recognised. None stands for a file
-    that was not asked for, - for standard output, which takes one result, or standard input.
+    Files are compared by identity, so that links and other spellings of a path are recognised. None is an output that
+    was not requested, - is standard output, which takes one result, or standard input.
     """
     if outputs.count(STANDARD_OUTPUT) > 1:
-        raise InputError("standard output (-) is named for two results", "name a file for all but one")
+        raise InvalidValueError(
+            "named-twice", "standard output (-) is named for two results", "name a file for all but one"
+        )
     read = {file_identity(path) for path in inputs if path is not None and path != STANDARD_INPUT}
     written: dict[object, str] = {}
     for path in outputs:
@@ -31,14 +30,17 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
         _refuse_unwritable(path)
         identity = file_identity(path)
         if identity in read:
-            raise InputError(
-                f"{shown(path, PATH_LETTERS)} is read and would be overwritten", "name another file"
+            raise InvalidValueError(
+                "unwritable-file", "{file!r} is read and would be overwritten", "name another file", file=path
             )
         if identity in written and not _takes_several(path):
             other = written[identity]
-            known = "" if other == path else f" and {shown(other, PATH_LETTERS)}, which is the same file,"
-            raise InputError(
-                f"{shown(path, PATH_LETTERS)}{known} is named for two results", "name a file for each"
+            raise InvalidValueError(
+                "named-twice",
+                "{file!r}{same} is named for two results",
+                "name a file for each",
+                file=path,
+                same="" if other == path else f" and {other!r}, which is the same file,",
             )
         written[identity] = path
 
@@ -50,15 +52,25 @@ def _takes_several(path: str) -> bool:
 
 def _refuse_unwritable(path: str) -> None:
     if os.path.isdir(path):
-        raise InputError(f"{shown(path)} is a folder", "name a file in it")
+        raise InvalidValueError("unwritable-file", "{file!q} is a folder", "name a file in it", file=path)
     if _takes_several(path):
         return
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise InputError(f"there is no folder {shown(folder)} to write to", "make it first")
+        raise InvalidValueError(
+            "unwritable-file", "there is no folder {file!q} to write to", "make it first", file=folder
+        )
     if not os.access(folder, os.W_OK):
-        raise InputError(f"the folder {shown(folder)} cannot be written to", "name a file elsewhere")
+        raise InvalidValueError(
+            "unwritable-file",
+            "the folder {file!q} cannot be written to",
+            "name a file elsewhere",
+            file=folder,
+        )
     if is_read_only(path):
-        raise InputError(
-            f"{shown(path)} is read-only", "name another file, or make it writable to replace it"
+        raise InvalidValueError(
+            "unwritable-file",
+            "{file!q} is read-only",
+            "name another file, or make it writable to replace it",
+            file=path,
         )

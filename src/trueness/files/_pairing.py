@@ -1,4 +1,4 @@
-"""The same rows as several models saw them, side by side."""
+"""The predictions of several models for the same rows, side by side."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from trueness.bins import Edges, EqualMass
-from trueness.files._batches import Batch
-from trueness.files._errors import InputError
-from trueness.files._exact import exact_edges
-from trueness.files._screen import bad_rows, refusal
-from trueness.files._source import Placed, Position, Source
+from trueness.files._bad_rows import has_bad_rows, refusal
+from trueness.files.batches import Batch
+from trueness.files.exact import exact_edges
+from trueness.files.source import Placed, Position, Source
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
 
 
-def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
-    """Batches of equal length, one of each source, whose labels are the same; a position is that of the first."""
+def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
+    """Batches of equal length, one of each source, with the same labels, and the position in the first source."""
     streams = {name: _Stream(source) for name, source in sources.items()}
     lead, *others = streams
     while True:
@@ -27,9 +27,13 @@ def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, 
             return
         if ended:
             longer = next(name for name, length in lengths.items() if length)
-            raise InputError(
-                f"{ended[0]} has fewer rows than {longer}, which has more than {streams[ended[0]].done}",
+            raise InvalidValueError(
+                "wrong-length",
+                "{shorter} has fewer rows than {longer}: {n_rows}",
                 "compare predictions for the same rows",
+                shorter=ended[0],
+                n_rows=streams[ended[0]].done,
+                longer=longer,
             )
         rows = min(lengths.values())
         batches = {name: stream.take(rows) for name, stream in streams.items()}
@@ -39,7 +43,7 @@ def paired(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, 
 
 
 class _Stream:
-    """The batches of a source, handed out in parts."""
+    """The batches of a source, taken in parts of any length."""
 
     def __init__(self, source: Source) -> None:
         self._batches: Iterator[Placed] = source.batches()
@@ -47,7 +51,7 @@ class _Stream:
         self.position, self.done = Position(), 0
 
     def available(self) -> int:
-        """How many rows can be taken; 0 at the end."""
+        """The number of rows that can be taken; 0 at the end."""
         while self._held is None or len(self._held) == 0:
             placed = next(self._batches, None)
             if placed is None:
@@ -72,17 +76,23 @@ def _require_same_labels(first: Batch, other: Batch) -> None:
     if not unlike.any():
         return
     row = int(np.argmax(unlike))
-    raise InputError(
-        f"{first.file}, row {first.numbers[row]} has class {first.y_true[row]}, but {other.file}, row "
-        f"{other.numbers[row]} has {other.y_true[row]}",
-        "models are compared on the same rows in the same order: sort both files alike",
+    raise InvalidValueError(
+        "different-labels",
+        "{first}, row {first_row} has class {first_class}, but {other}, row {other_row} has {other_class}",
+        "models are compared on the same rows in the same order: sort both files in the same way",
+        first=first.file,
+        first_row=int(first.numbers[row]),
+        first_class=first.y_true[row],
+        other=other.file,
+        other_row=int(other.numbers[row]),
+        other_class=other.y_true[row],
     )
 
 
-def refused_of(batches: Sequence[Batch], error: Exception) -> InputError:
+def refusal_of_batches(batches: Sequence[Batch], error: Refusal) -> Refusal:
     """The refusal of the first of the batches that has a bad row."""
     for batch in batches:
-        if bad_rows(batch):
+        if has_bad_rows(batch):
             return refusal(batch, error)
     return refusal(batches[0], error)
 
@@ -90,9 +100,10 @@ def refused_of(batches: Sequence[Batch], error: Exception) -> InputError:
 def equal_mass_edges(source: Source, variation: str, bins: EqualMass) -> tuple[Edges, Edges]:
     """Exact edges by the measure and by confidence, from a pass over the source."""
     if not source.rereadable:
-        raise InputError(
+        raise InvalidValueError(
+            "read-once",
             "bins of equal mass take two passes here, and standard input or a pipe can be read only once",
-            "save it as a file, or take --bins",
+            "save it as a file, or use {bins}",
         )
     measures = [as_variation(variation), as_variation("confidence")]
     batches = (replace(placed.batch, weight=None) for placed in source.batches())

@@ -1,6 +1,7 @@
-"""What a number means, from the table alone: noise floors, p-values, debiased values, intervals.
+"""Statistical inference from a table alone: noise floors, p-values, debiased values, intervals.
 
-`_null` draws the ranks of a calibrated model, `_expectation` and `_tilt` know the bias of 𝒱, `_folded` frees a sum of
-absolute values of noise, `_estimates` puts them together; `_poisson` and `_replicates` are the bootstrap over rows or
-clusters, `_corrections` is for looking more than once. What users call is in `trueness.assessment`.
+`null` simulates the ranks of a calibrated model, `_bias` estimates the bias of 𝒱, `normal` removes noise from a sum of
+absolute values, `estimates` puts them together. `bootstrap_weights` and `replicates` are the bootstrap over rows or
+clusters, `binomial` the distribution of a single rank's frequency, `corrections` and `combination` deal with several
+p-values. Users call the functions of `trueness.assessment`.
 """

@@ -1,7 +1,7 @@
-"""How often a rank comes true if the model is calibrated: exactly, from the binomial distribution.
+"""The frequency of a single rank if the model is calibrated, from the binomial distribution.
 
-The count of one rank among n rows is Binomial(n, q̄_c). For a thousand ranks in each of many bins draws would be slow,
-and in the tail, where less than one row is expected, too coarse.
+The count of one rank among n rows is Binomial(n, q̄_c). For a thousand ranks in each of many bins simulation would be
+slow, and too coarse in the tail, where less than one row is expected.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.folded import normal_quantile
+from trueness._binomial import binomial_window
+from trueness.inference.normal import normal_quantile
 
 MANY = 400.0
-"""From such a variance of the count on, a normal approximation with skewness is right to one row."""
+"""For larger variances of the count, a normal approximation with skewness is correct to one row."""
 
 _CHUNK = 2**12
 
 
 def frequency_band(n: FloatArray, q: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Between which frequencies X/n lies with at least the stated level, for X ~ Binomial(n, q); shapes alike.
+    """The frequencies between which X/n lies with at least the given probability, for X ~ Binomial(n, q).
 
     >>> low, high = frequency_band(np.array([10.0]), np.array([0.9]), 0.95)
     >>> low.tolist(), high.tolist()
@@ -48,17 +49,8 @@ def _by_probabilities(n: FloatArray, q: FloatArray, level: float) -> tuple[Float
     reach = 8 * np.sqrt(n * q * (1 - q)) + 20
     start = np.maximum(0.0, np.floor(n * q - reach))
     width = int((np.minimum(n, np.ceil(n * q + reach)) - start).max()) + 1
-    k = start + np.arange(width)
-    beyond = k > n
-    odds = np.clip(q, 1e-300, 1 - 2**-53)
-    with np.errstate(divide="ignore"):
-        # P(k)/P(k-1) = (n-k+1)/k · q/(1-q); the first of the window stands for itself.
-        steps = np.log(np.maximum(n - k + 1, 0.0) / np.maximum(k, 1.0)) + (np.log(odds) - np.log1p(-odds))
-        steps[:, 0] = 0.0
-        logs = np.cumsum(steps, axis=1)
-        logs[beyond] = -np.inf
-    weight = np.exp(logs - logs.max(axis=1, keepdims=True))
-    # What is certain has no spread: all of the probability is at 0 or at n.
+    k, weight = binomial_window(n, q, start, width)
+    # With q = 0 or 1 all of the probability is at 0 or at n.
     weight = np.where(q <= 0, k == 0, np.where(q >= 1, k == n, weight))
     cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
     tail = (1 - level) / 2
@@ -67,11 +59,11 @@ def _by_probabilities(n: FloatArray, q: FloatArray, level: float) -> tuple[Float
 
 
 def standardised_gap(n: FloatArray, observed: FloatArray, predicted: FloatArray) -> FloatArray:
-    """How far an observed frequency is from the predicted one, in units of its noise, with the sign of the difference.
+    """The difference of an observed from a predicted frequency in units of its standard deviation.
 
-    The signed root of the likelihood ratio, ±√(2n·KL(r‖q)) for two outcomes: close to (r - q)/√(q(1-q)/n) where many
-    rows are expected, and still like a standard normal number where there are few, where that quotient is not (one row
-    at a rank of which 0.01 were expected is no ten sigma). Infinite where what was ruled out came true.
+    This is the signed root of the likelihood ratio, ±√(2n·KL(r‖q)) for two outcomes: close to (r - q)/√(q(1-q)/n) if
+    many rows are expected. If few are, it is still nearly standard normal, unlike that quotient (one row where 0.01
+    were expected is not ten standard deviations). Infinite if a frequency predicted as 0 or 1 is observed otherwise.
 
     >>> n, q = np.array([1000.0, 100.0]), np.array([0.5, 0.0001])
     >>> standardised_gap(n, np.array([0.53, 0.01]), q).round(2).tolist()

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 AGAINST = 0.9
-"""No test counts against the others with a p-value above this: near 1 its cotangent would cancel any evidence."""
+"""Larger p-values count as this one: the cotangent of a value near 1 would cancel any evidence."""
 
 _SMALLEST = 1e-300
 
 
 def combined_p_value(p_values: Sequence[float]) -> float:
-    """The Cauchy combination of p-values (Liu and Xie 2020); NaN if there are none. NaN among them are left out.
+    """The Cauchy combination of p-values (Liu and Xie 2020), without those that are NaN; NaN if there are none.
 
     The mean T of cot(π·p) has, for small p-values, the tail of a standard Cauchy variable if every hypothesis holds,
     however the tests depend on one another, so that p = 1/2 - arctan(T)/π. Tests that agree give their common p-value,

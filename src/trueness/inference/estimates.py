@@ -1,4 +1,4 @@
-"""From draws to what is said of a number: noise floor, p-values, debiased value, interval."""
+"""Estimates of metrics from a table and its simulations: noise floor, p-values, debiased value, interval."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference._tilt import Bias, fitted_bias
-from trueness.inference.folded import debiased_total, half_normal_quantile, normal_quantile
+from trueness.inference._bias import Bias, fitted_bias
+from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference.replicates import Replicates
 from trueness.table import CalibrationTable
@@ -19,66 +19,79 @@ from trueness.table import CalibrationTable
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the true value is, with the stated level of confidence."""
+    """A confidence interval."""
 
     low: float
     high: float
     level: float
     method: str
-    """How it was made: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+
+    @classmethod
+    def around(
+        cls, centre: float, reach: float, possible: tuple[float, float], level: float, method: str
+    ) -> Interval:
+        """The interval from centre - reach to centre + reach, clipped to the possible values."""
+        least, most = possible
+        low, high = (min(most, max(least, end)) for end in (centre - reach, centre + reach))
+        return cls(low, high, level, method)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinNoise:
-    """What was observed in each bin beside what a calibrated model would show, (M,); NaN in empty bins."""
+    """The observed value of each bin, and the distribution it would have if the model were calibrated, (M,) each.
+
+    NaN in empty bins.
+    """
 
     observed: FloatArray
-    """The number that is compared: 𝒱(r̄_m), or d(r̄_m, q̄_m)."""
+    """𝒱(r̄_m), or d(r̄_m, q̄_m)."""
     expected: FloatArray
     """Its mean if the model were calibrated."""
     low: FloatArray
-    """Of the band in which it would lie, with the level of the assessment."""
+    """Lower end of the band in which it would lie, with the level of the assessment."""
     high: FloatArray
+    """Upper end of the band."""
     sd: FloatArray
-    """Its standard deviation, at the null or as observed, whichever is larger."""
+    """Its standard deviation, under calibration or as observed, whichever is larger."""
     independent_rows: FloatArray
-    """As many rows as make this much noise: those of the bin, fewer if they are weighted or come in clusters."""
+    """The number of independent rows with this noise: the rows of the bin, fewer if they have weights or clusters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """A number read off a table, and what it means."""
+    """A metric with its noise floor, p-values, debiased value and interval."""
 
     value: float
     """The plug-in value, as the paper defines it."""
     noise_floor: float
     """Its mean if the model were calibrated."""
     p_value: float
-    """The chance of such a plug-in value, or a larger one, if the model were calibrated."""
+    """The probability of a plug-in value at least as large, if the model were calibrated."""
     centred_p_value: float
-    """The same with each bin compared with its mean under calibration, which reveals over-confidence too."""
+    """The same with each bin compared with its mean under calibration, which detects over-confidence too."""
     debiased: float
     """An estimate of the value with unlimited data."""
     interval: Interval
-    """Of the debiased value."""
+    """The interval of the debiased value."""
     centred_gap: FloatArray
     """Observed less expected under calibration in each bin, (M,), positive if over-confident; NaN in empty bins."""
     debiased_gap: FloatArray
-    """Observed less predicted in each bin, (M,), freed of the bias that few rows have; NaN in empty bins."""
+    """Observed less predicted in each bin, (M,), corrected for the bias of few rows; NaN in empty bins."""
     bins: BinNoise
     bias_error: float = 0.0
-    """Standard error of what was corrected in the debiased value: bias, and noise as far as it was drawn."""
+    """Standard error of the corrections in the debiased value: of the bias, and of the simulated noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A number that is not zero for a calibrated model, beside the value that it would have."""
+    """A metric that is not 0 for a calibrated model, and the value that it would have."""
 
     value: float
     calibrated_value: float
-    """What a calibrated model with these very predictions would get, on average."""
+    """The mean value of a calibrated model with the same predictions."""
     p_value: float
-    """The chance to be as far from it, on either side, if the model were calibrated."""
+    """The two-sided probability of a value at least as far from it, if the model were calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +102,28 @@ class ZTest:
     p_value: float
     """By the normal distribution."""
     reason: str | None = None
-    """Why there is no value, or without which rows it was made."""
+    """Why there is no value, or which rows were left out."""
     drawn_p_value: float = math.nan
-    """Of the same score of the binned ranks, by draws of the table: right where rare outcomes make Z skewed."""
+    """By simulation of the same score of the binned ranks: correct also where rare outcomes make Z skewed."""
 
     @property
     def safe_p_value(self) -> float:
-        """The larger of the two p-values, on which the verdict rests."""
+        """The larger of the two p-values, which the verdict uses."""
         return max(self.p_value, self.drawn_p_value)
 
 
 class Null(NamedTuple):
-    """Draws as if the model were calibrated."""
+    """Simulations of a calibrated model."""
 
     draws: Draws
-    """Around q̄."""
+    """Draws around q̄."""
     expected: FloatArray
     """E₀[𝒱(r̄*)], (F,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A table with all that was drawn for it."""
+    """A table with its simulations."""
 
     bins: FilledBins
     n_bins: int
@@ -119,8 +132,8 @@ class Evidence:
     observed: FloatArray
     """𝒪_m of the filled bins, (F,)."""
     nulls: tuple[Null, ...]
-    """The noise of each bin by itself; and, if rows come in clusters, that of their replicates, in which bins may err
-    together, but ranks that no cluster hit have no noise at all. Each misses what the other sees."""
+    """The independent noise of each bin; and, if rows have clusters, that of the bootstrap replicates, in which bins
+    may be correlated, but ranks that no cluster has observed have no noise. Neither covers the other."""
     around: Draws
     """Draws around what was observed."""
     bias: Bias
@@ -129,19 +142,19 @@ class Evidence:
 
     @classmethod
     def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
-        """For rows that are independent of one another: the table is enough."""
+        """The evidence of independent rows, from the table alone."""
         bins = FilledBins.of(table)
         smoothed = bins.smoothed()
         around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
-        return cls._made(table, bins, around, resamples, seed)
+        return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
     def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
-        """For rows that come in clusters: how the clusters differ tells the noise."""
+        """The evidence of rows in clusters, whose noise is estimated from the replicates."""
         bins = FilledBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
         around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
-        alone = cls._made(table, bins, around, replicates.size, seed)
+        alone = cls._of_bins(table, bins, around, replicates.size, seed)
         together = draw(bins, replicates.null_frequencies(bins), replicates.size)
         return replace(
             alone,
@@ -150,12 +163,12 @@ class Evidence:
         )
 
     @classmethod
-    def _made(
+    def _of_bins(
         cls, table: CalibrationTable, bins: FilledBins, around: Draws, resamples: int, seed: list[int]
     ) -> Evidence:
         null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         variance = table.log_score_variance
-        if table.spec.weighted:  # Σw²·VE is not kept; this is it if weights do not go with the varentropy
+        if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
         return cls(
             bins=bins,
@@ -170,7 +183,7 @@ class Evidence:
 
     @property
     def null(self) -> Draws:
-        """Of each bin by itself."""
+        """Draws of each bin, independent of one another."""
         return self.nulls[0].draws
 
     @property
@@ -180,12 +193,12 @@ class Evidence:
 
     @property
     def independent(self) -> bool:
-        """Whether bins err independently of one another: not if rows come in clusters."""
+        """Whether the bins are independent of one another, as they are without clusters."""
         return len(self.nulls) == 1
 
     @property
     def all_draws(self) -> list[Draws]:
-        """At the null and as observed."""
+        """Draws under calibration and around the observed frequencies."""
         return [*(null.draws for null in self.nulls), self.around]
 
     @property
@@ -194,11 +207,11 @@ class Evidence:
         return np.asarray(np.max([draws.variation.std(axis=0) for draws in self.all_draws], axis=0))
 
     def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
-        """The larger of those by each null, given the values of a number and the one to compare with them."""
+        """The larger p-value of all nulls; `compared` gives simulated values and the observed one."""
         return max(p_value(*compared(null)) for null in self.nulls)
 
     def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
-        """Values of the filled bins at their places among all, NaN elsewhere."""
+        """Values of the filled bins among all bins, NaN elsewhere."""
         everywhere = np.full(self.n_bins, np.nan)
         everywhere[self.bins.index] = values
         return everywhere
@@ -206,18 +219,18 @@ class Evidence:
     def noise(
         self, observed: FloatArray, expected: FloatArray, null: FloatArray, sd: FloatArray, level: float
     ) -> BinNoise:
-        """What is said of single bins."""
+        """The noise of single bins."""
         low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
     def reveals_nothing(self) -> bool:
-        """Whether uncertain predictions show no noise at all: one row a bin has an entropy of 0 whatever its label."""
+        """Whether uncertain predictions have no noise: with one row per bin the entropy is 0 whatever the label."""
         return self.null_net_sd == 0 and bool((self.bins.predicted[:, 0] < 1).any())
 
     @property
     def net_sd(self) -> float:
-        """Standard deviation of the net gap, the uncertainty of its bias included."""
+        """Standard deviation of the net gap, including the standard error of its bias."""
         weight = self.bins.weight
         if self.independent:
             sd = math.sqrt(float(weight**2 @ self.sd**2))
@@ -227,7 +240,7 @@ class Evidence:
 
     @property
     def null_net_sd(self) -> float:
-        """The same if the model were calibrated."""
+        """Standard deviation of the net gap if the model were calibrated."""
         return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
 
 
@@ -238,7 +251,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
     gap = e.observed + e.bias.by_bin - e.predicted
     total = float(w @ np.abs(gap))
     if e.independent:
-        # The bias is the same for all bins' gaps, so that its error widens them all.
+        # All gaps share the error of the bias.
         root = math.sqrt(float(w**2 @ e.sd**2))
         wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
         reach = half_normal_quantile(w * e.sd * wider, level, seed)
@@ -258,9 +271,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
             )
         ),
         debiased=float(debiased_total(w, gap, e.sd)),
-        interval=Interval(
-            max(0.0, total - reach), min(e.bins.largest_gap, total + reach), level, "half-normal"
-        ),
+        interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -269,7 +280,7 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
 
 
 def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int) -> float:
-    """By how much the debiased sum depends on the draws, from which σ has a relative standard error of 1/√(2R)."""
+    """Standard error of the debiased sum from the simulation of σ, whose relative standard error is 1/√(2R)."""
     error = 1 / math.sqrt(2 * draws)
     low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
     return abs(float(high) - float(low)) / 2
@@ -294,7 +305,7 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
             )
         ),
         debiased=debiased,
-        interval=Interval(max(-most, debiased - reach), min(most, debiased + reach), level, "normal"),
+        interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
         centred_gap=e.spread_out(sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
@@ -305,8 +316,7 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
 def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
     """RCE by total variation ("tv") or Wasserstein distance over ranks ("w1").
 
-    Both are sums of |differences| over bins and ranks, each with its own noise, so that the value is freed of noise as
-    VCE is.
+    Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
     """
     e, w = evidence, evidence.bins.weight
     apart = e.bins.observed - e.bins.predicted
@@ -323,7 +333,7 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
     observed = np.abs(gaps).sum(axis=1) * share
     expected = null.mean(axis=0)
     value = float(w @ observed)
-    # As normal noise that has the same mean size.
+    # Of normal noise with the same mean absolute value.
     sd = noise * math.sqrt(math.pi / 2)
     weights = np.broadcast_to((w * share)[:, None], gaps.shape)
     reach = max(float(np.quantile(distances(draws) @ w, level)) for draws in e.all_draws)
@@ -334,7 +344,7 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
         p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
         centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
         debiased=debiased,
-        interval=Interval(max(0.0, value - reach), min(1.0, value + reach), level, "triangle"),
+        interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
         centred_gap=e.spread_out(observed - expected),
         debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),
@@ -342,13 +352,13 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
 
 
 def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
-    """How far the bins are from their means at the null, in the draws and as observed."""
+    """The distance of the bins from their means under calibration, simulated and observed."""
     expected = null.mean(axis=0)
     return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
 def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Reference:
-    """UCE beside what a calibrated model with these predictions would get."""
+    """UCE, and its value for a calibrated model with these predictions."""
     e, w = evidence, evidence.bins.weight
     uncertainty = table.mean_variation[e.bins.index]
     value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
@@ -366,8 +376,8 @@ def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Refere
 def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
-    Of clustered rows the variance is that of the replicates, if that is larger. Rows whose true class had probability
-    0 are left out: their log-score is infinite, and they are reported by themselves.
+    For rows in clusters the variance is that of the replicates, if that is larger. Rows whose true class had
+    probability 0 are left out, since their log-score is infinite; their number is reported.
     """
     variance = evidence.log_score_variance
     if variance <= 0:
@@ -386,9 +396,9 @@ def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
 
 
 def _binned_log_score_p_value(evidence: Evidence) -> float:
-    """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by the draws: the score test of β = 1 in q_β ∝ q̄^β.
+    """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by simulation: the score test of β = 1 in q_β ∝ q̄^β.
 
-    The tails of Z are not normal where rare outcomes make most of its variance; those of the draws are exact.
+    The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are exact.
     """
     count = evidence.bins.count
     observed = abs(float(count @ evidence.bins.log_score))

@@ -1,39 +1,40 @@
-"""Observed ranks as they would be if the model were calibrated, drawn from the table alone.
+"""Simulation of the observed ranks of a calibrated model, from the table alone.
 
-If the model is calibrated, the true class of a row stands at rank c with probability q_c, so the rank counts of a bin
-of n rows are, to an excellent approximation, Multinomial(n, q̄): no row is needed, and what streams and merges can be
-judged as well as what is held in memory.
+If the model is calibrated, the true class of a row has rank c with probability q_c, so the rank counts of a bin of n
+rows are, to an excellent approximation, Multinomial(n, q̄). No rows are needed, so tables that were streamed or merged
+can be assessed as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference._expectation import expected_entropy
+from trueness._threads import Span, in_threads
+from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable
 from trueness.tabulation.engines import thread_count
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20
-"""Frequencies that are held at a time, eight megabytes of them."""
+"""Frequencies in memory at a time, eight megabytes."""
 
 MANY_VALUES = 2**20
-"""From so many frequencies on the bins are shared out to threads; each has a stream of its own, so nothing changes."""
+"""From this number on, bins are distributed to threads; each has its own random stream, so the numbers are the same."""
 
 SLACK = 1e-12
-"""The null is a lattice: values that are equal but for rounding count as equal."""
+"""Simulated values are on a lattice: those that differ by rounding only count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilledBins:
-    """The bins of a table that hold rows, as arrays: everything inference needs of it."""
+    """The bins of a table that have rows, as arrays."""
 
     index: IntArray
-    """Which bins of the table these are, (F,)."""
+    """Their indices among all bins of the table, (F,)."""
     count: IntArray
     """n_m: rows, or the effective number (Σw)²/Σw² of them, rounded, (F,)."""
     weight: FloatArray
@@ -49,7 +50,7 @@ class FilledBins:
         """The filled bins of a table with rows."""
         index = np.flatnonzero(table.row_count)
         if not index.size:
-            raise ValueError("a table without rows cannot be assessed")
+            raise InvalidValueError("no-rows", "a table without rows cannot be assessed", argument="table")
         mass = table.count[index].astype(np.float64)
         ordered, ranks = table.ordered_sum[index], table.rank_count[index]
         effective = np.maximum(np.rint(table.effective_count[index]), 1.0).astype(np.int64)
@@ -69,19 +70,17 @@ class FilledBins:
 
     @property
     def sign(self) -> float:
-        """What turns a gap so that positive means over-confident."""
-        return 1.0 if self.variation.grows_with_dispersion else -1.0
+        """The factor that makes a gap positive for over-confidence."""
+        return self.variation.sign
 
     @property
     def largest_gap(self) -> float:
-        """No |𝒪 - 𝒫| can be larger."""
-        reading_ranks = {"confidence": 1.0, "margin": 2.0}  # which rank came true may be any
-        low, high = self.variation.range_for(self.n_classes)
-        return reading_ranks.get(self.variation.name, high - low)
+        """The largest possible |𝒪 - 𝒫|."""
+        return self.variation.largest_gap_for(self.n_classes)
 
     @property
     def log_predicted(self) -> FloatArray:
-        """ln q̄_m, 0 for ranks that were ruled out, (F, C)."""
+        """ln q̄_m, and 0 for ranks of predicted frequency 0, (F, C)."""
         return np.log(np.where(self.predicted > 0, self.predicted, 1.0))
 
     @property
@@ -90,18 +89,15 @@ class FilledBins:
         return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
 
     def smoothed(self) -> FilledBins:
-        """These bins as if (n·r̄ + q̄)/(n + 1) were predicted: what was observed and one row's worth of what was not."""
+        """These bins with (n·r̄ + q̄)/(n + 1) as predictions: the observed frequencies and one predicted row."""
         n = self.count[:, None]
         mixed = (n * self.observed + self.predicted) / (n + 1)
         return replace(self, predicted=mixed / mixed.sum(axis=1, keepdims=True))
 
     def expected_variation(self, draws: FloatArray) -> FloatArray:
-        """E[𝒱(r̄*)] of each bin, (F,): exact for entropy and confidence, else the mean of the draws, (R, F)."""
-        if self.variation.name == "entropy":
-            return expected_entropy(self.count, self.predicted)
-        if self.variation.name == "confidence":
-            return self.predicted[:, 0]
-        return np.asarray(draws.mean(axis=0))
+        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the draws, (R, F)."""
+        exact = self.variation.expectation_for(self.count, self.predicted)
+        return np.asarray(draws.mean(axis=0)) if exact is None else exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ class Draws:
     variation: FloatArray
     """𝒱(r̄*)."""
     first: FloatArray
-    """r̄*₁: how often the first rank came true."""
+    """r̄*₁, the accuracy."""
     tv: FloatArray
     """Total variation distance from q̄."""
     w1: FloatArray
@@ -129,7 +125,7 @@ Frequencies = Callable[[int], Iterator[FloatArray]]
 
 
 def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -> Frequencies:
-    """Multinomial(n_m, q̄_m)/n_m, each bin from a stream of its own: none depends on another, nor on the batches."""
+    """Multinomial(n_m, q̄_m)/n_m, each bin from its own random stream, independent of other bins and of batches."""
     batch = max(1, BATCH_VALUES // bins.n_classes)
 
     def of_bin(m: int) -> Iterator[FloatArray]:
@@ -142,41 +138,37 @@ def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -
 
 
 def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
-    """All numbers of all bins for R draws of the rank frequencies."""
+    """The numbers of all bins for R draws of the rank frequencies."""
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
     logs = bins.log_predicted
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
-    def fill(m: int) -> None:
-        q, done = bins.predicted[m], 0
-        for r in frequencies(m):
-            rows = slice(done, done + len(r))
-            done += len(r)
-            variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
-            apart = r - q
-            log_score[rows, m] = apart @ logs[m]
-            ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
-            np.abs(apart, out=apart)
-            tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
-            tv_noise[m] += apart.sum(axis=0)
-            w1_noise[m] += ahead.sum(axis=0)
+    def fill(spans: Iterable[Span]) -> None:
+        for m, _ in spans:
+            q, done = bins.predicted[m], 0
+            for r in frequencies(m):
+                rows = slice(done, done + len(r))
+                done += len(r)
+                variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
+                apart = r - q
+                log_score[rows, m] = apart @ logs[m]
+                ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
+                np.abs(apart, out=apart)
+                tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
+                tv_noise[m] += apart.sum(axis=0)
+                w1_noise[m] += ahead.sum(axis=0)
 
-    if resamples * bins.predicted.size < MANY_VALUES:
-        for m in range(n_bins):
-            fill(m)
-    else:
-        from concurrent.futures import ThreadPoolExecutor  # here, because most calls do without
-
-        with ThreadPoolExecutor(thread_count(None, fused=True)) as pool:
-            list(pool.map(fill, range(n_bins)))
+    n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
+    in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
     return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
 def mean_variation(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
-    """E[𝒱(r̄*)] of each bin under its q̄, (F,); drawn only where it is not known exactly."""
-    if bins.variation.name in ("entropy", "confidence"):
-        return bins.expected_variation(np.empty((0, 0)))
+    """E[𝒱(r̄*)] of each bin under its q̄, (F,); simulated only where it is not known exactly."""
+    exact = bins.variation.expectation_for(bins.count, bins.predicted)
+    if exact is not None:
+        return exact
     frequencies = multinomial_frequencies(bins, resamples, seed)
     totals = [sum(float(bins.variation.of(r).sum()) for r in frequencies(m)) for m in range(len(bins.count))]
     return np.array(totals) / resamples

@@ -1,4 +1,4 @@
-"""Bootstrap replicates of tables: the sums of a table, many times over, with other weights each time."""
+"""Bootstrap replicates of tables: the sums of a table with different weights of the rows each time."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._progress import Progress
 from trueness._scratch import Scratch
+from trueness.inference.bootstrap_weights import BLOCK_ROWS, Weights
 from trueness.inference.null import FilledBins, Frequencies
-from trueness.inference.poisson import BLOCK_ROWS, Weights
 from trueness.rows import Rows
 from trueness.table import TableSpec
 from trueness.table.exact_sums import PROBABILITY_BITS
-from trueness.tabulation.portable import Described, Describer, shares
+from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
 
 @dataclass(frozen=True, slots=True)
 class Replicates:
-    """B replicates of the sums of one table; replicates of further rows add."""
+    """B replicates of the sums of one table; those of further rows can be added."""
 
     spec: TableSpec
     sums: FloatArray
-    """Ordered probabilities and then rank counts, (M, B, 2C): a bin is one piece of memory."""
+    """Ordered probabilities and then rank counts, (M, B, 2C): each bin is contiguous in memory."""
     log_score: FloatArray
     """Σw(ln p_y + H), (B,)."""
 
     @classmethod
     def empty(cls, spec: TableSpec, resamples: int) -> Replicates:
-        """Of no rows."""
+        """The replicates of no rows."""
         return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)), np.zeros(resamples))
 
     @property
     def size(self) -> int:
-        """How many replicates B."""
+        """The number of replicates B."""
         return int(self.sums.shape[1])
 
     def __add__(self, other: Replicates) -> Replicates:
@@ -52,7 +52,7 @@ class Replicates:
         return self.sums[:, :, self.spec.n_classes :]
 
     def shares(self, bins: FilledBins) -> FloatArray:
-        """Of each filled bin in each replicate, (B, F); as observed where no row was drawn at all."""
+        """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
         count = self.rank[bins.index].sum(axis=2).T
         total = count.sum(axis=1, keepdims=True)
         return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
@@ -68,23 +68,23 @@ class Replicates:
         return ordered, ranks
 
     def deviations(self, bins: FilledBins, m: int) -> FloatArray:
-        """How r̄ - q̄ of the m-th filled bin differs from what was observed, in each replicate, (B, C)."""
+        """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C)."""
         ordered, ranks = self.means(bins, m)
         return np.asarray((ranks - ordered) - (bins.observed[m] - bins.predicted[m]))
 
     def effective_count(self, bins: FilledBins) -> IntArray:
-        """So many independent rows would make as much noise in each filled bin, (F,); no more than there are."""
+        """The number of independent rows with the same noise in each filled bin, (F,); at most the number of rows."""
         independent = (bins.predicted * (1 - bins.predicted)).sum(axis=1)  # of a single row
         seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.count))])
         effect = np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
-        # The few clusters of a bin tell their own noise badly: no less than those of all bins say together.
+        # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
         effect = np.maximum(np.maximum(effect, effect @ bins.weight), 1.0)
-        # A bootstrap of k clusters has (k - 1)/k of their variance, by which k² / (k - 1), about k + 1, seem to be.
+        # A bootstrap of k clusters has (k - 1)/k of their variance, as if there were k² / (k - 1), about k + 1.
         fewer = np.where(effect > 1, 1, 0)
         return np.asarray(np.maximum(np.rint(bins.count / effect) - fewer, 1), np.int64)
 
     def null_frequencies(self, bins: FilledBins) -> Frequencies:
-        """Rank frequencies around q̄ with the noise of the replicates: as if the model were calibrated."""
+        """Rank frequencies of a calibrated model: around q̄, with the noise of the replicates."""
 
         def of_bin(m: int) -> Iterator[FloatArray]:
             around = np.maximum(bins.predicted[m] + self.deviations(bins, m), 0.0)
@@ -93,7 +93,7 @@ class Replicates:
         return of_bin
 
     def observed_frequencies(self, bins: FilledBins) -> Frequencies:
-        """Rank frequencies of the replicates as they are."""
+        """The rank frequencies of the replicates."""
 
         def of_bin(m: int) -> Iterator[FloatArray]:
             yield self.means(bins, m)[1]
@@ -112,7 +112,7 @@ def replicate(
 ) -> list[list[list[Replicates]]]:
     """Replicates of the tables of several models' predictions for the same rows, with the same weights.
 
-    For each group of rows (all are one if none are named), each model, and each of its specs.
+    One for each group of rows (all rows are one group if `group_of` is None), each model, and each of its specs.
     """
     scratch = Scratch()
     describers = [[Describer(spec, rows.y_prob.eps, scratch) for spec in specs] for rows, specs in models]
@@ -125,20 +125,20 @@ def replicate(
     with np.errstate(all="ignore"):
         for start, stop in first.spans(BLOCK_ROWS):
             drawn, code = weights.block(start, stop).astype(np.float64), groups[start:stop]
-            if first.sample_weight is not None:  # rows of weight 0 are as if absent
+            if first.sample_weight is not None:  # rows of weight 0 are left out
                 weight = first.sample_weight[start:stop]
                 drawn, code = (drawn * weight[:, None])[weight > 0], code[weight > 0]
             for m, ((rows, _), of_model) in enumerate(zip(models, describers, strict=True)):
                 for s, describer in enumerate(of_model):
                     into = [group[m][s] for group in totals]
-                    _add(into, describer.described(rows, start, stop), drawn, code)
+                    _add(into, describer.describe(rows, start, stop), drawn, code)
             if progress is not None:
                 progress(stop / n_rows)
     return totals
 
 
-def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: IntArray) -> None:
-    """Add a block of rows to all replicates of their groups: for each group and bin one product of matrices."""
+def _add(into: Sequence[Replicates], block: BlockStatistics, drawn: FloatArray, code: IntArray) -> None:
+    """Add a block of rows to all replicates of their groups, by one matrix product for each group and bin."""
     spec = into[0].spec
     both = np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1)
     cell = code * spec.bins.n_bins + block.bins
@@ -152,7 +152,7 @@ def _add(into: Sequence[Replicates], block: Described, drawn: FloatArray, code: 
         into[group].log_score[:] += drawn[begin:end].T @ scores[begin:end]
 
 
-def _rank_shares(block: Described, spec: TableSpec) -> FloatArray:
+def _rank_shares(block: BlockStatistics, spec: TableSpec) -> FloatArray:
     """r of each row, (n, C): a one, or the shares of tied ranks."""
     n, n_classes = len(block.bins), spec.n_classes
     cells = np.arange(n) * n_classes + block.rank

@@ -1,7 +1,7 @@
-"""The figures of the paper and of docs/theory.md, from plain numbers.
+"""The figures of the paper, drawn from plain numbers.
 
-Colours are Okabe and Ito's, which stay apart for colour-blind eyes; the marker says the same once more for print in
-grey. Nothing here touches matplotlib's global state: figures are made without pyplot.
+Colours are Okabe and Ito's, which colour-blind readers can distinguish; markers differ as well, for print in grey.
+Figures are made without pyplot, and no setting of matplotlib is changed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from trueness.plots._display import light_grid
+from trueness.plots.style import INK, OBSERVED, PREDICTED
+
 FORMATS = ("png", "svg", "pdf")
 
-BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
-INK, QUIET = "#1f2933", "#7b8794"
+BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = PREDICTED, OBSERVED, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+QUIET = "#7b8794"
 
 MOST_BANDS = 4
-"""More curves than this are drawn without their bands, which would hide one another."""
+"""More curves than this are drawn without bands, which would overlap."""
 
 STYLES = (
     (BLUE, "o"),
@@ -37,28 +40,28 @@ STYLES = (
 
 
 class Curve(NamedTuple):
-    """A metric against the number of rows: what was observed, and what theory says."""
+    """A metric against the number of rows: observed, and expected by theory."""
 
     label: str
     style: int
-    """Which of STYLES; a metric looks the same in every figure."""
+    """Index into STYLES; a metric has the same style in every figure."""
     sizes: Sequence[int]
     mean: Sequence[float]
     sd: Sequence[float]
-    """Seen over the repeats of each size; NaN for a single run."""
+    """Observed over the repeats of each size; NaN for a single run."""
     expected: Sequence[float]
     spread: Sequence[float]
 
 
 class Panel(NamedTuple):
-    """Curves of one scenario."""
+    """The curves of one scenario."""
 
     title: str
     curves: Sequence[Curve]
 
 
 class Reliability(NamedTuple):
-    """Observed against predicted in each bin that holds rows."""
+    """Observed against predicted in each bin that has rows."""
 
     title: str
     style: int
@@ -68,12 +71,12 @@ class Reliability(NamedTuple):
     predicted: Sequence[float]
     observed: Sequence[float]
     share: Sequence[float]
-    """Of all rows, in each bin."""
+    """The share of the rows in each bin."""
     low: float
 
 
 class Ratios(NamedTuple):
-    """How many times its calibrated value each metric reads on a spoiled twin, against the number of rows."""
+    """Each metric on a miscalibrated copy of the data, divided by its calibrated value, against the number of rows."""
 
     title: str
     sizes: Sequence[int]
@@ -84,40 +87,40 @@ class Ratios(NamedTuple):
 def metric_panels(panels: Sequence[Panel], title: str) -> Figure:
     """Metrics against N on log axes, one panel for each scenario, with the theory lines and their spread.
 
-    Points are means over repeats with the standard deviation seen; curves of a panel stand a little apart.
+    Points are means over repeats with their standard deviation; the curves of a panel are shifted a little sideways.
     """
     figure, axes = panel_grid(len(panels), columns=2, size=(4.2, 3.3))
     shows_bands = len(panels[0].curves) <= MOST_BANDS
     for axis, panel in zip(axes, panels, strict=False):
-        for curve, shift in zip(panel.curves, _apart(len(panel.curves)), strict=True):
+        for curve, shift in zip(panel.curves, _shifts(len(panel.curves)), strict=True):
             _draw_curve(axis, curve, shift, shows_bands)
         axis.set(xscale="log", yscale="log", title=panel.title)
         axis.set_xlabel("number of rows N")
         axis.set_ylabel("metric")
-        light_grid(axis)
+        panel_style(axis)
     handles: list[Any] = [
-        Line2D([], [], **_look(curve.style), linestyle="none", label=curve.label)
+        Line2D([], [], **_marker_style(curve.style), linestyle="none", label=curve.label)
         for curve in panels[0].curves
     ]
     handles.append(Line2D([], [], color=INK, linewidth=1, label="theory: mean"))
     if shows_bands:
         handles.append(Patch(facecolor=QUIET, alpha=0.35, label="theory: ± one sd of a run"))
-    _headed(figure, title, handles, columns=5 if shows_bands else 4)
+    _add_heading(figure, title, handles, columns=5 if shows_bands else 4)
     return figure
 
 
-def _apart(n_curves: int) -> Any:
-    """Factors on N that let the points of so many curves stand beside one another."""
+def _shifts(n_curves: int) -> Any:
+    """Factors on N that place the points of so many curves side by side."""
     return 1.08 ** (np.arange(n_curves) - (n_curves - 1) / 2)
 
 
 def _draw_curve(axis: Any, curve: Curve, shift: float, shows_band: bool) -> None:
     colour = STYLES[curve.style][0]
     sizes, mean = np.array(curve.sizes), np.array(curve.mean)
-    # Points that stand apart must not stand beside their line: it goes on a little at both ends.
+    # Shifted points must not lie beyond their line: it is extended a little at both ends.
     line = np.concatenate([[sizes[0] / 1.35], sizes, [sizes[-1] * 1.35]])
     expected, spread = (
-        _continued(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
+        _extrapolated(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
     )
     axis.plot(line, expected, color=colour, linewidth=1)
     if shows_band:
@@ -127,15 +130,15 @@ def _draw_curve(axis: Any, curve: Curve, shift: float, shows_band: bool) -> None
         sizes * shift,
         mean,
         yerr=np.minimum(np.nan_to_num(np.array(curve.sd)), 0.999 * mean),
-        **_look(curve.style),
+        **_marker_style(curve.style),
         linestyle="none",
         elinewidth=1.1,
         capsize=2.5,
     )
 
 
-def _continued(sizes: Any, values: Any, wanted: Any) -> Any:
-    """A power law through the points, continued beyond them; a constant if there is one point."""
+def _extrapolated(sizes: Any, values: Any, wanted: Any) -> Any:
+    """A power law through the points, extrapolated beyond them; a constant if there is one point."""
     if len(sizes) == 1:
         return np.full(len(wanted), values[0])
     x, y = np.log(sizes), np.log(values)
@@ -144,7 +147,7 @@ def _continued(sizes: Any, values: Any, wanted: Any) -> Any:
     return np.exp(np.concatenate([ends[:1], y, ends[1:]]))
 
 
-def _look(style: int) -> dict[str, Any]:
+def _marker_style(style: int) -> dict[str, Any]:
     colour, marker = STYLES[style]
     return {
         "color": colour,
@@ -156,7 +159,7 @@ def _look(style: int) -> dict[str, Any]:
 
 
 def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
-    """Reliability diagrams side by side, with points at the predicted value, as large as their share of the rows."""
+    """Reliability diagrams side by side; the area of a point shows its share of the rows."""
     figure, axes = panel_grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.2))
     for axis, diagram in zip(axes, diagrams, strict=True):
         colour, marker = STYLES[diagram.style]
@@ -182,42 +185,42 @@ def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
         axis.set_xlabel(diagram.x_label)
         axis.set_ylabel(diagram.y_label)
         axis.set_aspect("equal")
-        light_grid(axis)
+        panel_style(axis)
         legend = axis.legend(loc="upper left", fontsize=8.5, frameon=True)
         for handle in legend.legend_handles[1:]:
             handle.set_sizes([36])
-    _headed(figure, title, [], columns=1)
+    _add_heading(figure, title, [], columns=1)
     return figure
 
 
 def ratio_panels(rows: Sequence[Sequence[Ratios]], title: str) -> Figure:
-    """A line of panels for each scenario, a column for each fault: 1 is blind, a rising line sees the fault."""
+    """A row of panels for each scenario, a column for each fault; a metric that stays at 1 does not detect it."""
     figure, axes = panel_grid(sum(map(len, rows)), columns=max(map(len, rows)), size=(3.3, 2.4), share_y=True)
     for axis, ratios in zip(axes, (ratios for row in rows for ratios in row), strict=False):
         axis.axhline(1, color=INK, linewidth=0.8, linestyle="--")
         for ((_, style), values), shift in zip(
-            ratios.curves.items(), _apart(len(ratios.curves)), strict=True
+            ratios.curves.items(), _shifts(len(ratios.curves)), strict=True
         ):
-            # Twice as far apart: those that are blind all lie on one line.
-            axis.plot(np.array(ratios.sizes) * shift**2, values, **_look(style), linewidth=1.2)
+            # Shifted twice as far: metrics that do not detect the fault all lie on one line.
+            axis.plot(np.array(ratios.sizes) * shift**2, values, **_marker_style(style), linewidth=1.2)
         axis.set(xscale="log", yscale="log")
         axis.set_title(ratios.title)
-        light_grid(axis)
+        panel_style(axis)
         axis.title.set_fontsize(9)
     for axis in axes[-max(map(len, rows)) :]:
         axis.set_xlabel("number of rows N")
     for axis in axes[:: max(map(len, rows))]:
         axis.set_ylabel("times the calibrated value", fontsize=8.5)
-    handles = [Line2D([], [], **_look(style), label=name) for name, style in rows[0][0].curves]
+    handles = [Line2D([], [], **_marker_style(style), label=name) for name, style in rows[0][0].curves]
     handles.append(Line2D([], [], color=INK, linestyle="--", linewidth=0.8, label="as if calibrated"))
-    _headed(figure, title, handles, columns=len(handles))
+    _add_heading(figure, title, handles, columns=len(handles))
     return figure
 
 
 def panel_grid(
     n_panels: int, columns: int, size: tuple[float, float], share_y: bool = False
 ) -> tuple[Figure, list[Any]]:
-    """A figure with so many panels, of that size each in inches."""
+    """A figure with so many panels, each of this size in inches."""
     columns = min(columns, n_panels)
     lines = -(-n_panels // columns)
     figure = Figure(figsize=(size[0] * columns, size[1] * lines + 0.7), layout="constrained")
@@ -227,28 +230,24 @@ def panel_grid(
     return figure, axes
 
 
-def light_grid(axis: Any) -> None:
-    """What all panels share: a pale grid behind the data, small print, no box."""
-    axis.grid(color="#d9dee3", linewidth=0.6)
-    axis.set_axisbelow(True)
+def panel_style(axis: Any) -> None:
+    """Draw what all panels share: a pale grid behind the data, small print, no box."""
+    light_grid(axis, tick_colour="black")
     axis.title.set_fontsize(10)
-    axis.tick_params(labelsize=8.5)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
 
 
-def _headed(figure: Figure, title: str, handles: Sequence[Any], columns: int) -> None:
+def _add_heading(figure: Figure, title: str, handles: Sequence[Any], columns: int) -> None:
     figure.suptitle(title, fontsize=11.5)
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Write a figure in each format; the same numbers give the same bytes, so no dates are written."""
+    """Write a figure in each format, without dates: equal numbers give equal bytes."""
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     paths = [stem.with_name(f"{stem.name}.{suffix}") for suffix in formats]
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once, not once for each format
+    figure.set_layout_engine("none")  # laid out once for all formats
     with rc_context({"svg.hashsalt": "trueness", "svg.fonttype": "none", "pdf.fonttype": 42}):
         for suffix, path in zip(formats, paths, strict=True):
             figure.savefig(path, dpi=160, metadata=dates[suffix])

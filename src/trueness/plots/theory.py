@@ -1,4 +1,4 @@
-"""The pictures of docs/theory.md, from plain numbers."""
+"""The figures of docs/theory.md, drawn from plain numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from trueness.plots.paper import BLUE, GREEN, INK, ORANGE, PINK, QUIET, light_grid, panel_grid
+from trueness.plots.paper import BLUE, ORANGE, QUIET, panel_grid, panel_style
+from trueness.plots.style import INK
 
 
 class BoundCurve(NamedTuple):
@@ -56,7 +57,7 @@ def bound_panels(panels: Sequence[BoundPanel]) -> Figure:
             )
         axis.set(xscale="log", yscale="log", title=panel.title, xlabel="number of rows N", ylabel="VCE")
         axis.legend(fontsize=7.5, frameon=False)
-        light_grid(axis)
+        panel_style(axis)
     return figure
 
 
@@ -76,12 +77,12 @@ def limit_panels(panels: Sequence[LimitPanel]) -> Figure:
         )
         axis.set(title=panel.title, xlabel="√N · VCE", ylabel="density", ylim=(0, 1.35 * density.max()))
         axis.legend(fontsize=8, frameon=False)
-        light_grid(axis)
+        panel_style(axis)
     return figure
 
 
 class BlindSpots(NamedTuple):
-    """Numbers of the picture of what entropy cannot see."""
+    """Numbers of the picture of errors that entropy does not detect."""
 
     swapped: tuple[Sequence[float], Sequence[float]]
     """A mean prediction and observed frequencies that are a permutation of it."""
@@ -94,7 +95,7 @@ class BlindSpots(NamedTuple):
 
 
 def blind_spot_panels(spots: BlindSpots) -> Figure:
-    """Ranks exchanged, frequencies on a curve of equal entropy, and VCE against RCE with the bound between them."""
+    """Swapped ranks, frequencies on a curve of equal entropy, and VCE against RCE with the bound between them."""
     figure, (left, middle, right) = panel_grid(3, columns=3, size=(3.6, 3.4))
     _draw_swapped(left, *spots.swapped)
     _draw_same_entropy(middle, spots)
@@ -117,16 +118,16 @@ def blind_spot_panels(spots: BlindSpots) -> Figure:
     handles = right.legend(fontsize=8, frameon=False, loc="upper center").legend_handles
     handles[0].set(sizes=[25], alpha=1.0)
     for axis in (left, middle, right):
-        light_grid(axis)
+        panel_style(axis)
     return figure
 
 
 def _draw_swapped(axis: Any, predicted: Sequence[float], observed: Sequence[float]) -> None:
     ranks = np.arange(1, len(predicted) + 1)
     axis.bar(ranks - 0.2, predicted, 0.38, color=BLUE, label="mean prediction")
-    axis.bar(ranks + 0.2, observed, 0.38, color=ORANGE, label="came true")
+    axis.bar(ranks + 0.2, observed, 0.38, color=ORANGE, label="observed")
     axis.set(
-        title="Ranks exchanged: VCE 0, RCE 0.8", xlabel="rank", ylabel="share", xticks=ranks, ylim=(0, 1.25)
+        title="Ranks swapped: VCE 0, RCE 0.8", xlabel="rank", ylabel="share", xticks=ranks, ylim=(0, 1.25)
     )
     axis.legend(fontsize=8, frameon=False, loc="upper center", ncols=2)
 
@@ -134,11 +135,11 @@ def _draw_swapped(axis: Any, predicted: Sequence[float], observed: Sequence[floa
 def _draw_same_entropy(axis: Any, spots: BlindSpots) -> None:
     axis.fill([1 / 3, 0.5, 1], [1 / 3, 0.5, 0], color=QUIET, alpha=0.15, label="ranks in order")
     axis.plot(*spots.same_entropy, color=INK, linewidth=1.2, label="same entropy")
-    (predicted, observed), colours = spots.pair, (GREEN, PINK)
+    (predicted, observed), colours = spots.pair, (BLUE, ORANGE)
     for point, name, colour, marker in zip(
-        (predicted, observed), ("predicted", "came true"), colours, "os", strict=True
+        (predicted, observed), ("predicted", "observed"), colours, "os", strict=True
     ):
         axis.plot(point[0], point[1], color=colour, marker=marker, linestyle="none", label=name)
-    axis.set(title="In order, and not seen by entropy", xlabel="share of rank 1", ylabel="share of rank 2")
+    axis.set(title="In order, same entropy: VCE 0", xlabel="share of rank 1", ylabel="share of rank 2")
     axis.set(xlim=(0.3, 1.02), ylim=(-0.02, 0.7))
     axis.legend(fontsize=8, frameon=False, loc="upper right")

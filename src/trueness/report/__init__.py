@@ -1,7 +1,7 @@
 """One self-contained HTML file that says how far a model's stated uncertainty can be trusted.
 
-It needs no network, no scripts and no matplotlib; it holds the table, so that `tables_in` (and the command
-`trueness assess report.html`) can read it back.
+It needs neither a network nor scripts nor matplotlib. It contains the table: `tables_in` and the command
+`trueness assess report.html` read it back.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from trueness._whole_file import write_text
+from trueness._atomic_write import write_text
 from trueness.report._embedded import Saved, is_report, read, tables_in
 from trueness.report._notebook import fragment
 from trueness.report._page import page
@@ -23,14 +23,14 @@ __all__ = ["write", "page", "fragment", "read", "tables_in", "is_report", "Saved
 def write(
     result: Assessment, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
 ) -> None:
-    """Write the report of an assessment, whole or not at all; the same answer gives the same bytes.
+    """Write the report of an assessment, atomically; equal assessments give equal bytes.
 
     Parameters
     ----------
     title : str
         The name of the model or the data.
     made_by : str
-        The command or call that made it; without it, the call of `assess` that would.
+        The command or call that made it; by default the call of `assess` that gives the same numbers.
     """
     name = os.fsdecode(path)
     write_text(name, page(result, title=title, made_by=made_by, file_name=os.path.basename(name)))

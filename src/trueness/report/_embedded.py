@@ -1,4 +1,4 @@
-"""The table inside a report, and how it is read back: a report is a file of saved tables that people can read too."""
+"""The tables embedded in a report: a report is also a file of saved tables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
-from trueness.report._markup import Markup, json_text, tag
+from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable
 from trueness.table import file as table_file
+from trueness.table.tables import Tables
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
 
 MOST_FOR_GROUPS = 300_000
-"""Characters that the tables of all groups may take; where they are more, none of them is in the file."""
+"""The most characters that the tables of all groups may take; if they need more, they are left out."""
 
 _ID = "trueness-tables"
 _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
@@ -24,12 +26,12 @@ _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saved:
-    """What a report holds for machines."""
+    """The tables and settings embedded in a report."""
 
     tables: list[CalibrationTable]
-    """The table, and the one by confidence if there is one."""
+    """By variation, and by confidence if there is one."""
     groups: dict[str, tuple[CalibrationTable, CalibrationTable | None]]
-    """Of each group, as `assess_table` takes them; empty where they would have made the file too large."""
+    """Of each group, as `assess_table` takes them; empty if they were left out."""
     level: float
     resamples: int
     seed: int
@@ -37,7 +39,7 @@ class Saved:
 
 
 def embedded(result: Assessment) -> tuple[Markup, bool]:
-    """The script element that holds the tables, and whether those of the groups are in it."""
+    """The script element with the tables, and whether those of the groups are in it."""
     groups = [
         {"name": group.name, "tables": _tables(group.assessment)}
         for group in result.groups
@@ -55,7 +57,9 @@ def embedded(result: Assessment) -> tuple[Markup, bool]:
             "tolerance": None if result.tolerance is None else dict(result.tolerance),
         },
     }
-    fits = len(json_text(groups[:1])) * len(groups) <= 2 * MOST_FOR_GROUPS  # a look before the long way
+    fits = (
+        len(json_text(groups[:1])) * len(groups) <= 2 * MOST_FOR_GROUPS
+    )  # an estimate, before all are written
     if fits and len(json_text(groups)) <= MOST_FOR_GROUPS:
         whole["report"]["groups"] = groups
     else:
@@ -64,19 +68,16 @@ def embedded(result: Assessment) -> tuple[Markup, bool]:
 
 
 def _tables(result: Assessment) -> list[dict[str, Any]]:
-    found = [result.table]
-    if result.confidence_table is not None and result.confidence_table is not result.table:
-        found.append(result.confidence_table)
-    return [table.to_dict() for table in found]
+    return [table.to_dict() for table in Tables(result.table, result.confidence_table)]
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
-    """Whether a file's name says that it is a web page."""
+    """Whether a path has the ending of an HTML file."""
     return os.fsdecode(path).lower().endswith((".html", ".htm"))
 
 
 def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Saved:
-    """What a report of `write_html` holds; `variation` is needed if it was made with a measure of your own."""
+    """Read the tables and settings of a report; pass `variation` if it was made with a measure of your own."""
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
         content = table_file.parsed(lambda: _between(file.read(), name), name)
@@ -88,7 +89,9 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tolerance = settings.get("tolerance")  # missing in reports of older versions
         limits = None if tolerance is None else {str(key): float(x) for key, x in tolerance.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} is damaged: the report's metadata is corrupt") from error
+        raise InvalidValueError(
+            "corrupt-file", "{file} is damaged: the report's metadata is corrupt", argument="path", file=name
+        ) from error
     return Saved(
         tables=tables,
         groups={group: _pair(given, f"{name}, group {group}", variation) for group, given in groups.items()},
@@ -103,7 +106,13 @@ def _between(text: str, name: str) -> str:
     start = text.find(_BEGIN)
     end = text.find(_END, start)
     if start < 0 or end < 0:
-        raise ValueError(f"{name} holds no tables; it is not a report of trueness, or not all of it")
+        raise InvalidValueError(
+            "no-tables",
+            "{file} has no tables",
+            "pass a complete report written by trueness",
+            argument="path",
+            file=name,
+        )
     return text[start + len(_BEGIN) : end]
 
 
@@ -116,5 +125,5 @@ def _pair(
 
 
 def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:
-    """The tables of a report, as `load_all` gives those of a file: by the measure, then by confidence."""
+    """The tables of a report, in the order of `load_all`: by variation, then by confidence."""
     return read(path, variation).tables

@@ -1,22 +1,22 @@
-"""An assessment in a notebook: the verdict, the numbers and the main diagram, without scripts."""
+"""An assessment in a notebook: the verdict, the metrics and the reliability diagram, without scripts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trueness.plots.readings import in_words, reliability, rows_text
-from trueness.report._figures import reliability_chart
-from trueness.report._markup import Markup, tag
+from trueness._markup import Markup, tag
+from trueness._printing import rows_text
+from trueness.plots.reliability import VCE
+from trueness.report._figures import drawable
 from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
 from trueness.report._page import read_part
-from trueness.report._pictures import Drawn
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
 
 
 def fragment(result: Assessment) -> str:
-    """HTML to be shown among other things: all its rules are kept to itself, and there is no id that could clash."""
+    """HTML for a notebook cell: its CSS rules apply to it alone, and it has no ids that could clash."""
     verdict = result.verdict
     heads, lines = number_table(result)
     table = tag(
@@ -30,13 +30,13 @@ def fragment(result: Assessment) -> str:
     spec = result.table.spec
     facts = (
         f"{rows_text(result.n_rows)}, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
-        f"{in_words(spec.variation.name)}; seed {result.seed}"
+        f"{spec.variation.display_name}; seed {result.seed}"
     )
     note = f". {UCE_NOTE}" if result.uce is not None else None
     cautions = (
         tag("ul", [tag("li", str(caution)) for caution in result.warnings]) if result.warnings else None
     )
-    picture = reliability_chart(reliability(Drawn.of(result).by_variation))
+    picture = VCE.svg(VCE.data(drawable(result)[0]))
     style = read_part("chart.css") + read_part("notebook.css")
     return tag(
         "div",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from trueness import _printing
+from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, limit_of
 from trueness.inference.estimates import Estimate
-from trueness.plots.readings import in_words
-from trueness.report._figures import strip
-from trueness.report._markup import Markup, tag
+from trueness.report._strip import strip
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -27,13 +25,12 @@ def colour(verdict: Verdict) -> str:
 
 
 def sentence_of(verdict: Verdict) -> str:
-    """The sentence of a verdict, with a capital, a full stop and real minus signs."""
-    text = verdict.sentence
-    return re.sub(r"(?<![\w.])-(?=\d)", "−", f"{text[0].upper()}{text[1:]}.")
+    """The sentence of a verdict, with a capital, a full stop and typographic minus signs."""
+    return f"{_printing.capitalised(verdict.sentence)}.".replace(" -", " −").replace("[-", "[−")
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
-    """A number in text, with a real minus."""
+    """A number in text, with a typographic minus sign."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -42,24 +39,24 @@ def number(value: float, sign: bool = False, digits: int = 4) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value in a column, with narrow spaces that do not break."""
+    """A p-value in a column, with narrow no-break spaces."""
     words = _printing.p_text(p)
     return "–" if words == "-" else words.replace("<", "<\u202f").replace(">", ">\u202f")
 
 
 def p_is(p: float) -> str:
-    """A p-value in a sentence, in one piece."""
+    """A p-value in a sentence, with no-break spaces."""
     words = p_text(p)
     return f"p\u00a0{words}" if words[0] in "<>" else f"p\u00a0=\u00a0{words}"
 
 
 def cards(result: Assessment) -> Markup:
     """A card for each metric: the debiased value, its interval, the noise floor, and its meaning."""
-    measure = in_words(result.table.spec.variation.name)
+    measure = result.table.spec.variation.display_name
     made = [
         _card(metric, estimate, measure, result.level)
         for metric, estimate in estimates_of(result)
-        if metric.key != "rce_w1"  # in the table of all numbers; beside RCE it would say the same twice
+        if metric.is_headline  # the others are in the table of all numbers
     ]
     if result.uce is not None:
         made.append(_uce_card(result))
@@ -73,7 +70,7 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
-        tag("h3", _capital(metric.label), " ", tag("small", metric.long_name)),
+        tag("h3", _printing.capitalised(metric.label), " ", tag("small", metric.long_name)),
         tag(
             "p",
             tag("strong", number(e.debiased, signed), class_="big"),
@@ -83,18 +80,16 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
         tag(
             "p",
             tag(
-                "span", "beyond noise" if beyond else "within noise", class_="chip yes" if beyond else "chip"
+                "span",
+                "own test: beyond noise" if beyond else "own test: within noise",
+                class_="chip yes" if beyond else "chip",
             ),
             f" debiased; plug-in {number(e.value, signed)}, noise floor {number(e.noise_floor, signed)}, "
-            f"{'centred ' if metric.centred else ''}{p_is(p)}",
+            f"uncorrected {'centred ' if metric.centred else ''}{p_is(p)}",
             class_="detail",
         ),
         tag("p", metric.meaning.format(measure=measure)),
     )
-
-
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
 
 
 def _uce_card(result: Assessment) -> Markup:
@@ -106,7 +101,7 @@ def _uce_card(result: Assessment) -> Markup:
         tag("p", tag("strong", number(uce.value), class_="big")),
         tag(
             "p",
-            f"plug-in; a calibrated model would get {number(uce.calibrated_value)}, {p_is(uce.p_value)}",
+            f"plug-in; {number(uce.calibrated_value)} for a calibrated model, {p_is(uce.p_value)}",
             class_="detail",
         ),
         tag(
@@ -121,7 +116,7 @@ def _log_score_card(result: Assessment) -> Markup:
     z = result.log_score_z
     details = [p_is(z.p_value)] if not math.isnan(z.value) else []
     if z.drawn_p_value > max(z.p_value, 0.001):
-        details.append(f"by draws {p_is(z.drawn_p_value)}")
+        details.append(f"by simulation {p_is(z.drawn_p_value)}")
     return tag(
         "li",
         tag("h3", "Log-score Z ", tag("small", "needs no bins")),
@@ -149,17 +144,17 @@ def _scores_card(result: Assessment) -> Markup:
         ),
         tag(
             "p",
-            "They judge calibration and discrimination together: compare them before and after a recalibration to see "
-            "what it costs. The Brier score is summed over classes (0 to 2).",
+            "They measure calibration and discrimination together: compare them before and after a recalibration to "
+            "see what it costs. The Brier score is summed over classes (0 to 2).",
         ),
     )
 
 
-UCE_NOTE = "* What a calibrated model would get: UCE does not fall to 0."
+UCE_NOTE = "* The value of a calibrated model: UCE does not fall to 0."
 
 
 def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
-    """Everything, as heads and lines of a table."""
+    """All numbers, as heads and lines of a table."""
     heads = [
         "metric",
         "plug-in",
@@ -171,7 +166,7 @@ def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     ]
     lines: list[list[Any]] = [
         [
-            _capital(metric.label),
+            _printing.capitalised(metric.label),
             number(e.value, metric.signed),
             number(e.noise_floor, metric.signed),
             p_text(e.p_value),

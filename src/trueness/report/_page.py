@@ -1,24 +1,26 @@
-"""The page: the verdict first, then the numbers, what limits them, the pictures, and everything else to look up."""
+"""The page: the verdict, the metrics, their limitations, the pictures, and the tables to look things up."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trueness._markup import Markup, name_of, tag
+from trueness._printing import capitalised, count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
-from trueness.plots.forest import of_groups
-from trueness.plots.readings import count_text, in_words, rows_text
+from trueness.plots import PICTURES, Picture
+from trueness.plots.picture import BINS, GROUPS
 from trueness.report._embedded import embedded
-from trueness.report._forest_figure import forest_chart
-from trueness.report._made import again, call_of
-from trueness.report._markup import Markup, name_of, tag
+from trueness.report._figures import drawable, figures_by_section
+from trueness.report._html_table import table_of
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
@@ -29,13 +31,10 @@ from trueness.report._numbers import (
     p_text,
     sentence_of,
 )
-from trueness.report._pictures import Drawn, figure, pictures, rank_pictures
-from trueness.report._tables import table_of
+from trueness.report._provenance import assess_call, code_from_report
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
-
-MOST_GROUPS_DRAWN = 30
 
 
 def page(
@@ -44,12 +43,13 @@ def page(
     title: str | None = None,
     made_by: str | None = None,
     file_name: str = "report.html",
+    pictures: Iterable[Picture[Any]] = PICTURES,
 ) -> str:
-    """The whole file."""
+    """The entire file."""
     data, with_groups = embedded(result)
     heading = title or "Calibration report"
     style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
-    drawn = Drawn.of(result)
+    shown, note = drawable(result)
     body = [
         _header(result, heading),
         tag(
@@ -57,15 +57,17 @@ def page(
             _verdict(result),
             tag("section", tag("h2", "The numbers"), cards(result), _key()),
             _limits(result),
-            pictures(drawn),
-            rank_pictures(drawn),
-            _groups(result),
-            _bins(drawn),
+            _pictures(shown, note, pictures),
+            _bins(shown),
             _all_numbers(result),
-            _making(result, made_by, file_name, with_groups),
+            _provenance(result, made_by, file_name, with_groups),
         ),
         tag(
-            "footer", tag("p", f"Written by trueness {__version__}. This file is complete: it loads nothing.")
+            "footer",
+            tag(
+                "p",
+                f"Written by trueness {__version__}. This file is self-contained: it loads nothing from the network.",
+            ),
         ),
     ]
     head = [
@@ -94,7 +96,7 @@ def read_part(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded or sent, and nothing run but the script of this file, known by its hash."""
+    """The content security policy: nothing is loaded or sent, and only the script of this file runs, by its hash."""
 
     def hashed(text: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
@@ -111,7 +113,7 @@ def _header(result: Assessment, heading: str) -> Markup:
         rows_text(result.n_rows),
         f"{table.n_classes} classes",
         bins_of(result),
-        f"{result.resamples} draws",
+        f"{result.resamples} resamples",
         f"seed {result.seed}",
     ]
     if result.n_clusters is not None:
@@ -132,11 +134,13 @@ def _verdict(result: Assessment) -> Markup:
 
 
 def _key() -> Markup:
-    """What the strips on the cards show."""
+    """How to read the cards."""
     return tag(
         "p",
-        "Large figures of VCE, net gap, ECE and RCE are debiased values, with their interval. On the line below each, "
-        "the dot is the value, the bar its interval, the upright stroke the noise floor, and the dashed one 0.",
+        "On a card with a line, the large figure is the debiased value, with its interval. On the line, the dot is the "
+        "value, the bar its interval, the solid stroke the noise floor, and the dashed stroke 0. The label below it is "
+        "the result of that metric's own test, not corrected for the number of metrics; the verdict combines all "
+        "tests.",
         class_="detail",
     )
 
@@ -145,21 +149,30 @@ def _limits(result: Assessment) -> Markup | None:
     if not result.warnings:
         return None
     items = [
-        tag("li", tag("strong", _sentence(it.message)), " ", _sentence(it.remedy)) for it in result.warnings
+        tag("li", tag("strong", f"{capitalised(it.message)}."), f" {capitalised(it.remedy)}.")
+        for it in result.warnings
     ]
-    return tag("section", tag("h2", "What limits this"), tag("ul", items, class_="limits"))
+    return tag("section", tag("h2", "Limitations"), tag("ul", items, class_="limits"))
 
 
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+def _pictures(result: Assessment, note: str | None, pictures: Iterable[Picture[Any]]) -> list[Markup]:
+    """A section for each heading of the pictures, in their order; that of the groups always, for its table."""
+    figures = figures_by_section(result, pictures)
+    sections = []
+    for heading in dict.fromkeys([*figures, *([GROUPS] if result.groups else [])]):
+        before, after = _groups(result) if heading == GROUPS else ([], None)
+        if heading == BINS and note:
+            before = [tag("p", note, class_="detail")]
+        grid = tag("div", figures[heading], class_="figures") if heading in figures else None
+        sections.append(tag("section", tag("h2", heading), before, grid, after))
+    return sections
 
 
-def _bins(drawn: Drawn) -> Markup:
-    it = drawn.by_variation
-    table, noise = it.table, it.vce.bins
+def _bins(result: Assessment) -> Markup:
+    table, noise = result.table, result.vce.bins
     lines: list[list[Any]] = []
     for m in np.flatnonzero(table.row_count):
-        gap = float(it.net.centred_gap[m])
+        gap = float(result.net.centred_gap[m])
         outside = not noise.low[m] - 1e-12 <= noise.observed[m] <= noise.high[m] + 1e-12
         lines.append(
             [
@@ -170,53 +183,49 @@ def _bins(drawn: Drawn) -> Markup:
                 number(float(table.observed_variation[m])),
                 f"{number(float(noise.low[m]))} to {number(float(noise.high[m]))}",
                 number(gap, sign=True),
-                ("over" if gap > 0 else "under") if outside else "",
+                ("over-confident" if gap > 0 else "under-confident") if outside else "",
             ]
         )
+    measure = table.spec.variation.display_name
     heads = [
         "bin",
-        "V",
+        measure,
         "rows",
         "predicted",
         "observed",
         "observed if calibrated",
         "centred gap",
-        "beyond noise",
+        "outside noise",
     ]
     empty = table.n_bins - len(lines)
     note = (
-        tag("p", f"{empty} of {table.n_bins} bins hold no rows and are not listed.", class_="detail")
+        tag("p", f"{empty} of {table.n_bins} bins have no rows and are not listed.", class_="detail")
         if empty
         else None
     )
-    name = f"Bins of {in_words(table.spec.variation.name)}"
-    return tag("section", tag("h2", "All bins"), table_of(name, heads, lines), note)
+    return tag("section", tag("h2", "All bins"), table_of(f"Bins of {measure}", heads, lines), note)
 
 
-def _groups(result: Assessment) -> Markup | None:
-    if not result.groups:
-        return None
+def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
+    """The text above the picture of the groups, and the table of all groups below it."""
     assessed = [group for group in result.groups if group.assessment is not None]
-    parts: list[Any] = [tag("h2", "Groups")]
+    parts = []
     if assessed:
         limit = limit_of(result.level)
         found = sum(group.adjusted_p_value <= limit for group in assessed)
-        forest = of_groups(result, "net", MOST_GROUPS_DRAWN)
-        few = f" The {len(forest.lines)} that stand out most of {len(assessed)}." if forest.n_left_out else ""
         parts.append(
             tag(
                 "p",
-                f"{found} of {len(assessed)} groups are miscalibrated at the level {limit:.2g}, p-values corrected for "
-                "their number (Benjamini and Hochberg).",
+                f"{found} of {len(assessed)} groups are miscalibrated at significance level {limit:.2g}; the p-values "
+                "are corrected for the number of groups (Benjamini and Hochberg).",
             )
         )
-        caption = [tag("strong", "Net gap of the groups. "), f"Above 0 over-confident; grey: all rows.{few}"]
-        parts.append(figure(forest_chart(forest), caption, wide="Picture of the groups"))
     left_out = len(result.groups) - len(assessed)
     if left_out:
         parts.append(
             tag(
-                "p", f"{left_out} of {len(result.groups)} groups were not assessed: the last column says why."
+                "p",
+                f"{left_out} of {len(result.groups)} groups were not assessed; the last column gives the reason.",
             )
         )
     ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
@@ -233,7 +242,7 @@ def _groups(result: Assessment) -> Markup | None:
     table = table_of(
         "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
     )
-    return tag("section", parts, table)
+    return parts, table
 
 
 def _last_if_nan(p: float) -> float:
@@ -262,16 +271,16 @@ def _group(group: Any) -> list[Any]:
         f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
         p_text(group.p_value),
         p_text(group.adjusted_p_value),
-        it.verdict.headline if group.flagged else "No evidence after the correction",
+        it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",
     ]
 
 
 def _all_numbers(result: Assessment) -> Markup:
     star = UCE_NOTE if result.uce is not None else ""
     words = (
-        "Plug-in is the value as defined, the noise floor its mean if the model were calibrated. p compares the two; "
-        "centred p does so bin by bin and reveals over-confidence with many classes too. Debiased is an estimate of "
-        "the value with unlimited data. The verdict rests on all tests together (Cauchy combination): "
+        "Plug-in: the value by its definition. Noise floor: its mean for a calibrated model at this sample size. p "
+        "compares the two; centred p compares them bin by bin, which also detects over-confidence with many classes. "
+        "Debiased: the value expected with unlimited data. The verdict combines all tests (Cauchy combination): "
         f"{p_is(result.p_value)}. {star}"
     )
     return tag(
@@ -282,29 +291,31 @@ def _all_numbers(result: Assessment) -> Markup:
     )
 
 
-def _making(result: Assessment, made_by: str | None, file_name: str, with_groups: bool) -> Markup:
-    told = "This report was made by" if made_by else "The call that gives these numbers for the same rows"
+def _provenance(result: Assessment, made_by: str | None, file_name: str, with_groups: bool) -> Markup:
+    intro = "This report was made by" if made_by else "This call gives the same numbers for the same rows"
     parts: list[Any] = [
         tag("h2", "How this was made"),
-        tag("p", f"{told}:"),
-        tag("pre", tag("code", made_by or call_of(result)), tabindex="0"),
+        tag("p", f"{intro}:"),
+        tag("pre", tag("code", made_by or assess_call(result)), tabindex="0"),
     ]
     if result.n_clusters is None:
         parts += [
-            tag("p", "The table is in this file, exact to the last bit. The same numbers from it alone:"),
-            tag("pre", tag("code", again(result, file_name, with_groups)), tabindex="0"),
+            tag(
+                "p",
+                "The table is in this file, exact to the last bit. This code reproduces the numbers from it:",
+            ),
+            tag("pre", tag("code", code_from_report(result, file_name, with_groups)), tabindex="0"),
         ]
     else:
         parts.append(
             tag(
                 "p",
-                "The table is in this file, but not how its rows come in clusters: from it alone noise reads smaller.",
+                "The table is in this file, but the clusters of its rows are not: an assessment of the table alone "
+                "underestimates the noise.",
             )
         )
     if result.groups and not with_groups:
-        parts.append(
-            tag("p", "The tables of the groups would have made this file too large and are not in it.")
-        )
+        parts.append(tag("p", "The tables of the groups are not in this file: they would make it too large."))
     parts += [
         tag("h2", "How to cite"),
         tag(

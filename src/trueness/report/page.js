@@ -3,7 +3,7 @@
   var tip = document.createElement("div");
   tip.className = "tip";
   tip.hidden = true;
-  tip.setAttribute("aria-hidden", "true"); // the mark itself carries the same words
+  tip.setAttribute("aria-hidden", "true"); // the mark itself has the same text
   document.body.appendChild(tip);
 
   function show(mark, x, y) {
@@ -21,8 +21,8 @@
     show(mark, box.left + box.width / 2, box.top + box.height / 2);
   }
 
-  // Without this script a mark's <title> is its tooltip; with it, two of them would show.
-  function adopt(element) {
+  // Without this script the <title> of a mark is its tooltip; keeping it would show two.
+  function describe(element) {
     var title = element.querySelector("title");
     if (!title) { return; }
     element.setAttribute("aria-label", title.textContent);
@@ -32,8 +32,8 @@
     element.addEventListener("pointerleave", hide);
   }
 
-  // One stop of the tab key for each picture, and the arrow keys within it.
-  function steer(svg) {
+  // The tab key stops once at each picture; the arrow keys move within it.
+  function navigate(svg) {
     var marks = Array.prototype.slice.call(svg.querySelectorAll(".mark"));
     var columns = Number(svg.getAttribute("data-columns")) || 1;
     marks.forEach(function (mark, place) {
@@ -56,17 +56,17 @@
   }
 
   document.querySelectorAll(".chart").forEach(function (svg) {
-    svg.querySelectorAll(".mark, .aside").forEach(adopt);
-    steer(svg);
+    svg.querySelectorAll(".mark, .aside").forEach(describe);
+    navigate(svg);
   });
-  // A mark that gets the focus may be scrolled into sight: its words go with it. Under a mouse they would be wrong.
+  // Focus can scroll a mark into view: its tooltip moves along. One under the mouse would be wrong, and is hidden.
   window.addEventListener("scroll", function () {
     var mark = document.activeElement;
     if (tip.hidden) { return; }
     if (mark && mark.classList.contains("mark")) { showAt(mark); } else { hide(); }
   }, { passive: true, capture: true });
 
-  // Many groups are found by their names.
+  // A search field for many groups.
   var groups = document.getElementById("groups");
   if (groups && groups.tBodies[0].rows.length > 20) {
     var search = document.createElement("input");

@@ -27,7 +27,7 @@ from trueness.rows import Rows, sum_tolerance
 from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import FUSED_MEASURES, thread_count
+from trueness.tabulation.engines import thread_count
 from trueness.variation import variations
 
 N_BINS = 10
@@ -93,7 +93,7 @@ def tabulate_cells(
     def add_up(spans: Iterable[tuple[int, int]]) -> list[list[CalibrationTable]]:
         tables = [[CalibrationTable.empty(spec) for spec in of_cell] for of_cell in specs]
         for index, number in spans:
-            drawn = streams[index].labelled(number, pilots[index].predictions(number))
+            drawn = streams[index].with_labels(number, pilots[index].predictions(number))
             parts = tables_of(Rows.of(*drawn), specs[index], engine)
             tables[index] = [total + part for total, part in zip(tables[index], parts, strict=True)]
             tick(len(drawn.y_true))
@@ -113,8 +113,8 @@ def tabulate_cells(
 
 def tables_of(rows: Rows, specs: Sequence[TableSpec], engine: str) -> list[CalibrationTable]:
     """One table for each spec, in one pass; measures that are not compiled are left to the portable engine."""
-    compiled = [spec for spec in specs if spec.variation.name in FUSED_MEASURES]
-    others = [spec for spec in specs if spec.variation.name not in FUSED_MEASURES]
+    compiled = [spec for spec in specs if spec.variation.kernel]
+    others = [spec for spec in specs if not spec.variation.kernel]
     tables = tabulate_rows(rows, compiled, engine, n_threads=1) if compiled else []
     tables += tabulate_rows(rows, others, "portable", n_threads=1) if others else []
     by_spec = {id(spec): table for spec, table in zip([*compiled, *others], tables, strict=True)}
@@ -170,7 +170,7 @@ class Pilot:
     def __init__(self, streams: Streams, measures: Sequence[str], engine: str, kept_bytes: int) -> None:
         self.streams, self.measures = streams, [variations[name] for name in measures]
         self.values = np.empty((len(measures), min(streams.n_rows, PILOT_ROWS)))
-        self.compiled = [engine == "fused" and name in FUSED_MEASURES for name in measures]
+        self.compiled = [engine == "fused" and measure.kernel is not None for measure in self.measures]
         self.cells: list[Any] = [0] * len(measures)
         self.fitted = [Edges(variation.range_for(len(streams.alpha))) for variation in self.measures]
         self.lock, self.kept = Lock(), dict[int, FloatArray]()
@@ -214,9 +214,7 @@ class Pilot:
             from trueness.tabulation import fused
 
             return fused.edges_of_measured(values, self.cells[line], variation, n_classes, bins)
-        nth = bins.nth(len(values))
-        values.partition(nth)
-        return bins.edges_at(values[nth], *variation.range_for(n_classes))
+        return bins.edges_at(bins.right_ends(values), *variation.range_for(n_classes))
 
 
 def ordered_predictions(y_prob: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Rows of predictions and labels, validated once: the containers they come in, their labels, classes and groups."""
+"""Rows of predictions and labels: how they are read from what a user passed, and which of them are bad."""
 
 from trueness.rows._rows import (
     BLOCK_VALUES,
@@ -9,5 +9,27 @@ from trueness.rows._rows import (
     sum_rounding,
     sum_tolerance,
 )
+from trueness.rows.row_checks import (
+    RowCode,
+    count_codes,
+    refusal_of_row,
+    refuse_bad_rows,
+    row_codes,
+    row_sums,
+)
 
-__all__ = ["BLOCK_VALUES", "MAX_BLOCK_ROWS", "SUM_TOLERANCE", "Form", "Rows", "sum_rounding", "sum_tolerance"]
+__all__ = [
+    "BLOCK_VALUES",
+    "MAX_BLOCK_ROWS",
+    "SUM_TOLERANCE",
+    "Form",
+    "RowCode",
+    "Rows",
+    "count_codes",
+    "refusal_of_row",
+    "refuse_bad_rows",
+    "row_codes",
+    "row_sums",
+    "sum_rounding",
+    "sum_tolerance",
+]

@@ -1,8 +1,8 @@
-"""Which column of probabilities belongs to which class: one rule for files, data frames, Dask and Spark.
+"""Which column of probabilities belongs to which class, in files, data frames, Dask and Spark.
 
-1. Columns whose endings are all whole numbers are taken by number (p_2 before p_10), others in the order they have.
+1. Columns whose endings are all whole numbers are ordered by number (p_2 before p_10), others keep their order.
 2. Class names that are exactly the endings of the columns, or exactly their names, are matched to them by name.
-3. Class names of which only some match are refused. Those of which none matches count the columns in their order.
+3. Class names of which only some match are refused. If none matches, they name the columns in their order.
 4. Further files, batches and models are matched to the first one by name in the same way.
 """
 
@@ -12,25 +12,19 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from trueness.refusals import InvalidValueError
+
 PROB_PREFIXES = ("p_", "prob_", "probs_", "proba_", "y_prob_", "probability_")
 
 COLUMNS, INDEX = "columns", "index"
-"""What `classes` may be instead of a list: labels are the endings of the columns, or count the columns from 0."""
+"""Values of `classes` other than a list: labels are the endings of the columns, or count the columns from 0."""
 
 BOOLEANS: dict[Hashable, int] = {"false": 0, "False": 0, "FALSE": 0, "true": 1, "True": 1, "TRUE": 1}
-"""Labels that are true or false mean class 1 or 0, however software writes them."""
+"""The class of labels that are true or false, in the spellings that software uses."""
 
 SHOWN_CLASSES, SHOWN_ENDS = 20, 3
 
 _SEPARATORS = "_-.:/ "
-
-
-class ColumnError(ValueError):
-    """Columns and classes that do not fit together, and what to do about it."""
-
-    def __init__(self, cause: str, remedy: str) -> None:
-        super().__init__(f"{cause}; {remedy}")
-        self.cause, self.remedy = cause, remedy
 
 
 class Columns(NamedTuple):
@@ -38,15 +32,15 @@ class Columns(NamedTuple):
 
     names: tuple[str, ...]
     endings: tuple[str, ...]
-    """The names without what they have in common, such as "cat" of p_cat and p_dog."""
+    """The names without their common parts, such as "cat" and "dog" of p_cat and p_dog."""
 
-    def taken(self, places: Sequence[int]) -> Columns:
+    def take(self, places: Sequence[int]) -> Columns:
         """The columns in another order."""
         return Columns(tuple(self.names[i] for i in places), tuple(self.endings[i] for i in places))
 
     @property
     def numbers(self) -> list[int] | None:
-        """The endings as numbers, if all are different whole numbers, or true and false.
+        """The endings as numbers; None unless all are different whole numbers, or true and false.
 
         >>> columns_of(["p_10", "p_2"], "p*").numbers, columns_of(["p_low", "p_high"]).numbers
         ([10, 2], None)
@@ -59,14 +53,14 @@ class Columns(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The places of the columns by number, or as they are if they are not numbered."""
+        """The positions of the columns ordered by number, or as they are if they are not numbered."""
         numbers = self.numbers
         places = range(len(self.names))
         return tuple(places) if numbers is None else tuple(sorted(places, key=numbers.__getitem__))
 
 
 def columns_of(names: Sequence[str], pattern: str | None = None) -> Columns:
-    """Columns with their endings: what the star of a pattern stands for, or the names without their common parts.
+    """Columns with their endings: the text matched by the star of a pattern, or the names without their common parts.
 
     >>> columns_of(["p_cat", "p_dog"]).endings, columns_of(["a2_x", "a10_x"], "a*_x").endings
     (('cat', 'dog'), ('2', '10'))
@@ -88,7 +82,7 @@ def columns_of(names: Sequence[str], pattern: str | None = None) -> Columns:
 
 
 def _shared_beginning(names: Sequence[str]) -> int:
-    """How many letters all names begin with, up to a separator or to numbers."""
+    """The length of the common beginning of all names, up to a separator or to numbers."""
     if len(names) < 2:
         return 0
     shared = _shared_letters(names).rstrip("0123456789")
@@ -98,12 +92,12 @@ def _shared_beginning(names: Sequence[str]) -> int:
 
 
 def _whole_numbers(texts: Sequence[str]) -> list[int]:
-    """The numbers that the texts are; none unless all of them are."""
+    """The texts as numbers; empty unless all of them are whole numbers."""
     return [int(text) for text in texts] if all(re.fullmatch("[0-9]+", text) for text in texts) else []
 
 
 def _without_shared_letters(texts: Sequence[str]) -> list[str]:
-    """What is between the letters that all texts begin with and those that all end with; numbers stay whole."""
+    """The texts without their common beginning and end; numbers are not cut."""
     start = len(_shared_letters(texts).rstrip("0123456789"))
     rest = [text[start:][::-1] for text in texts]
     end = len(_shared_letters(rest).rstrip("0123456789"))
@@ -111,14 +105,14 @@ def _without_shared_letters(texts: Sequence[str]) -> list[str]:
 
 
 def _shared_letters(names: Sequence[str]) -> str:
-    """What all names begin with: what the first and the last in order do."""
+    """The common beginning of all names, which is that of the first and the last in order."""
     first, last = min(names), max(names)
     unlike = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
     return first[: next(unlike, len(first))]
 
 
-def matched(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int, ...] | None:
-    """For each wanted class the place of its column by name; None if no name matches, an error if only some do."""
+def match_names(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int, ...] | None:
+    """For each wanted class the position of its column; None if no name matches, a refusal if only some do."""
     for have in (columns.names, columns.endings):
         place_of = {_key(name): place for place, name in enumerate(have)}
         if len(wanted) == len(have) and {_key(name) for name in wanted} == set(place_of):
@@ -127,10 +121,15 @@ def matched(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int, ..
     if not any(name.strip().casefold() in loosely for name in wanted):
         return None
     unmatched = next((name for name in wanted if name not in {*columns.names, *columns.endings}), wanted[-1])
-    raise ColumnError(
-        f"{what} ({listed(wanted)}) and the columns here ({listed(columns.names)}) match only in part: "
-        f"{unmatched!r} is none of them",
+    raise InvalidValueError(
+        "unmatched-columns",
+        "{what!t} ({wanted}) and the columns here ({columns}) match only in part: {unmatched!r} is none of them",
         "name the same classes in both, or in none",
+        argument="classes",
+        what=what,
+        wanted=listed(wanted),
+        columns=listed(columns.names),
+        unmatched=unmatched,
     )
 
 
@@ -138,23 +137,27 @@ def _key(name: str) -> str:
     return name.lower() if name in BOOLEANS else name
 
 
-def matched_to(first: Columns, columns: Columns, what: str) -> tuple[int, ...] | None:
-    """For each column of the first file, batch or model the place of the same column here; None if no name matches."""
+def match_columns(first: Columns, columns: Columns, what: str) -> tuple[int, ...] | None:
+    """For each column of the first file, batch or model the position of its column here; None if no name matches."""
     if sorted(first.names) == sorted(columns.names):
         return tuple(columns.names.index(name) for name in first.names)
-    return matched(first.endings, columns, what)
+    return match_names(first.endings, columns, what)
 
 
 def label_names(columns: Columns) -> dict[Hashable, int]:
-    """What labels that are names mean: the ending or the whole name of a column."""
+    """Class index by name, for labels that are the ending or the whole name of a column."""
     index_of: dict[Hashable, int] = {}
     for names in (columns.endings, columns.names):
         for index, name in enumerate(names):
             if index_of.setdefault(name, index) != index:
-                raise ColumnError(
-                    f"the label {name!r} may mean the column {columns.names[index]!r} or "
-                    f"{columns.names[index_of[name]]!r}",
+                raise InvalidValueError(
+                    "ambiguous-columns",
+                    "the label {label!r} may mean the column {second!r} or {first!r}",
                     "list the classes in the order of the columns",
+                    argument="classes",
+                    label=name,
+                    second=columns.names[index],
+                    first=columns.names[index_of[name]],
                 )
     numbers = columns.numbers
     if numbers is None:
@@ -164,20 +167,24 @@ def label_names(columns: Columns) -> dict[Hashable, int]:
 
 
 def require_index(columns: Columns) -> None:
-    """Refuse columns p_1 … p_C beside labels that are numbers: label 1 may mean the first or the second of them."""
+    """Refuse columns p_1 … p_C with labels that are numbers: label 1 may mean the first or the second of them."""
     numbers = columns.numbers
     if numbers is None or numbers == list(range(len(numbers))):
         return
     first, last = columns.endings[0], columns.endings[-1]
-    raise ColumnError(
-        f"labels are numbers and the columns end in {first} to {last}, so that label 1 may mean two columns",
-        f"pass classes='columns' if label {first} means the column that ends in {first}, or classes='index' if "
-        "labels count the columns from 0",
+    raise InvalidValueError(
+        "ambiguous-columns",
+        "labels are numbers and the columns end in {first} to {last}, so that label 1 may mean two columns",
+        "pass {classes_columns} if label {first} means the column that ends in {first}, or {classes_index} if labels "
+        "count the columns from 0",
+        argument="classes",
+        first=first,
+        last=last,
     )
 
 
 class Arrangement(NamedTuple):
-    """Columns put in the order of the classes, and what labels mean."""
+    """The order of the columns by class, and the classes that labels stand for."""
 
     places: tuple[int, ...]
     index_of: dict[Hashable, int] | None
@@ -187,33 +194,33 @@ class Arrangement(NamedTuple):
 def arrange(
     columns: Columns, classes: Any, *, names_as_labels: bool, listed_in_order: bool, first: Columns | None
 ) -> Arrangement:
-    """The columns, which come in the order of rule 1, in the order of the classes.
+    """The columns (in the order of rule 1) in the order of the classes.
 
-    `classes` is a list of names, "columns", "index" or None. `listed_in_order` says that the user named the columns one
-    by one, so that labels which are numbers count them. `first` are the columns that others are matched to.
+    `classes` is a list of names, "columns", "index" or None. With `listed_in_order` the user named the columns one by
+    one, so that labels which are numbers count them. `first` are the columns to which others are matched.
     """
     named = isinstance(classes, Sequence) and not isinstance(classes, str)
-    places = matched([text_of(name) for name in classes], columns, "classes") if named else None
+    places = match_names([text_of(name) for name in classes], columns, "classes") if named else None
     if places is None and first is not None:
-        places = matched_to(first, columns, "columns seen before")
+        places = match_columns(first, columns, "columns seen before")
     if places is None:
         places = tuple(range(len(columns.names)))
     if named:
         return Arrangement(places, {name: index for index, name in enumerate(classes)})
     if classes == COLUMNS or (classes is None and names_as_labels):
-        return Arrangement(places, label_names(columns.taken(places)))
+        return Arrangement(places, label_names(columns.take(places)))
     if classes is None and not listed_in_order:
-        require_index(columns.taken(places))
+        require_index(columns.take(places))
     return Arrangement(places, None)
 
 
 def text_of(name: Any) -> str:
-    """A class's name as text: 7.0 is 7."""
+    """The name of a class as text: 7.0 is "7"."""
     return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 
 def mapping(names: Sequence[str], classes: Sequence[str] | None = None) -> str:
-    """Which class is read from which column, in a line; of many classes the ends.
+    """The column of each class, on one line; of many classes the first and the last few.
 
     >>> mapping(["p_low", "p_high"]), mapping(["p 1", "p 2"], ["a", "b"])
     ('0=p_low 1=p_high', "a='p 1' b='p 2'")
@@ -230,10 +237,10 @@ def _plain(name: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """The first few names."""
+    """The first few names, quoted."""
     return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
 
 
 def by_text(index_of: Mapping[Hashable, int]) -> dict[str, int]:
-    """The same names as text, as files have them."""
+    """The same mapping with names as text, as in files."""
     return {text_of(name): index for name, index in index_of.items()}

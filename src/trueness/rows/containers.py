@@ -1,7 +1,7 @@
-"""What people bring (arrays, lists, data frames, tensors) as NumPy arrays, without copying where that can be.
+"""Arrays, lists, data frames and tensors as NumPy arrays, without copying where possible.
 
-Nothing here judges values: that is the border's work. Libraries are never imported to look at their own objects;
-narwhals speaks for the data frames and DLPack for the tensors.
+Of the values only missing ones are refused here; `trueness.rows.row_checks` checks the others. No library is imported
+to read its own objects: data frames are read through narwhals, tensors through DLPack.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trueness.refusals import InvalidTypeError, InvalidValueError
 
 _BFLOAT16_EPS = 2.0**-7
 
@@ -27,34 +29,34 @@ class Contents:
     data: NDArray[Any] | None
     columns: tuple[NDArray[Any], ...] | None = None
     names: tuple[str, ...] | None = None
-    """Of the columns of a data frame; None if they have none, or are only numbered from 0."""
+    """Names of the columns of a data frame; None if they have none, or are only numbered from 0."""
     eps: float = float(np.finfo(np.float64).eps)
     index: Any = None
-    """The row labels of a pandas object, unless they only count the rows from 0."""
+    """The row labels of a pandas object; None if they only count the rows from 0."""
 
     @classmethod
     def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> Contents:
-        """Columns that are arrays already, as the readers of files have them."""
+        """Columns that are arrays, as readers of files return them."""
         counted = names is None or list(names) == [str(place) for place in range(len(columns))]
         own = None if names is None or counted else tuple(names)
         return cls(None, tuple(columns), own, max(_eps(column.dtype) for column in columns))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows, and columns if there are any."""
+        """The number of rows and, unless one-dimensional, of columns."""
         if self.columns is not None:
             return (len(self.columns[0]) if self.columns else 0, len(self.columns))
         assert self.data is not None
         return self.data.shape
 
-    def taken(self, which: NDArray[np.intp] | slice) -> Contents:
-        """Some of the rows, in the order named."""
+    def take(self, which: NDArray[np.intp] | slice) -> Contents:
+        """Some of the rows, in the given order."""
         if self.columns is not None:
             return replace(self, columns=tuple(column[which] for column in self.columns))
         assert self.data is not None
         return replace(self, data=self.data[which])
 
-    def arranged(self, places: Sequence[int]) -> Contents:
+    def reorder(self, places: Sequence[int]) -> Contents:
         """The columns of a data frame in another order."""
         columns, names = self.columns or (), self.names or ()
         return replace(self, columns=tuple(columns[i] for i in places), names=tuple(names[i] for i in places))
@@ -77,7 +79,7 @@ class Contents:
 
 
 def contents_of(value: Any, argument: str) -> Contents:
-    """The arrays inside `value`; a TypeError or ValueError that names the argument if it cannot be read."""
+    """The arrays inside `value`; a refusal that names the argument if it cannot be read."""
     if isinstance(value, np.ndarray):
         return _from_numpy(value, argument)
     if isinstance(value, Contents):
@@ -85,21 +87,31 @@ def contents_of(value: Any, argument: str) -> Contents:
     if isinstance(value, (list, tuple)):
         return _from_sequence(value, argument)
     if value is None or isinstance(value, (str, bytes, dict)):
-        raise TypeError(f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}")
+        raise _not_an_array(value, argument)
     return _from_frame(value, argument) or _from_tensor(value, argument) or _from_array_like(value, argument)
+
+
+def _not_an_array(value: Any, argument: str) -> InvalidTypeError:
+    return InvalidTypeError(
+        "wrong-type",
+        "{argument} must be an array, a data frame or a tensor, got {type}",
+        "collect() it first" if hasattr(value, "collect") else "",
+        argument=argument,
+        type=type(value).__name__,
+    )
 
 
 def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
     mask = getattr(value, "mask", None)  # np.ma.MaskedArray, without importing np.ma
-    if mask is not None and np.any(mask):
-        _refuse_missing(np.broadcast_to(mask, value.shape), argument, "masked")
+    if mask is not None:
+        refuse_missing(np.broadcast_to(mask, value.shape), argument, "masked")
     return Contents(np.asarray(value), eps=_eps(value.dtype))
 
 
 @cache
 def _eps(dtype: np.dtype[Any]) -> float:
-    """The spacing of the dtype's numbers at 1: how exactly the caller could have meant a value."""
-    if dtype.name == "bfloat16":  # registered by ml_dtypes, which finfo does not know
+    """The spacing of the dtype's numbers at 1: the precision of a value that came in it."""
+    if dtype.name == "bfloat16":  # registered by ml_dtypes; finfo does not support it
         return _BFLOAT16_EPS
     return float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
 
@@ -109,25 +121,28 @@ def _from_sequence(value: Any, argument: str) -> Contents:
     try:
         array = np.asarray(value, dtype=_dtype_for(value))
     except (ValueError, TypeError, RuntimeError) as error:
-        raise ValueError(f"{argument} is not a rectangular array of numbers: {error}") from error
+        raise InvalidValueError(
+            "wrong-shape",
+            "{argument} is not a rectangular array of numbers: {reason}",
+            argument=argument,
+            reason=str(error),
+        ) from error
     return _from_numpy(array, argument)
 
 
 def _refuse_masked_inside(value: Sequence[Any], argument: str) -> None:
-    """Refuse masked values inside a list: NumPy would take what is behind the mask."""
+    """Refuse masked values inside a list, whose masks NumPy would ignore."""
     if not _may_be_masked(value):
         return
     for row, item in enumerate(value):
         parts = item if isinstance(item, (list, tuple)) and _may_be_masked(item) else [item]
         for part in parts:
             if isinstance(part, np.ndarray) and np.any(getattr(part, "mask", False)):
-                raise ValueError(
-                    f"{argument} has a masked value in row {row}; fill or leave out such rows first"
-                )
+                raise _missing_value(argument, row, "masked")
 
 
 def _may_be_masked(value: Sequence[Any]) -> bool:
-    """Whether an array of a kind of its own is among the items, or in one of them; by types alone, which is fast."""
+    """Whether a subclass of ndarray is among the types of the items, or of the items inside them."""
     kinds = set(map(type, value))
     for item in value if kinds & {list, tuple} else ():
         if isinstance(item, (list, tuple)):
@@ -136,12 +151,12 @@ def _may_be_masked(value: Sequence[Any]) -> bool:
 
 
 def _dtype_for(value: Any) -> type[object] | None:
-    """Names stay Python strings: NumPy's own text would give each of them the width of the longest."""
+    """object for names, which NumPy's own strings would pad to the width of the longest; else None."""
     return object if value and isinstance(value[0], str) and all(isinstance(v, str) for v in value) else None
 
 
 def _from_frame(value: Any, argument: str) -> Contents | None:
-    """pandas, polars, pyarrow and whatever else narwhals knows; None for anything else."""
+    """The columns of pandas, Polars, PyArrow and whatever else narwhals supports; None for anything else."""
     import narwhals.stable.v1 as nw
 
     if nw.dependencies.is_into_series(value):
@@ -155,11 +170,23 @@ def _from_frame(value: Any, argument: str) -> Contents | None:
         names = tuple(str(name) for name in frame.columns)
     except nw.exceptions.NarwhalsError as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"{argument} is a data frame that cannot be read: {reason}") from error
-    columns = tuple(_column(series, f"{argument}, column {series.name!r}") for series in frame.iter_columns())
+        raise InvalidValueError(
+            "unreadable",
+            "{argument} is a data frame that cannot be read: {reason}",
+            argument=argument,
+            reason=reason,
+        ) from error
+    columns = tuple(_column(series, column_name(series.name, argument)) for series in frame.iter_columns())
     if not columns:
-        raise ValueError(f"{argument} is a data frame without columns")
+        raise InvalidValueError(
+            "wrong-shape", "{argument} is a data frame without columns", argument=argument
+        )
     return replace(Contents.of_columns(columns, names), index=_own_index(nw.maybe_get_index(frame)))
+
+
+def column_name(column: str, argument: str) -> str:
+    """How messages name a column of a data frame."""
+    return f"column {column!r} of {argument}"
 
 
 def _own_index(index: Any) -> Any:
@@ -171,27 +198,50 @@ def _own_index(index: Any) -> Any:
 
 
 def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) -> None:
-    """Refuse pandas objects whose row labels differ: whether position or label is meant must not be guessed."""
+    """Refuse pandas objects whose row labels differ: rows may belong together by position or by label."""
     if index is None or other_index is None or len(index) != len(other_index) or index.equals(other_index):
         return
     unlike = (row for row, (a, b) in enumerate(zip(index, other_index, strict=True)) if a != b)
     row = next(unlike, 0)
-    raise ValueError(
-        f"{argument} and {other} have different indexes ({index[row]!r} and {other_index[row]!r} in row {row}); "
-        f"align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
-        "together by position"
+    raise InvalidValueError(
+        "different-indexes",
+        "{argument} and {other} have different indexes ({label!r} and {other_label!r} in row {row})",
+        "align them ({argument}.reindex({other}.index)), or call reset_index(drop=True) on both if rows belong "
+        "together by position",
+        argument=argument,
+        other=other,
+        row=row,
+        label=index[row],
+        other_label=other_index[row],
     )
 
 
 def _column(series: Any, argument: str) -> NDArray[Any]:
     if series.null_count():
-        _refuse_missing(series.is_null().to_numpy(), argument)
+        refuse_missing(series.is_null().to_numpy(), argument)
     return np.asarray(series.to_numpy())
 
 
-def _refuse_missing(missing: NDArray[Any], argument: str, kind: str = "missing") -> NoReturn:
-    row = int(np.argwhere(missing)[0][0])
-    raise ValueError(f"{argument} has a {kind} value in row {row}; fill or leave out such rows first")
+def refuse_missing(missing: NDArray[Any], argument: str, kind: str = "missing") -> None:
+    """Refuse the first row of a mask that is not all False."""
+    if np.any(missing):
+        raise _missing_value(argument, int(np.argwhere(missing)[0][0]), kind)
+
+
+def refuse_none(array: NDArray[Any], argument: str) -> None:
+    """Refuse the first row of an object array that holds None."""
+    refuse_missing(np.array([value is None for value in array.ravel()], bool).reshape(array.shape), argument)
+
+
+def _missing_value(argument: str, row: int, kind: str) -> InvalidValueError:
+    return InvalidValueError(
+        "missing-value",
+        "{argument} has a {kind} value{place}",
+        "fill or leave out such rows first",
+        argument=argument,
+        row=row,
+        kind=kind,
+    )
 
 
 def _from_tensor(value: Any, argument: str) -> Contents | None:
@@ -199,7 +249,7 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
     if not (hasattr(value, "__dlpack__") and hasattr(value, "dtype")):
         return None
     if hasattr(value, "detach"):
-        value = value.detach()  # a torch tensor that takes part in a graph does not hand out its memory
+        value = value.detach()  # a torch tensor that is part of a graph does not export its memory
     if hasattr(value, "resolve_neg"):
         value = value.resolve_conj().resolve_neg()  # torch may keep a sign as a mark beside the memory
     _require_host_memory(value, argument)
@@ -210,8 +260,8 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
     try:
         array = np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(
-            f"{argument} ({type(value).__name__}) cannot be read through DLPack: {error}"
+        raise _unreadable_tensor(
+            "{argument} ({type}) cannot be read through DLPack: {reason}", value, argument, error
         ) from error
     return Contents(array, eps=_eps(array.dtype) if eps is None else eps)
 
@@ -220,23 +270,29 @@ def _require_host_memory(value: Any, argument: str) -> None:
     try:
         kind = int(value.__dlpack_device__()[0])
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TypeError(
-            f"{argument} ({type(value).__name__}) has no memory that can be read: {error}"
+        raise _unreadable_tensor(
+            "{argument} ({type}) has no memory that can be read: {reason}", value, argument, error
         ) from error
     if kind not in _DLPACK_HOST_DEVICES:
         device = _DLPACK_DEVICE_NAMES.get(kind, f"DLPack kind {kind}")
-        raise TypeError(
-            f"{argument} lies on a device ({device}) and reading it means a copy to the host, which is not made "
-            f"silently: pass {argument}.cpu() (torch) or jax.device_get({argument}) (JAX)"
+        raise InvalidTypeError(
+            "device-memory",
+            "{argument} lies on a device ({device}) and reading it means a copy to the host, which is not made "
+            "silently: pass {argument}.cpu() (torch) or jax.device_get({argument}) (JAX)",
+            argument=argument,
+            device=device,
         )
+
+
+def _unreadable_tensor(cause: str, value: Any, argument: str, reason: Exception) -> InvalidTypeError:
+    return InvalidTypeError(
+        "unreadable", cause, argument=argument, type=type(value).__name__, reason=str(reason)
+    )
 
 
 def _from_array_like(value: Any, argument: str) -> Contents:
     if not hasattr(value, "__array__"):
-        hint = "; collect() it first" if hasattr(value, "collect") else ""
-        raise TypeError(
-            f"{argument} must be an array, a data frame or a tensor, got {type(value).__name__}{hint}"
-        )
+        raise _not_an_array(value, argument)
     if getattr(value, "null_count", 0):  # a pyarrow.Array, which is neither series nor tensor
-        _refuse_missing(np.asarray(value.is_null()), argument)
+        refuse_missing(np.asarray(value.is_null()), argument)
     return _from_numpy(np.asarray(value), argument)

@@ -1,6 +1,6 @@
-"""Groups and clusters: one name for each row; of several columns the combinations of their values that occur.
+"""Groups and clusters: one name for each row, or, of several columns, the combination of their values.
 
-NumPy's own text is as wide as the longest name in every row, and drops NUL at its end, so names are kept as objects.
+Names are stored as objects: NumPy pads its own strings to the longest, and drops NUL at their end.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import text_of
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 
 
 class Coded(NamedTuple):
-    """A name for each row, as the different names and the number of each row's among them."""
+    """A name for each row, as the distinct names and the position of each row's name among them."""
 
     names: list[str]
     codes: NDArray[np.int64]
@@ -29,7 +30,7 @@ class Coded(NamedTuple):
 
 
 def combined(columns: Mapping[str, Coded]) -> Coded:
-    """The combinations of the values of several columns; of one column its values as they are."""
+    """The combinations of values of several columns that occur; the values themselves of a single column."""
     if len(columns) == 1:
         return next(iter(columns.values()))
     codes: NDArray[np.int64] = np.zeros(len(next(iter(columns.values())).codes), np.int64)
@@ -41,7 +42,7 @@ def combined(columns: Mapping[str, Coded]) -> Coded:
 
 
 def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
-    r"""The name of a combination; commas inside are marked, so that different combinations have different names.
+    r"""The name of a combination; commas inside are escaped, so that different combinations have different names.
 
     >>> combination_name(["region", "sex"], ["north", "F"])
     'region=north, sex=F'
@@ -49,22 +50,22 @@ def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
     a=x\, y, b=z
     """
     pairs = zip(columns, values, strict=True)
-    return ", ".join(f"{_marked(column)}={_marked(value)}" for column, value in pairs)
+    return ", ".join(f"{_escape(column)}={_escape(value)}" for column, value in pairs)
 
 
 def joined(columns: Sequence[str]) -> str | None:
     """The columns of groups as one name, such as region,sex; None if there are none."""
     if len(columns) < 2:
         return columns[0] if columns else None
-    return ",".join(map(_marked, columns))
+    return ",".join(map(_escape, columns))
 
 
-def _marked(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def coded(names: NDArray[Any]) -> Coded:
-    """The different names as text, in order, and for each row the place of its name among them.
+    """The distinct names as text, in order, and for each row the position of its name among them.
 
     >>> names, codes = coded(np.array([10.0, 2.0, 10.0]))
     >>> names, codes.tolist()
@@ -85,7 +86,7 @@ def _coded_objects(names: NDArray[Any]) -> Coded:
 
 
 def in_order(texts: Sequence[str], codes: NDArray[Any]) -> Coded:
-    """Each text that a row has, once and in order: dictionaries of files may hold one twice, or one that no row has."""
+    """The names that occur, each once and in order: dictionaries of files may repeat texts, or hold unused ones."""
     used = np.unique(codes).tolist()
     names = sorted({texts[code] for code in used})
     place = {name: number for number, name in enumerate(names)}
@@ -102,44 +103,58 @@ def objects_of(names: Sequence[Any]) -> NDArray[np.object_]:
 
 
 def names_of(argument: str, values: Any, n_rows: int, index: Any = None) -> NDArray[Any]:
-    """One name for each row, or an error about the argument; `index` is that of the rows, if they have their own."""
+    """One name for each row, or a refusal of the argument; `index` is the pandas index of the rows, if any."""
     contents = _contents(argument, values)
     refuse_other_index(argument, contents.index, "y_true and y_prob", index)
     if contents.data is None or contents.shape != (n_rows,):
-        raise ValueError(
-            f"{argument} has shape {contents.shape}; one name for each of {n_rows} rows is needed"
+        raise InvalidValueError(
+            "wrong-shape",
+            "{argument} has shape {shape}",
+            "one name for each of {n_rows} rows is needed",
+            argument=argument,
+            shape=contents.shape,
+            n_rows=n_rows,
         )
-    data = contents.data
+    _require_names(argument, contents.data)
+    return contents.data
+
+
+def _require_names(argument: str, data: NDArray[Any]) -> None:
+    """Refuse the first row without a name."""
+    code, cause = "missing-value", "{argument} has a missing value{place}"
     if data.dtype.kind == "O":
-        missing = [row for row, name in enumerate(data) if name is None or _is_nan(name)]
-        if missing:
-            raise ValueError(
-                f"{argument} has a missing value in row {missing[0]}; give such rows a name of their own"
-            )
-        return data
-    if data.dtype.kind in "mM" and np.isnat(data).any():
-        row = int(np.argmax(np.isnat(data)))
-        raise ValueError(f"{argument} has a missing value in row {row}; give such rows a name of their own")
-    if data.dtype.kind == "f" and not np.isfinite(data).all():
-        row = int(np.argmin(np.isfinite(data)))
-        raise ValueError(f"{argument} is {data[row]} in row {row}; give such rows a name of their own")
-    return data
+        nameless = np.array([name is None or _is_nan(name) for name in data], bool)
+    elif data.dtype.kind in "mM":
+        nameless = np.isnat(data)
+    elif data.dtype.kind == "f":
+        nameless = ~np.isfinite(data)
+        code, cause = "not-finite", "{argument} is {value}{place}"
+    else:
+        return
+    if nameless.any():
+        row, remedy = int(np.argmax(nameless)), "give such rows a name of their own"
+        raise InvalidValueError(code, cause, remedy, argument=argument, row=row, value=data[row])
 
 
 def _contents(argument: str, values: Any) -> Contents:
-    """The names as an array; text in lists stays as it is, since NumPy's own text ends at the last letter but NUL."""
+    """The names as an array; lists of text become objects, since NumPy's own strings drop NUL at their end."""
     if isinstance(values, (list, tuple)) and any(isinstance(name, str) for name in values):
         return Contents(objects_of(values))
     return contents_of(values, argument).flat
 
 
 def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:
-    """The names of the groups, and the number of each row's; of several columns, those combinations that occur."""
+    """The names of the groups and the position of each row's; of several columns, the combinations that occur."""
     columns = _columns(groups)
     if columns is None:
         return coded(names_of("groups", groups, n_rows, index))
     if not columns:
-        raise ValueError("groups has no columns; pass one name for each row, or columns of them")
+        raise InvalidValueError(
+            "wrong-shape",
+            "groups has no columns",
+            "pass one name for each row, or columns of them",
+            argument="groups",
+        )
     parts = {
         str(name): coded(names_of(f"groups[{name!r}]", values, n_rows, index))
         for name, values in columns.items()

@@ -1,76 +1,93 @@
-"""The true classes, given as integers, as names or as one-hot rows, read block by block as class indices."""
+"""Labels given as integers, names or one-hot rows, read block by block as class indices."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows.class_columns import BOOLEANS, COLUMNS, INDEX
-from trueness.rows.containers import Contents
+from trueness.rows.containers import Contents, refuse_none
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Labels that have the right shape; their values are looked at when a block is read."""
+    """Labels of the right shape; their values are checked when they are read."""
 
     data: NDArray[Any]
     n_classes: int
-    index_of: dict[Hashable, int] | None
-    """From a class's name to its index, if labels are names."""
+    index_of: dict[Hashable, int] | None = None
+    """Class index by name, if labels are names."""
 
     def block(self, start: int, stop: int) -> NDArray[np.intp]:
-        """Class indices of rows start to stop."""
+        """Class indices of rows start to stop; the first bad label is refused."""
+        part = self.data[start:stop]
+        if part.ndim == 1 and self.index_of is None and _are_indices(part, self.n_classes):
+            return part.astype(np.intp, copy=False)
+        indices = self.indices(start, stop)
+        bad = np.flatnonzero(indices < 0)
+        if bad.size:
+            raise self.refusal(start + int(bad[0]))
+        return indices
+
+    def indices(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Class indices of rows start to stop, and -1 for bad labels."""
         part = self.data[start:stop]
         if part.ndim == 2:
-            return self._from_one_hot(part, start)
+            good = ~np.any((part != 0) & (part != 1), axis=1) & (np.count_nonzero(part, axis=1) == 1)
+            return np.where(good, np.argmax(part, axis=1), -1)
         if self.index_of is not None:
-            return self._from_names(part, self.index_of, start)
-        return self._from_numbers(part, start)
+            return np.array([self.index_of.get(name, -1) for name in part.tolist()], np.intp)
+        with np.errstate(invalid="ignore"):
+            good = _are_whole(part) & (part >= 0) & (part < self.n_classes)
+        # Compared before the cast, in which a large or infinite number would wrap round.
+        indices = np.full(len(part), -1, np.intp)
+        indices[good] = part[good]
+        return indices
 
-    def _from_numbers(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
-        # Judged before the cast, in which a large or infinite number would wrap round.
-        whole = part == np.floor(part) if part.dtype.kind == "f" else np.broadcast_to(np.True_, part.shape)
-        if not (np.all(whole) and _all_below(part, self.n_classes)):
-            with np.errstate(invalid="ignore"):
-                bad = ~whole | (part < 0) | (part >= self.n_classes)
-            known = f"class indices run from 0 to {self.n_classes - 1}"
-            is_whole = bool(whole[np.argmax(bad)])
-            self._refuse_first(bad, part, start, known if is_whole else "a class index is a whole number")
-        return part.astype(np.intp, copy=False)
-
-    def _from_one_hot(self, part: NDArray[Any], start: int) -> NDArray[np.intp]:
-        bad = np.any((part != 0) & (part != 1), axis=1) | (np.count_nonzero(part, axis=1) != 1)
-        self._refuse_first(bad, part, start, "a one-hot row holds a single 1 and else 0")
-        return np.asarray(np.argmax(part, axis=1))
-
-    def _from_names(self, part: NDArray[Any], index_of: dict[Hashable, int], start: int) -> NDArray[np.intp]:
-        indices = [index_of.get(name, -1) for name in part.tolist()]
-        if -1 in indices:
-            from difflib import get_close_matches  # here, because it is slow to import and seldom needed
-
-            row = indices.index(-1)
-            name = part.tolist()[row]
-            near = get_close_matches(str(name), [str(known) for known in index_of], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(
-                f"y_true is {name!r} in row {start + row}, which is not one of the classes{hint}"
+    def refusal(self, row: int) -> Refusal:
+        """The refusal of a bad label."""
+        part = self.data[row : row + 1]
+        facts = {"argument": "y_true", "row": row, "value": part.tolist()[0]}
+        code, cause = "label-out-of-range", "{y_true} is {value!r}{place}"
+        if part.ndim == 2:
+            return InvalidValueError(code, cause, "a one-hot row holds a single 1 and else 0", **facts)
+        if self.index_of is not None:
+            near = _nearest(facts["value"], self.index_of)
+            hint = "" if near is None else "did you mean {near!r}?"
+            return InvalidValueError(
+                code, cause + ", which is not one of the classes", hint, near=near, **facts
             )
-        return np.array(indices, dtype=np.intp)
+        if not _are_whole(part).all():
+            return InvalidValueError(code, cause, "a class index is a whole number", **facts)
+        last = self.n_classes - 1
+        return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
 
-    def _refuse_first(self, bad: NDArray[np.bool_], part: NDArray[Any], start: int, accepted: str) -> None:
-        if np.any(bad):
-            row = int(np.argmax(bad))
-            raise ValueError(f"y_true is {part[row].tolist()!r} in row {start + row}; {accepted}")
+
+def _nearest(name: object, names: Iterable[Hashable]) -> str | None:
+    from difflib import get_close_matches  # here, because it is slow to import and seldom needed
+
+    near = get_close_matches(str(name), [str(known) for known in names], n=1)
+    return near[0] if near else None
+
+
+def _are_whole(part: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(part == np.floor(part)) if part.dtype.kind == "f" else np.ones(len(part), bool)
+
+
+def _are_indices(part: NDArray[Any], n_classes: int) -> bool:
+    """Whether all labels are whole numbers from 0 to below n_classes."""
+    return (part.dtype.kind != "f" or bool(np.all(part == np.floor(part)))) and _all_below(part, n_classes)
 
 
 def _all_below(part: NDArray[Any], n_classes: int) -> bool:
     """Whether all are from 0 to below n_classes.
 
-    In one look where possible: a negative integer read as unsigned is at least 2⁷ (int8), 2¹⁵ (int16) and so on.
+    In one pass where possible: a negative integer read as unsigned is at least 2⁷ (int8), 2¹⁵ (int16) and so on.
     """
     if part.dtype.kind == "i" and part.dtype.isnative and n_classes <= 1 << (8 * part.itemsize - 1):
         return bool(np.maximum.reduce(part.view(f"u{part.itemsize}")) < n_classes)
@@ -80,38 +97,61 @@ def _all_below(part: NDArray[Any], n_classes: int) -> bool:
 def labels_of(
     contents: Contents, n_rows: int, n_classes: int, index_of: dict[Hashable, int] | None
 ) -> Labels:
-    """Labels of the right shape and kind, or a ValueError or TypeError about y_true."""
+    """Labels of the right shape and dtype, or a refusal of y_true."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
-    if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
-        raise ValueError(
-            f"y_true has shape {data.shape}; labels have shape ({n_rows},), "
-            f"or ({n_rows}, {n_classes}) if they are one-hot"
-        )
-    if data.shape[0] != n_rows:
-        raise ValueError(f"y_true has {data.shape[0]} labels, but y_prob has {n_rows} rows")
+    _require_shape(data, n_rows, n_classes)
     if data.dtype.name == "bfloat16":
         data = data.astype(np.float32)
     if index_of is None and data.ndim == 1 and data.dtype.kind in "UO" and _is_boolean(data[0]):
         index_of = BOOLEANS
     if data.ndim == 1 and index_of is not None:
         return Labels(data, n_classes, index_of)
-    missing = [i for i, value in enumerate(data.ravel()) if value is None] if data.dtype.kind == "O" else []
-    if missing:
-        row = np.unravel_index(missing[0], data.shape)[0]
-        raise ValueError(f"y_true has a missing value in row {row}; fill or leave out such rows first")
-    _refuse_kind(data)
-    return Labels(data, n_classes, None)
+    if data.dtype.kind == "O":
+        refuse_none(data, "y_true")
+    _require_numbers(data)
+    return Labels(data, n_classes)
 
 
-def _refuse_kind(data: NDArray[Any]) -> None:
-    """Refuse labels that are neither numbers nor names that are known."""
+def _require_shape(data: NDArray[Any], n_rows: int, n_classes: int) -> None:
+    facts: dict[str, Any] = {
+        "argument": "y_true",
+        "shape": data.shape,
+        "n_rows": n_rows,
+        "n_classes": n_classes,
+    }
+    if data.ndim not in (1, 2) or (data.ndim == 2 and data.shape[1] != n_classes):
+        raise InvalidValueError(
+            "wrong-shape",
+            "{y_true} has shape {shape}",
+            "labels have shape ({n_rows},), or ({n_rows}, {n_classes}) if they are one-hot",
+            **facts,
+        )
+    if data.shape[0] != n_rows:
+        raise InvalidValueError(
+            "wrong-length", "{y_true} has {shape[0]} labels, but {y_prob} has {n_rows} rows", **facts
+        )
+
+
+def _require_numbers(data: NDArray[Any]) -> None:
+    """Refuse labels that are neither numbers nor names of classes."""
     if data.dtype.kind in "USO":
-        raise TypeError(
-            f"y_true holds {data.dtype} values ({data[:1].tolist()[0]!r} in row 0), not class indices; for names pass "
-            "classes=[...] in the order of the columns of y_prob, or a data frame whose columns are named so"
+        raise InvalidTypeError(
+            "wrong-type",
+            "{y_true} holds {dtype} values ({value!r} in row 0), not class indices",
+            "for names pass classes=[...] in the order of the columns of y_prob, or a data frame whose columns are "
+            "named so",
+            argument="y_true",
+            dtype=data.dtype,
+            value=data[:1].tolist()[0],
         )
     if data.dtype.kind not in "iubf":
-        raise TypeError(f"y_true has dtype {data.dtype}; labels are class indices, names or one-hot rows")
+        raise InvalidTypeError(
+            "wrong-type",
+            "{y_true} has dtype {dtype}",
+            "labels are class indices, names or one-hot rows",
+            argument="y_true",
+            dtype=data.dtype,
+        )
 
 
 def _is_boolean(label: Any) -> bool:
@@ -129,20 +169,36 @@ def class_names(classes: Any) -> list[Any] | str | None:
         return classes
     unordered = isinstance(classes, (str, bytes, set, frozenset, dict))
     if unordered or not hasattr(classes, "__iter__"):
-        raise TypeError(
-            f"classes must be a list of class names in the order of the columns, 'columns' or 'index', got {classes!r}"
+        raise InvalidTypeError(
+            "wrong-type",
+            "classes must be a list of class names in the order of the columns, 'columns' or 'index', got {value!r}",
+            argument="classes",
+            value=classes,
         )
     return classes.tolist() if hasattr(classes, "tolist") else list(classes)
 
 
 def require_names(names: list[Any], n_classes: int) -> None:
-    """Refuse class names that are not one for each class, or not different."""
+    """Refuse class names unless there is a different one for each class."""
     try:
         index_of = {name: index for index, name in enumerate(names)}
     except TypeError as error:
-        raise TypeError(f"classes must be names, such as strings or numbers, got {names!r}") from error
+        raise InvalidTypeError(
+            "wrong-type",
+            "classes must be names, such as strings or numbers, got {value!r}",
+            argument="classes",
+            value=names,
+        ) from error
     if len(names) != n_classes:
-        raise ValueError(f"classes has {len(names)} names, but y_prob has {n_classes} classes")
+        raise InvalidValueError(
+            "wrong-length",
+            "classes has {n_names} names, but {y_prob} has {n_classes} classes",
+            argument="classes",
+            n_names=len(names),
+            n_classes=n_classes,
+        )
     if len(index_of) != n_classes:
         repeated = next(name for index, name in enumerate(names) if index_of[name] != index)
-        raise ValueError(f"classes names {repeated!r} twice")
+        raise InvalidValueError(
+            "repeated-name", "classes names {value!r} twice", argument="classes", value=repeated
+        )

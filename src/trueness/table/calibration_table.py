@@ -1,7 +1,7 @@
-"""The hinge of the library: one immutable table of sums per bin, from which every number is read.
+"""The calibration table: an immutable table of sums per bin, from which every number is computed.
 
-Means do not merge, sums do. Batches, files, threads, workers and days add up with `+`, to the last bit if rows are
-unweighted, and nobody needs the rows a second time.
+Sums can be merged, means cannot. Tables of batches, files, threads, workers and days add up with `+`, exactly if rows
+are unweighted, and the rows are not needed again.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
+from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum
 from trueness.variation import Variation
 
 FEW_ROWS = 10
-"""With fewer rows than this, or than classes, the ranks of a bin vary less than those of many would."""
+"""With fewer rows than this, or than classes, the observed variation of a bin is biased downwards."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class CalibrationTable:
         """The table of no rows: adding it changes nothing."""
         return cls(spec, Sums.zeros(spec))
 
-    # What was counted
+    # Counts and sums
 
     @property
     def n_rows(self) -> int:
@@ -67,7 +68,7 @@ class CalibrationTable:
 
     @property
     def bins(self) -> Edges:
-        """The bins that were made, to be passed to another `tabulate` so that the tables add."""
+        """The bins as edges; pass them to another `tabulate` to get a table that adds to this one."""
         return self.spec.bins
 
     @property
@@ -77,7 +78,7 @@ class CalibrationTable:
 
     @property
     def row_count(self) -> IntArray:
-        """Number of rows in each bin, whatever their weights, (M,)."""
+        """Number of rows in each bin, regardless of weights, (M,)."""
         return self.sums.rows
 
     @property
@@ -92,7 +93,7 @@ class CalibrationTable:
 
     @property
     def rank_count(self) -> NDArray[Any]:
-        """Σr: how often the true class stood at each rank, (M, C); whole numbers unless split or weighted."""
+        """Σr: how often the true class had each rank, (M, C); integers unless ties are split or rows are weighted."""
         rank = self.sums.rank
         return rank.whole if isinstance(rank, ExactSum) and self.spec.ties == "first" else rank.value
 
@@ -103,12 +104,12 @@ class CalibrationTable:
 
     @property
     def tied_rows(self) -> int:
-        """Rows whose true class shared its probability with another class."""
+        """Rows whose true class had the same probability as another class."""
         return int(self.sums.tied_rows)
 
     @property
     def impossible_rows(self) -> int:
-        """Rows whose true class had probability zero: what was declared impossible happened."""
+        """Rows whose true class had probability zero."""
         return int(self.sums.impossible_rows)
 
     @property
@@ -125,7 +126,7 @@ class CalibrationTable:
     def accuracy(self) -> float:
         """The share of rows (or of weight) whose true class ranked first; NaN for a table without rows.
 
-        Ties count as the table's `ties` says: with "first" this is the accuracy of argmax, with "split" the accuracy
+        Ties are counted according to `ties`: with "first" this is the accuracy of argmax, with "split" the accuracy
         expected if ties are broken at random.
 
         >>> import trueness as tn
@@ -139,8 +140,8 @@ class CalibrationTable:
     def brier_score(self) -> float:
         """The mean of Σ_c (p_c - 1[c = y])² over rows: the sum over classes, from 0 (best) to 2.
 
-        For two classes this is twice the score that looks at one class alone. NaN for a table without rows, and for
-        one that was read from a file of schema 1, which lacks the sums.
+        For two classes this is twice the score of one class alone. NaN for a table without rows, and for one that was
+        read from a file of schema 1, which lacks the sums.
         """
         true, square = self.sums.true_probability, self.sums.square
         if true is None or square is None:
@@ -174,10 +175,10 @@ class CalibrationTable:
 
     @property
     def effective_count(self) -> FloatArray:
-        """(Σw)²/Σw² of each bin, (M,): as many equally weighted rows would tell as much."""
+        """(Σw)²/Σw² of each bin, (M,): the number of equally weighted rows with the same information."""
         return _ratio(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
 
-    # What follows from it
+    # Means and variations
 
     @property
     def mean_ordered(self) -> FloatArray:
@@ -186,7 +187,7 @@ class CalibrationTable:
 
     @property
     def rank_frequency(self) -> FloatArray:
-        """r̄: the share of rows whose true class stood at each rank, (M, C)."""
+        """r̄: the share of rows whose true class had each rank, (M, C)."""
         return _ratio(self.rank_count, self.count[:, None])
 
     @property
@@ -211,7 +212,7 @@ class CalibrationTable:
         return np.asarray(observed - predicted)
 
     def _variations(self) -> tuple[FloatArray, FloatArray]:
-        """𝒫 and 𝒪 of all bins, together because short inputs would feel the second call."""
+        """𝒫 and 𝒪 of all bins, in one call of the measure, which takes most of the time of short inputs."""
         values = np.full((2, self.n_bins), np.nan)
         filled = np.flatnonzero(self.sums.rows)
         if filled.size:
@@ -219,14 +220,16 @@ class CalibrationTable:
             values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
         return values[0], values[1]
 
-    # How tables combine and compare
+    # Adding, comparing and coarsening
 
     def __add__(self, other: object) -> CalibrationTable:
         if not isinstance(other, CalibrationTable):
             return NotImplemented
         difference = self.spec.difference(other.spec)
         if difference is not None:
-            raise ValueError(f"these tables cannot be added: {difference}")
+            raise InvalidValueError(
+                "different-tables", "these tables cannot be added: {difference}", difference=difference
+            )
         return CalibrationTable(self.spec, self.sums + other.sums)
 
     def __radd__(self, other: object) -> CalibrationTable:
@@ -243,8 +246,8 @@ class CalibrationTable:
     def same_counts(self, other: CalibrationTable) -> bool:
         """Whether `count`, `ordered_sum` and `rank_count` are equal to the last bit.
 
-        They are for the same unweighted rows by any engine. What passes through a logarithm may differ by 1e-12: V and
-        the log-scores, which are left out, and edges taken from the data, which may differ by as much.
+        They are, for the same unweighted rows, with every engine. V and log-scores, which involve logarithms, are not
+        compared; edges fitted to the data may differ by 1e-12.
         """
         _require_table("same_counts", other)
         weights = () if self.sums.weight is None else ("weight",)
@@ -253,9 +256,9 @@ class CalibrationTable:
         )
 
     def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
-        """Whether row counts are equal and all sums agree to rounding: how weighted tables are compared.
+        """Whether row counts are equal and all sums agree up to rounding, as those of the same weighted rows do.
 
-        Sums over a bin may differ by rtol of that bin's count, edges taken from the data by 1e-12.
+        Sums over a bin may differ by rtol times that bin's count, edges fitted to the data by 1e-12.
         """
         _require_table("isclose", other)
         return self.spec.agrees(other.spec) and self.sums.close(other.sums, rtol)
@@ -272,10 +275,10 @@ class CalibrationTable:
         array([252, 248, 251, 249])
         """
         if self.n_rows == 0:
-            raise ValueError("a table without rows cannot be coarsened")
+            raise InvalidValueError("no-rows", "a table without rows cannot be coarsened")
         starts, edges = group_starts(self.bins, self.count, as_bins(bins))
         spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
-        return CalibrationTable(spec, self.sums.grouped(starts))
+        return CalibrationTable(spec, self.sums.merge_runs(starts))
 
     def __repr__(self) -> str:
         kind = "weighted rows" if self.spec.weighted else "rows"
@@ -299,7 +302,7 @@ class CalibrationTable:
         return "\n".join([head, titles, *lines, *self._remarks()])
 
     def _remarks(self) -> list[str]:
-        """What a reader of the sums must know beside them."""
+        """Warnings about the rows, as lines of text."""
         remarks = []
         if self.tied_rows:
             remarks.append(f"  {self.tied_rows} rows: the true class shared its probability with another")
@@ -309,7 +312,7 @@ class CalibrationTable:
             )
         enough = max(FEW_ROWS, self.n_classes)
         held = self.effective_count[self.row_count > 0]
-        few = np.count_nonzero(held < enough * (1 - 1e-9))  # but for rounding of weights
+        few = np.count_nonzero(held < enough * (1 - 1e-9))  # up to rounding of weights
         if few:
             rows = "effective rows" if self.spec.weighted else "rows"
             remarks.append(
@@ -351,7 +354,13 @@ class CalibrationTable:
 
 def _require_table(method: str, other: object) -> None:
     if not isinstance(other, CalibrationTable):
-        raise TypeError(f"{method} compares with another CalibrationTable, got {type(other).__name__}")
+        raise InvalidTypeError(
+            "wrong-type",
+            "{method} compares with another CalibrationTable, got {type}",
+            argument="other",
+            method=method,
+            type=type(other).__name__,
+        )
 
 
 def _plain(count: float) -> str:
@@ -362,7 +371,7 @@ def _plain(count: float) -> str:
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
-    """above / below, and `empty` where below is zero."""
+    """above / below, or `empty` where below is zero."""
     ratio = np.full(above.shape, empty)
     np.divide(above, below, out=ratio, where=below > 0)
     return ratio

@@ -1,4 +1,4 @@
-"""What a table is made of: the spec that says what was summed, and the sums themselves."""
+"""The content of a table: the spec, which says what was summed, and the sums."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EQUAL_MASS_SNAP, Edges
+from trueness.refusals import InvalidValueError
 from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
     ExactSum,
     FloatSum,
     Sum,
-    frozen,
-    remade,
+    make_read_only,
+    reduce_to_fields,
 )
-from trueness.variation import Variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,16 @@ class TableSpec:
     ties: str = "first"
     weighted: bool = False
 
+    @property
+    def is_by_confidence(self) -> bool:
+        """Whether the bins are of confidence, as ECE needs."""
+        return self.variation == CONFIDENCE
+
+    @property
+    def is_by_entropy(self) -> bool:
+        """Whether the bins are of entropy, as UCE needs."""
+        return self.variation == ENTROPY
+
     def difference(self, other: TableSpec) -> str | None:
         """The first field in which two specs differ, with both values; None if they are equal."""
         for field in fields(self):
@@ -41,7 +52,7 @@ class TableSpec:
         return None
 
     def agrees(self, other: TableSpec) -> bool:
-        """Whether specs are equal but for the rounding of V in edges, as engines make them of the same rows."""
+        """Whether specs are equal, apart from the rounding of V in edges that engines fitted to the same rows."""
         mine, theirs = self.bins, other.bins
         if mine.snap != theirs.snap or mine.n_bins != theirs.n_bins:
             return False
@@ -50,7 +61,7 @@ class TableSpec:
 
 
 def _contrast(mine: Any, theirs: Any) -> str:
-    """Two unlike values, with as many digits as tell them apart."""
+    """Two different values, with enough digits to show the difference."""
     shown = _brief(mine)
     if shown != _brief(theirs):
         return f"{shown} and {_brief(theirs)}"
@@ -79,13 +90,13 @@ class Sums:
     rows: IntArray
     """Number of rows in each bin, (M,)."""
     tied_rows: IntArray
-    """Rows whose true class shared its probability with another class, ()."""
+    """Rows whose true class had the same probability as another class, ()."""
     impossible_rows: IntArray
     """Rows whose true class had probability zero, ()."""
     ordered: Sum
     """Σq over each bin, (M, C)."""
     rank: Sum
-    """Σr over each bin: how often the true class stood at each rank, (M, C)."""
+    """Σr over each bin: how often the true class had each rank, (M, C)."""
     variation: Sum
     """Σ𝒱(p) over each bin, (M,)."""
     log_score: Sum
@@ -105,9 +116,9 @@ class Sums:
 
     def __post_init__(self) -> None:
         for counts in (self.rows, self.tied_rows, self.impossible_rows):
-            frozen(counts)
+            make_read_only(counts)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     @classmethod
     def zeros(cls, spec: TableSpec) -> Sums:
@@ -134,7 +145,7 @@ class Sums:
         )
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """The fields that are there, by name."""
+        """The fields that are not None, by name."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         return ((name, value) for name, value in values if value is not None)
 
@@ -143,7 +154,7 @@ class Sums:
             return np.asarray(a + b) if isinstance(a, np.ndarray) else a + b
 
         theirs = dict(other.items())
-        # What one of the two lacks is unknown for both together.
+        # A sum that one of the two lacks is unknown for both together.
         return Sums(**{name: added(mine, theirs[name]) for name, mine in self.items() if name in theirs})
 
     def same(self, other: Sums, *names: str) -> bool:
@@ -159,8 +170,9 @@ class Sums:
     def close(self, other: Sums, rtol: float) -> bool:
         """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
 
-        Sums over a bin are judged on the scale of that bin, or a light one would pass whatever it holds; Σw² on its
-        own; totals, some of which may cancel over the rows, on that of all rows.
+        Differences are compared with the count of the bin, since any content of a light bin would be close on the scale
+        of the whole table; those of Σw² with Σw²; those of totals, which may cancel over the rows, with the count of
+        all rows.
         """
         mass = np.maximum(self.mass, other.mass)
         of_all = np.asarray(mass.sum())
@@ -176,21 +188,26 @@ class Sums:
             for name, a in mine.items()
         )
 
-    def grouped(self, starts: IntArray) -> Sums:
-        """Runs of bins that begin at `starts` merged into one each; totals over all rows stay."""
+    def merge_runs(self, starts: IntArray) -> Sums:
+        """Sums in which each run of bins that begins at one of `starts` is one bin."""
         if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
-            raise ValueError(f"runs of bins must begin at 0 and one after the other, got {starts.tolist()}")
+            raise InvalidValueError(
+                "bad-argument",
+                "runs of bins must begin at 0 and one after the other, got {value}",
+                argument="starts",
+                value=starts.tolist(),
+            )
 
         def merged(value: Any) -> Any:
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
-            return value if value.value.ndim == 0 else value.grouped(starts)
+            return value if value.value.ndim == 0 else value.merge_runs(starts)
 
         return Sums(**{name: merged(value) for name, value in self.items()})
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:
-    """Whether a and b differ by at most rtol of the largest of them and of the scale, which goes with axis 0."""
+    """Whether a and b differ by at most rtol times the largest of a, b and the scale, which runs along axis 0."""
     along = scale.reshape(scale.shape + (1,) * (a.ndim - scale.ndim))
     largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), along)
     return bool(np.all(np.abs(a - b) <= rtol * largest))

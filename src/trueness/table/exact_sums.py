@@ -1,4 +1,4 @@
-"""Two kinds of number that add: exact sums of counted rows, float sums of weighted ones.
+"""Two kinds of sums: exact sums of unweighted rows, float sums of weighted rows.
 
 An exact sum of numbers that were rounded to multiples of 2⁻ᵇ does not depend on the order in which they were
 added, so tables made from the same rows in any split, by any number of workers, are equal to the last bit.
@@ -25,28 +25,28 @@ LOG_SCORE_BITS = 40
 
 
 def bits_of_ones(n: int) -> int:
-    """n times `ONE_BITS` as an int64 holds it, modulo 2⁶⁴: what to take off the sum of the bits of n numbers 1 + p."""
+    """n times `ONE_BITS` modulo 2⁶⁴, as an int64: to be subtracted from the sum of the bits of n numbers 1 + p."""
     return (n * ONE_BITS + 2**63) % 2**64 - 2**63
 
 
-def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def make_read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """The array itself, made read-only."""
     array.setflags(write=False)
     return array
 
 
-def remade(value: Any) -> tuple[type, tuple[Any, ...]]:
-    """For `__reduce__`: a copy is made anew from the fields, because NumPy forgets what was read-only."""
+def reduce_to_fields(value: Any) -> tuple[type, tuple[Any, ...]]:
+    """For `__reduce__`: copies are built from the fields, so that their arrays are read-only too."""
     return type(value), tuple(getattr(value, field.name) for field in fields(value))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactSum:
-    """Sums held as whole + fraction·2⁻ᵇ in two int64 arrays, 0 ≤ fraction < 2ᵇ.
+    """Sums stored as whole + fraction·2⁻ᵇ in two int64 arrays, 0 ≤ fraction < 2ᵇ.
 
-    Room for 2⁴⁰ rows and more, and every integer in it is exact in JSON.
+    They hold 2⁴⁰ rows and more, and every integer in them is exact in JSON.
 
-    >>> half = ExactSum.carried(np.array([0]), np.array([1 << 51]), 52)
+    >>> half = ExactSum.with_carry(np.array([0]), np.array([1 << 51]), 52)
     >>> (half + half + half).value
     array([1.5])
     """
@@ -56,10 +56,10 @@ class ExactSum:
     bits: int
 
     def __post_init__(self) -> None:
-        frozen(self.whole)
-        frozen(self.fraction)
+        make_read_only(self.whole)
+        make_read_only(self.fraction)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], bits: int) -> ExactSum:
@@ -67,8 +67,8 @@ class ExactSum:
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64), bits)
 
     @classmethod
-    def carried(cls, whole: IntArray, units: IntArray, bits: int) -> ExactSum:
-        """whole + units·2⁻ᵇ, with what exceeds one carried over (negative units borrow)."""
+    def with_carry(cls, whole: IntArray, units: IntArray, bits: int) -> ExactSum:
+        """whole + units·2⁻ᵇ, with units beyond one carried over to the whole part (negative units borrow)."""
         return cls(np.asarray(whole + (units >> bits)), np.asarray(units & ((1 << bits) - 1)), bits)
 
     @property
@@ -82,13 +82,13 @@ class ExactSum:
         return (int(self.whole) << self.bits) + int(self.fraction)
 
     def __add__(self, other: ExactSum) -> ExactSum:
-        return ExactSum.carried(self.whole + other.whole, self.fraction + other.fraction, self.bits)
+        return ExactSum.with_carry(self.whole + other.whole, self.fraction + other.fraction, self.bits)
 
     def same(self, other: ExactSum) -> bool:
-        """Equal to the last bit."""
+        """Whether the sums are equal to the last bit."""
         return np.array_equal(self.whole, other.whole) and np.array_equal(self.fraction, other.fraction)
 
-    def grouped(self, starts: IntArray) -> ExactSum:
+    def merge_runs(self, starts: IntArray) -> ExactSum:
         """Sums over runs of the first axis that begin at `starts`.
 
         The fractions are added in two halves: more than 2¹¹ of them at once would not fit in an int64.
@@ -108,18 +108,18 @@ class FloatSum:
     value: FloatArray
 
     def __post_init__(self) -> None:
-        frozen(self.value)
+        make_read_only(self.value)
 
-    __reduce__ = remade
+    __reduce__ = reduce_to_fields
 
     def __add__(self, other: FloatSum) -> FloatSum:
         return FloatSum(np.asarray(self.value + other.value))
 
     def same(self, other: FloatSum) -> bool:
-        """Equal to the last bit."""
+        """Whether the sums are equal to the last bit."""
         return np.array_equal(self.value, other.value)
 
-    def grouped(self, starts: IntArray) -> FloatSum:
+    def merge_runs(self, starts: IntArray) -> FloatSum:
         """Sums over runs of the first axis that begin at `starts`."""
         return FloatSum(np.add.reduceat(self.value, starts, axis=0))
 

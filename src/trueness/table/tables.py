@@ -1,4 +1,4 @@
-"""The tables of the same rows as one value: by variation, and by confidence for ECE; for all rows or for each group."""
+"""The tables of the same rows as one value (by variation, and by confidence for ECE), of all rows or of each group."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Self
 
 from trueness.bins import Bins, as_bins, confidence_bins_for
 from trueness.table.calibration_table import CalibrationTable
-from trueness.variation import Variation, variations
+from trueness.variation import Variation
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The tables of the same rows. They add, are coarsened, saved and loaded together.
 
-    `by_confidence` is `by_variation` itself if confidence is the measure, and None if ECE was not asked for.
+    `by_confidence` is `by_variation` itself if confidence is the measure, and None if there is no table for ECE.
 
     >>> import trueness as tn
     >>> tables = Tables(tn.tabulate([0, 1], [0.2, 0.7]), tn.tabulate([0, 1], [0.2, 0.7], variation="confidence"))
@@ -30,7 +30,7 @@ class Tables:
     by_confidence: CalibrationTable | None = None
 
     def __post_init__(self) -> None:
-        if self.by_confidence is None and self.by_variation.spec.variation == variations["confidence"]:
+        if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
 
     @classmethod
@@ -40,7 +40,7 @@ class Tables:
 
     @property
     def stored(self) -> list[CalibrationTable]:
-        """Each different table once, the one by variation first."""
+        """Each distinct table once, the one by variation first."""
         second = self.by_confidence
         return (
             [self.by_variation]
@@ -74,7 +74,7 @@ class Tables:
     def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
         """The same rows in coarser bins.
 
-        None leaves the bins as they are, but for those by confidence, which are then of the kind of `bins`.
+        With `bins=None` the bins by variation stay; with `confidence_bins=None` those by confidence follow `bins`.
         """
         table = self.by_variation if bins is None else self.by_variation.coarsen(as_bins(bins))
         second = self.by_confidence
@@ -85,6 +85,11 @@ class Tables:
         elif confidence_bins is not None:
             second = second.coarsen(as_bins(confidence_bins))
         return Tables(table, second)
+
+    def in_bins_of(self, other: Tables) -> Tables:
+        """The same rows in the bins of other tables, which must be coarser."""
+        second = other.by_confidence
+        return self.coarsened(other.by_variation.bins, None if second is None else second.bins)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, whole or not at all."""
@@ -115,11 +120,10 @@ class GroupedTables:
         return sum(tables.n_rows for tables in self.groups.values())
 
     def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> GroupedTables:
-        """The same rows in coarser bins, which are those that all rows together give."""
+        """The same rows in coarser bins, chosen for all rows together."""
         whole = self.whole.coarsened(bins, confidence_bins)
-        edges = whole.by_variation.bins, None if whole.by_confidence is None else whole.by_confidence.bins
         return GroupedTables(
-            self.by, {name: tables.coarsened(*edges) for name, tables in self.groups.items()}
+            self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )
 
     def __add__(self, other: GroupedTables) -> GroupedTables:

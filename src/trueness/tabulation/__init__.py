@@ -1,4 +1,4 @@
-"""Rows to table: the hot path, behind one function."""
+"""`tabulate`, which sums rows into a table, and the engines that do it."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def tabulate(
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> CalibrationTable:
-    """Sum the rows into a table, from which every number is read.
+    """Sum the rows into a table, from which every number is computed.
 
     Parameters
     ----------
     y_true : labels, shape (rows,)
-        Class indices, or names from `classes` or of the columns of `y_prob`, or one-hot rows of shape (rows, classes).
-        True and false are classes 1 and 0.
+        Class indices, or class names (those in `classes` or of the columns of `y_prob`), or one-hot rows of shape
+        (rows, classes). True and false are classes 1 and 0.
     y_prob : predictions, shape (rows, classes) or (rows,)
         Probabilities; with one dimension or one column, the probability of class 1 of two. Columns of a data frame are
         matched to class names by name where these are exactly the names or the endings of the columns; else they are
         taken by number (p_2 before p_10) if all endings are whole numbers, or in the order they have.
     variation : str or Variation
-        What is binned and compared: a name in `trueness.variations`, or a measure of your own.
+        The variation measure: a name in `trueness.variations`, or a measure of your own.
     bins : int or EqualWidth, EqualMass, Edges, FineGrid
         A number means bins of equal width over the measure's attainable range.
     ties : "first" or "split"
@@ -55,14 +55,14 @@ def tabulate(
         Whether to divide each row by its sum. Otherwise a row that does not sum to 1 is refused.
     classes : list, "columns" or "index"
         Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
-        any order if the columns are named so. Names that match the columns only in part are refused. "columns" says
-        that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
+        any order if the columns have these names. Names that match the columns only in part are refused. "columns"
+        means that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
     engine : "auto", "portable" or "fused"
-        What does the work: NumPy, or a compiled pass (extra `fast`) that "auto" takes where it pays. Both give the same
-        counts, ordered sums and rank counts, bit for bit; see `trueness.tabulation.engines`.
+        NumPy, or compiled code (extra `fast`), which "auto" uses where it is faster. Both give the same counts, ordered
+        sums and rank counts, bit for bit; see `trueness.tabulation.engines`.
     n_threads : int
-        On how many threads; the table does not depend on it (up to rounding, if weighted). By default all cores for
-        the fused engine, one for the portable.
+        Number of threads; the table does not depend on it (up to rounding, if weighted). By default all cores with the
+        fused engine, one with the portable one.
 
     Examples
     --------

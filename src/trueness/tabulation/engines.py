@@ -1,10 +1,10 @@
-"""Which engine does the work: the one place where that is decided.
+"""The choice of the engine.
 
-Both give the same counts, ordered sums and rank counts, bit for bit. The fused one needs numba (extra `fast`), knows
-the measures that are compiled, and takes unweighted rows; it must be loaded and compiled, which costs about a second in
-a fresh process (the compiled code is kept on disk) and several the first time of all. So by default:
+Both give the same counts, ordered sums and rank counts, bit for bit. The fused one needs numba (extra `fast`), supports
+the measures that are compiled, and unweighted rows. Loading and compiling it takes about a second in a new process (the
+compiled code is cached on disk) and several seconds the first time. So by default:
 
-| in this process | the fused engine is taken from |
+| in this process | the fused engine is used from |
 |---|---|
 | numba was not loaded yet | 1 s of portable work on |
 | it was, but not for this number of classes and dtype | 0.4 s on |
@@ -19,34 +19,39 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 
 from trueness._arguments import require_choice, whole_number
+from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.variation import Variation
+from trueness.variation import Variation, variations
 
 ENGINES = ("auto", "portable", "fused")
-
-FUSED_MEASURES = ("entropy", "confidence", "max_probability")
 
 COLD_SECONDS, WARM_SECONDS, READY_SECONDS = 1.0, 0.4, 0.01
 
 
 def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
-    """Whether the fused engine is to be taken; an error if it was asked for and cannot be."""
+    """Whether to use the fused engine; a refusal if `engine` is "fused" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
     if engine == "portable" or (engine == "auto" and not _pays(rows)):
         return False
     obstacle = _obstacle(rows, measures)
     if engine == "fused" and obstacle is not None:
-        raise ValueError(f"engine='fused' {obstacle}; engine='portable' can")
+        raise InvalidValueError(
+            "unsupported-engine",
+            "engine='fused' {obstacle}",
+            "engine='portable' can",
+            argument="engine",
+            obstacle=obstacle,
+        )
     return obstacle is None
 
 
 def compiles(measures: Iterable[Variation]) -> bool:
-    """Whether the fused engine, on this machine, knows such measures."""
-    return all(measure.name in FUSED_MEASURES for measure in measures) and find_spec("numba") is not None
+    """Whether the fused engine is installed and supports the measures."""
+    return all(measure.kernel for measure in measures) and find_spec("numba") is not None
 
 
 def thread_count(n_threads: int | None, fused: bool) -> int:
-    """How many threads: as asked for, else all cores for the fused engine and one for the other.
+    """The number of threads: `n_threads`, or by default all cores for the fused engine and one for the portable one.
 
     The portable engine's steps are short and wait for the interpreter's lock.
     """
@@ -58,12 +63,13 @@ def thread_count(n_threads: int | None, fused: bool) -> int:
 
 
 def _obstacle(rows: Rows, measures: Sequence[Variation]) -> str | None:
-    """Why the fused engine cannot do it, if so."""
+    """Why the fused engine cannot be used; None if it can."""
     if rows.sample_weight is not None:
         return "cannot take sample_weight"
-    unknown = [measure.name for measure in measures if measure.name not in FUSED_MEASURES]
+    unknown = [measure.name for measure in measures if not measure.kernel]
     if unknown:
-        return f"does not know the measure {unknown[0]!r}, only {', '.join(FUSED_MEASURES)}"
+        compiled = ", ".join(name for name, measure in variations.items() if measure.kernel)
+        return f"does not know the measure {unknown[0]!r}, only {compiled}"
     if find_spec("numba") is None:
         return "needs numba, which is not installed (pip install 'trueness[fast]')"
     return None

@@ -1,4 +1,4 @@
-"""Passes over rows that have come through the border: into tables, into a table for each group, and for edges."""
+"""Passes over validated rows: into tables, into tables of each group, and to find edges."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from typing import Any
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
-from trueness.bins import Bins, Edges, EqualMass
-from trueness.ranking import ordered_rows
-from trueness.rows import Rows
+from trueness.bins import Bins, Edges, EqualMass, measure_rows
+from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import CalibrationTable, Sums, TableSpec
 from trueness.tabulation import portable
 from trueness.tabulation.engines import is_fused, thread_count
 from trueness.variation import Variation
 
 CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
-"""Rows that are put in order of their groups at a time, and at most so many values: 32 megabytes."""
+"""The most rows, and values (32 megabytes), that are sorted by group at a time."""
 
 
 def tabulate_rows(
     rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
 ) -> list[CalibrationTable]:
-    """`tabulate` for rows that have passed the border, into one table for each spec, in one pass if fused."""
+    """`tabulate` for validated rows, into one table for each spec; in one pass with the fused engine."""
     engine_module = engine_for(rows, specs, engine)
     workers = thread_count(n_threads, engine_module is not portable)
     spans = engine_module.spans(rows, workers)
@@ -56,7 +54,7 @@ def tabulate_groups(
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> list[list[CalibrationTable]]:
-    """For each group a table for each spec, in the same pass; `group_of` is the number of each row's group.
+    """For each group a table for each spec, in one pass; `group_of` is the number of each row's group.
 
     Rows are put in order of their groups chunk by chunk, so that each group is a run of rows for the engine.
     """
@@ -67,10 +65,10 @@ def tabulate_groups(
         for start, stop in chunks:
             codes = group_of[start:stop]
             order = np.argsort(codes, kind="stable")
-            together = rows.taken(order + start)
+            together = rows.take(order + start)
             present, first = np.unique(codes[order], return_index=True)
             for code, begin, end in zip(present.tolist(), first, [*first[1:], stop - start], strict=True):
-                part = together.taken(slice(begin, end))
+                part = together.take(slice(begin, end))
                 sums = sum_rows(engine_module, part, specs, engine_module.spans(part))
                 totals[code] = [*map(add, totals[code], sums)] if code in totals else sums
         return totals
@@ -79,7 +77,7 @@ def tabulate_groups(
     try:
         parts = in_threads(add_up, list(rows.spans(CHUNK_ROWS, CHUNK_VALUES)), workers)
     except ValueError:
-        tabulate_rows(rows, specs, engine, n_threads)  # names the row by its number before the reordering
+        refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number before the reordering
         raise
     empty = [Sums.zeros(spec) for spec in specs]
     tables = []
@@ -95,28 +93,26 @@ def tabulate_groups(
 
 
 def engine_for(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
-    """The engine that does it, ready to work."""
+    """The engine for such rows and tables, with its kernel compiled."""
     if not is_fused(engine, rows, [spec.variation for spec in specs]):
         return portable
     return _fused_engine(rows, specs, engine) or portable
 
 
 def _fused_engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
-    """The fused engine with its kernel compiled; None where that fails and nobody insisted on it."""
+    """The fused engine with its kernel compiled; None if that fails and `engine` is "auto"."""
     try:
         from trueness.tabulation import fused
 
         fused.prepare(rows, specs)
     except Exception as error:
-        if engine == "fused" or isinstance(
-            error, ValueError
-        ):  # a ValueError is about the caller's bins, not about us
+        if engine == "fused" or isinstance(error, ValueError):  # bins that are too narrow, for any engine
             raise
         import warnings
 
         warnings.warn(
             f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
-            "the portable one gives the same table, slower. engine='portable' keeps this message away",
+            "the portable one gives the same table, but takes longer. engine='portable' silences this warning",
             RuntimeWarning,
             stacklevel=5,
         )
@@ -136,18 +132,11 @@ def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads
 
 
 def variations_of(rows: Rows, measures: Sequence[Variation], engine: str) -> list[FloatArray]:
-    """V of each row by each measure, to the last bit as `edges_for` finds it with this engine."""
-    values = [np.empty(rows.n_rows) for _ in measures]
+    """V of each row by each measure, to the last bit as `edges_for` computes it with this engine."""
     fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, measures) else None
-    if fused is not None:
-        for measure, of_measure in zip(measures, values, strict=True):
-            fused.measure(rows, measure, fused.spans(rows), of_measure)
-        return values
-    scratch = Scratch()
-    for start, stop in rows.spans():
-        with np.errstate(all="ignore"):
-            ordered = ordered_rows(rows.block(start, stop), scratch)
-        rows.sums_of_distributions(ordered, start)
-        for measure, of_measure in zip(measures, values, strict=True):
-            of_measure[start:stop] = measure.of_rows(ordered.T, rows.sum_tolerance)[: stop - start]
+    if fused is None:
+        return measure_rows(rows, measures)
+    values = [np.empty(rows.n_rows) for _ in measures]
+    for measure, of_measure in zip(measures, values, strict=True):
+        fused.measure(rows, measure, fused.spans(rows), of_measure)
     return values

@@ -1,38 +1,28 @@
 """Rows to sums in NumPy, block by block: the readable engine, close to the paper's formulas.
 
-A block is described (order, V, bin, rank, log-score of each row) and then added to running totals. Everything about
-a row is computed from that row alone by the same operations wherever it stands, so blocks may be cut anywhere.
+The statistics of the rows of a block (`row_statistics`) are added to running totals for each bin.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._scratch import Scratch
-from trueness.ranking import LEAST_LOG, lower_tied_classes, ordered_rows, standing, standing_by_scores
 from trueness.rows import Rows
 from trueness.table import Sums, TableSpec
-from trueness.table.exact_sums import (
-    LOG_SCORE_BITS,
-    ONE_BITS,
-    PROBABILITY_BITS,
-    ExactSum,
-    FloatSum,
-    bits_of_ones,
-)
-from trueness.variation import log_or_finite
+from trueness.table.exact_sums import LOG_SCORE_BITS, ONE_BITS, PROBABILITY_BITS, ExactSum, FloatSum
+from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
 _UNIT = 1 << PROBABILITY_BITS
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
-    """Blocks that stay in the cache, whoever works on them."""
+    """Blocks that stay in the cache, for any number of threads."""
     return list(rows.spans())
 
 
@@ -47,146 +37,18 @@ class Pass:
         ]
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
-        """Add the rows from start to stop, or, if one is refused, none of them; `reached` is what was come to."""
+        """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added."""
         self.reached = start
         with np.errstate(
             all="ignore"
-        ):  # tiny probabilities underflow, and what is no number is refused with its row
+        ):  # tiny probabilities underflow; NaN and infinities are refused with their row
             for describer, total in zip(self.describers, self.totals, strict=True):
-                total.add(describer.described(rows, start, stop))
+                total.add(describer.describe(rows, start, stop))
         self.reached = stop
 
     def sums(self) -> list[Sums]:
-        """What was summed, one for each spec."""
+        """The sums so far, one for each spec."""
         return [total.sums() for total in self.totals]
-
-
-class Described(NamedTuple):
-    """What is summed of each row of a block."""
-
-    ordered: FloatArray
-    """qᵢ as columns, (C, n)."""
-    variation: FloatArray
-    """𝒱(pᵢ) within the measure's range, (n,)."""
-    bins: NDArray[np.unsignedinteger]
-    rank: IntArray
-    """The rank of the true class; the first of the ranks it shares, if ties are split."""
-    tied: IntArray
-    """How many classes have the true one's probability, itself included."""
-    impossible: NDArray[np.bool_]
-    """Whether the true class had probability zero."""
-    log_scores: FloatArray
-    """ln p_y + H and ln p_y in nats (0 where p_y = 0), and the varentropy, (3, n)."""
-    of_true: IntArray
-    """p_y in units of 2⁻⁵², (n,)."""
-    square: IntArray
-    """‖p‖² in units of 2⁻⁵², (n,)."""
-    weight: FloatArray | None
-
-    def kept(self, keep: NDArray[np.bool_]) -> Described:
-        """The same for some of the rows."""
-        fields: list[Any] = [None if field is None else field[..., keep] for field in self]
-        return Described(*fields)
-
-
-class Describer:
-    """Describes block after block."""
-
-    def __init__(self, spec: TableSpec, eps: float, scratch: Scratch) -> None:
-        self.spec, self.scratch = spec, scratch
-        low, high = spec.variation.range_for(spec.n_classes)
-        self.thresholds = spec.bins.thresholds(eps, high - low)
-
-    def described(self, rows: Rows, start: int, stop: int) -> Described:
-        """What is summed of rows start to stop; valid until the next call."""
-        spec, n = self.spec, stop - start
-        block = rows.block(start, stop)
-        ordered = ordered_rows(block, self.scratch)
-        entropy, varentropy = self._entropy(ordered, rows.sums_of_distributions(ordered, start))
-        if spec.variation.name == "entropy":
-            # The very operations of the measure's own formula, on logarithms that are at hand.
-            variation = np.minimum(np.maximum(entropy / math.log(spec.n_classes), 0.0), 1.0)
-        else:
-            variation = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
-
-        # A lone row came twice.
-        block, ordered, variation, entropy = block[:n], ordered[:, :n], variation[:n], entropy[:n]
-        assert rows.labels is not None
-        labels = rows.labels.block(start, stop)
-        of_true = _chosen(block, labels)
-        scores = rows.scores(start, stop) if rows.from_logits else None
-        rank, tied, log_p = self._standing(block, ordered, of_true, labels, scores)
-        impossible = log_p == -np.inf
-        log_scores = np.empty((3, n))
-        log_scores[1] = np.maximum(log_p, LEAST_LOG)
-        log_scores[0] = log_scores[1] + entropy
-        if impossible.any():
-            log_scores[:2, impossible] = 0.0
-        log_scores[2] = varentropy[:n]
-        weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
-        bins = spec.bins.index(variation, self.thresholds)
-        described = Described(
-            ordered,
-            variation,
-            bins,
-            rank,
-            tied,
-            impossible,
-            log_scores,
-            of_true=_units(of_true),
-            square=self._square(ordered),
-            weight=weight,
-        )
-        return described if weight is None or weight.all() else described.kept(weight > 0)
-
-    def _entropy(self, ordered: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """H = -Σ p ln p of each column, and its varentropy Σ p(ln p + H)², in nats; `total` is Σp."""
-        logs = log_or_finite(ordered, out=self.scratch.array("logs", ordered.shape))
-        products = np.multiply(ordered, logs, out=self.scratch.array("work", ordered.shape))
-        entropy = 0.0 - np.add.reduce(products, axis=0)
-        products *= logs
-        # Multiplied out; what it loses by cancelling, some 1e-16 of Σ p ln² p, is felt with thousands of classes only.
-        varentropy = np.add.reduce(products, axis=0) + entropy * entropy * (total - 2.0)
-        return entropy, np.maximum(varentropy, 0.0)
-
-    def _square(self, ordered: FloatArray) -> IntArray:
-        """Σ p² of each column in units of 2⁻⁵², each p·p rounded to one."""
-        work = self.scratch.array("work", ordered.shape)
-        np.multiply(ordered, ordered, out=work)
-        work += 1.0
-        square: IntArray = np.add.reduce(work.view(np.int64), axis=0)
-        square -= bits_of_ones(len(ordered))
-        return square
-
-    def _standing(
-        self,
-        block: NDArray[Any],
-        ordered: FloatArray,
-        of_true: FloatArray,
-        labels: NDArray[np.intp],
-        scores: FloatArray | None,
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        """The rank of the true class, how many classes are tied with it, and ln p of it; by the logits, if given."""
-        if scores is not None:
-            rank, tied, log_p = standing_by_scores(scores, _chosen(scores, labels))
-        else:
-            rank, tied = standing(ordered, of_true)
-            log_p = np.log(of_true)
-        if self.spec.ties == "first" and (shared := np.flatnonzero(tied > 1)).size:
-            judged = block if scores is None else scores
-            rank[shared] += lower_tied_classes(judged[shared], labels[shared])
-        return rank, tied, log_p
-
-
-def _chosen(block: NDArray[Any], labels: NDArray[np.intp]) -> FloatArray:
-    """The value of each row at its label, (n,)."""
-    chosen = block.ravel().take(np.arange(0, block.size, block.shape[1]) + labels)
-    return chosen.astype(np.float64, copy=False)
-
-
-def _units(p: FloatArray) -> IntArray:
-    """Probabilities in units of 2⁻⁵², half to even."""
-    return (p + 1.0).view(np.int64) - ONE_BITS
 
 
 def _total(units: IntArray) -> int:
@@ -196,7 +58,7 @@ def _total(units: IntArray) -> int:
 
 
 class _Grouping:
-    """The rows of a block put side by side by bin, so that one pass of `reduceat` sums each bin."""
+    """The rows of a block in the order of their bins, so that one pass of `reduceat` sums each bin."""
 
     def __init__(self, bins: NDArray[np.unsignedinteger], n_bins: int) -> None:
         count = np.bincount(bins, minlength=n_bins)
@@ -205,7 +67,7 @@ class _Grouping:
         self.starts = np.cumsum(self.count) - self.count
         self.order = np.argsort(bins, kind="stable")
         self.place = (np.cumsum(count > 0) - 1)[bins]
-        """Which of the occupied bins each row is in."""
+        """The place of each row's bin among the occupied ones."""
 
     def total(self, values: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Sums over each occupied bin, along the last axis; `out` is memory for the values in order of bins."""
@@ -221,7 +83,7 @@ class _ExactTotal:
         self.fraction = np.zeros(shape, np.int64)
 
     def add(self, at: NDArray[np.intp], units: NDArray[np.integer]) -> None:
-        """Add units of 2⁻⁵² to the bins `at`; what is below 2⁶⁴ may have wrapped round to negative."""
+        """Add units of 2⁻⁵², below 2⁶⁴ (they may have wrapped round to negative), to the bins `at`."""
         wide = units.view(np.uint64)
         fraction = self.fraction[at] + (wide & np.uint64(_UNIT - 1)).view(np.int64)
         self.whole[at] += (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
@@ -254,7 +116,7 @@ class _Counts:
         self.rows = np.zeros(n_bins, np.int64)
         self.tied_rows = self.impossible_rows = 0
 
-    def add(self, block: Described, group: _Grouping) -> None:
+    def add(self, block: BlockStatistics, group: _Grouping) -> None:
         self.rows[group.occupied] += group.count
         self.tied_rows += int(np.count_nonzero(block.tied > 1))
         self.impossible_rows += int(np.count_nonzero(block.impossible))
@@ -274,9 +136,9 @@ class _ExactTotals:
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactTotal(m, c)
         self.log_scores = [0, 0, 0]
-        self.of_true = self.square = 0
+        self.true_probability = self.square = 0
 
-    def add(self, block: Described) -> None:
+    def add(self, block: BlockStatistics) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
         self.counts.add(block, group)
         whole = np.floor(block.variation)
@@ -288,7 +150,7 @@ class _ExactTotals:
         for which, (wholes, fractions) in enumerate(zip(whole, units, strict=True)):
             total = int(wholes.sum()) << LOG_SCORE_BITS
             self.log_scores[which] += total + int(fractions.sum())
-        self.of_true += _total(block.of_true)
+        self.true_probability += _total(block.true_probability)
         self.square += _total(block.square)
 
     def _steps(self, ordered: FloatArray, fraction: FloatArray, group: _Grouping) -> IntArray:
@@ -304,7 +166,7 @@ class _ExactTotals:
         steps = group.total(bits.view(np.int64), out=together) - group.count * ONE_BITS
         return np.ascontiguousarray(steps.T)
 
-    def _add_ranks(self, block: Described, group: _Grouping) -> None:
+    def _add_ranks(self, block: BlockStatistics, group: _Grouping) -> None:
         c = self.spec.n_classes
         cells, n_cells = group.place * c + block.rank, len(group.count) * c
         if self.spec.ties == "split":
@@ -326,7 +188,7 @@ class _ExactTotals:
             variation=self.lines.sum(-1),
             log_score=log_score,
             log_score_variance=log_score_variance,
-            true_probability=_exact_sum(self.of_true, PROBABILITY_BITS),
+            true_probability=_exact_sum(self.true_probability, PROBABILITY_BITS),
             square=_exact_sum(self.square, PROBABILITY_BITS),
             log_likelihood=log_likelihood,
         )
@@ -343,7 +205,7 @@ class _WeightedTotals:
         self.scores = np.zeros(5)
         """Log-score, log-likelihood, varentropy, p_y and ‖p‖²."""
 
-    def add(self, block: Described) -> None:
+    def add(self, block: BlockStatistics) -> None:
         group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
         assert weight is not None
         self.counts.add(block, group)
@@ -355,10 +217,10 @@ class _WeightedTotals:
         self.weight_square.add(group.occupied, group.total(weight * weight))
         self._add_ranks(block, group, weight)
         self.scores[:3] += np.add.reduce(block.log_scores * weight, axis=1)
-        self.scores[3] += np.add.reduce(block.of_true / _UNIT * weight)
+        self.scores[3] += np.add.reduce(block.true_probability / _UNIT * weight)
         self.scores[4] += np.add.reduce(block.square / _UNIT * weight)
 
-    def _add_ranks(self, block: Described, group: _Grouping, weight: FloatArray) -> None:
+    def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
@@ -384,15 +246,6 @@ class _WeightedTotals:
             weight=self.weight.sum(),
             weight_square=self.weight_square.sum(),
         )
-
-
-def shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
-    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first."""
-    first = np.cumsum(tied) - tied
-    offset = np.arange(int(tied.sum())) - np.repeat(first, tied)
-    units = np.repeat(_UNIT // tied, tied)
-    units[first] += _UNIT % tied
-    return np.repeat(cells, tied) + offset, units.astype(np.uint64)
 
 
 def _exact_sum(units: int, bits: int) -> ExactSum:

@@ -1,24 +1,18 @@
-"""Sums that stay open: batch after batch is added, and what a pass needs is made once and not for each of them."""
+"""Sums to which batch after batch is added; what a pass needs is prepared once and not for each batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
+
+from trueness._arrays import IntArray
 from trueness._threads import Span, in_threads
-from trueness.rows import Rows
+from trueness.rows import RowCode, Rows, count_codes, row_codes
 from trueness.table import Sums, TableSpec
 from trueness.tabulation.passes import engine_for
-
-
-class Refused(NamedTuple):
-    """Rows that were not added, because one of them is bad."""
-
-    start: int
-    stop: int
-    error: ValueError
-    """About the first bad one."""
 
 
 class RunningSums:
@@ -30,30 +24,32 @@ class RunningSums:
         self._passes: list[Any] = []
         self._done: list[Sums] | None = None
 
-    def add(self, rows: Rows, n_threads: int = 1) -> list[Refused]:
-        """Add the rows, but for those that are told."""
+    def add(self, rows: Rows, n_threads: int = 1) -> IntArray:
+        """Add the good rows, and return the number of rows of each bad `RowCode` that were skipped, (8,)."""
         if not self._passes or self._passes[0].form != rows.form:
             self._close()
             self._engine_module = engine_for(rows, self._specs, self._engine)
         blocks = self._engine_module.spans(rows, n_threads)
         while len(self._passes) < min(n_threads, len(blocks)):
             self._passes.append(self._engine_module.Pass(rows, self._specs))
-        refused: list[Refused] = []
-        idle = list(self._passes)
+        idle, errors = list(self._passes), []
 
-        def work(spans: Iterable[Span]) -> None:
-            own = idle.pop()
+        def work(spans: Iterable[Span]) -> IntArray:
+            own, skipped = idle.pop(), np.zeros(len(RowCode), np.int64)
             for start, stop in spans:
                 try:
-                    own.add(rows, start, stop)
-                except ValueError as error:
-                    refused.append(Refused(own.reached, stop, error))
+                    skipped += _add_good_rows(own, rows, start, stop)
+                except ValueError as error:  # the measure or the bins are refused, not a row
+                    errors.append(error)
+            return skipped
 
-        in_threads(work, blocks, n_threads)
-        return refused
+        skipped = sum(in_threads(work, blocks, n_threads), np.zeros(len(RowCode), np.int64))
+        if errors:
+            raise errors[0]
+        return skipped
 
     def _close(self) -> None:
-        """End the passes, since others are needed or the sums are wanted."""
+        """End the passes, since others are needed or the sums are."""
         for one in self._passes:
             sums = one.sums()
             self._done = sums if self._done is None else [*map(add, self._done, sums)]
@@ -65,3 +61,21 @@ class RunningSums:
         self._close()
         done, self._done = self._done, None
         return done
+
+
+def _add_good_rows(own: Any, rows: Rows, start: int, stop: int) -> IntArray:
+    """Add the good rows from start to stop to a pass; the number of bad ones by code."""
+    try:
+        own.add(rows, start, stop)
+        return np.zeros(len(RowCode), np.int64)
+    except ValueError:
+        rest = rows.take(slice(own.reached, stop))
+        codes = row_codes(rest)
+        if not codes.any():
+            raise
+    good = np.flatnonzero(codes == RowCode.GOOD)
+    if good.size:
+        own.add(rest.take(good), 0, good.size)
+    skipped = count_codes(codes)
+    skipped[RowCode.GOOD] = 0
+    return skipped

@@ -12,7 +12,8 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import Edges, EqualMass
-from trueness.rows import Rows, sum_rounding
+from trueness.refusals import Refusal
+from trueness.rows import Rows, refuse_bad_rows, sum_rounding
 from trueness.table import Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.fused._eight import EDGES_AT_A_TIME, Layout
@@ -27,9 +28,6 @@ from trueness.tabulation.fused._measure import (
 )
 from trueness.tabulation.fused._totals import Totals, aligned_zeros
 from trueness.variation import Variation
-
-MEASURES = {"entropy": "entropy", "confidence": "confidence", "max_probability": "confidence"}
-"""The measures that are compiled."""
 
 FEW_EDGES = 32
 """Up to so many edges a value is compared with all of them; beyond, a table says where to begin."""
@@ -68,7 +66,7 @@ def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_thread
 def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], values: FloatArray) -> Any:
     """Put 𝒱 of the blocks of rows that `spans` names into `values`; how many fell into each of CELLS equal cells."""
     low, scale = _cell_scale(variation, rows.n_classes)
-    n_classes, item, name = rows.n_classes, rows.form.item, _kernel_name(variation)
+    n_classes, item, name = rows.n_classes, rows.form.item, variation.kernel
     memory: tuple[Any, ...] = (np.empty((WIDTH, n_classes), f"f{item}"),)
     if n_classes <= NETWORK_CLASSES:
         kernel = measure_group_kernel(f"{n_classes},{item},1,C,{name}")
@@ -78,16 +76,16 @@ def measure(rows: Rows, variation: Variation, spans: Iterable[tuple[int, int]], 
     cells = np.zeros(CELLS, np.int64)
 
     def run(start: int, stop: int, tolerance: float) -> int:
-        block = rows.block(start, stop)[: stop - start]
+        block = rows.block(start, stop)
         return int(kernel(block, tolerance, low, scale, values[start:stop], cells, *memory))
 
     for start, stop in spans:
-        for _ in _judged(rows, start, stop, run):
+        for _ in _run_and_check(rows, start, stop, run):
             continue
     return cells
 
 
-def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
+def _run_and_check(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], int]) -> Iterator[int]:
     """Run a kernel over rows and yield how far it came, again and again; an error where `Rows` refuses a row.
 
     The kernel adds in another order than `Rows` does, so that where a sum is within rounding of the tolerance the eight
@@ -96,12 +94,12 @@ def _judged(rows: Rows, start: int, stop: int, run: Callable[[int, int, float], 
     """
     rounding = sum_rounding(rows.n_classes)
     while start < stop:
-        doubtful = run(start, stop, rows.sum_tolerance - rounding)
-        start = stop if doubtful < 0 else start + doubtful
+        first_unsure = run(start, stop, rows.sum_tolerance - rounding)
+        start = stop if first_unsure < 0 else start + first_unsure
         yield start
         if start < stop:
             end = min(start + WIDTH, stop)
-            rows.check(start, end)
+            refuse_bad_rows(rows, start, end)
             if run(start, end, rows.sum_tolerance + rounding) >= 0:
                 raise AssertionError(f"the kernel refuses rows {start} to {end}, which are good")
             start = end
@@ -146,7 +144,7 @@ class Pass:
         self.thresholds = _thresholds(rows, specs)
         self.split = specs[0].ties == "split"
         n_classes, n_edges = rows.n_classes, self.thresholds.shape[1]
-        few, measures = n_edges <= FEW_EDGES, [_kernel_name(spec.variation) for spec in specs]
+        few, measures = n_edges <= FEW_EDGES, [str(spec.variation.kernel) for spec in specs]
         self.memory: tuple[Any, ...] = ((self._empty(WIDTH), np.empty(WIDTH, np.int64)),)
         if n_classes <= NETWORK_CLASSES:
             copies = 4 if n_edges < 256 else 1
@@ -166,21 +164,19 @@ class Pass:
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
         self.reached = start
-        for reached in _judged(rows, start, stop, partial(self._run, rows)):
+        for reached in _run_and_check(rows, start, stop, partial(self._run, rows)):
             self.reached = reached
 
     def _run(self, rows: Rows, start: int, stop: int, tolerance: float) -> int:
         assert rows.labels is not None
-        if self.by_columns:
-            # Two rows or more, or a compiler could not tell columns from rows.
-            block = rows.columns(start, stop, room=max(stop - start, 2))
-        else:
-            block = rows.block(start, stop)[: stop - start]
+        # At least two rows: the compiler cannot distinguish the two memory orders of a single one.
+        room = max(stop - start, 2)
+        block = rows.columns(start, stop, room) if self.by_columns else rows.block(start, stop)
         scores = rows.scores(start, stop) if rows.from_logits else block
         try:
             labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
-        except ValueError:
-            rows.check(start, stop)  # of two bad rows the first is named
+        except Refusal:
+            refuse_bad_rows(rows, start, stop)  # of two bad rows the first is refused
             raise
         return self._sum_block(block, scores, labels, tolerance)
 
@@ -211,7 +207,7 @@ class Pass:
         made, ranks = [], slice(self.form.n_classes)
         for k, spec in enumerate(self.specs):
             m, at = slice(spec.bins.n_bins), self.first_variation + k
-            rank = ExactSum.carried(
+            rank = ExactSum.with_carry(
                 t.rank_count[k, m] + t.split_whole[k, m], t.split_fraction[k, m], PROBABILITY_BITS
             )
             whole, fraction = t.whole[k, m], t.fraction[k, m]
@@ -231,11 +227,6 @@ class Pass:
                 )
             )
         return made
-
-
-def _kernel_name(variation: Variation) -> str:
-    """What the kernel calls the measure: of a row, the largest probability is its confidence."""
-    return MEASURES[variation.name]
 
 
 def _thresholds(rows: Rows, specs: Sequence[TableSpec]) -> FloatArray:

@@ -1,0 +1,274 @@
+"""`assess` and `assess_table`: the assessment of rows, or of tables, with groups and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from trueness._arguments import whole_number
+from trueness._arrays import IntArray
+from trueness._progress import Progress, progress_callback
+from trueness._random import Seed
+from trueness.assessment._estimation import assessment_of
+from trueness.assessment._groups import with_groups
+from trueness.assessment._result import Assessment
+from trueness.assessment._sample import Sample
+from trueness.assessment._settings import Settings
+from trueness.bins import Bins
+from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
+from trueness.inference.replicates import replicate
+from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.rows import Rows
+from trueness.rows.groups import coded_groups, names_of
+from trueness.table import CalibrationTable, TableSpec
+from trueness.table.plan import TablePlan
+from trueness.table.tables import Tables
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.variation import Variation
+
+MIN_GROUP_SIZE = 100
+"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
+
+_CLUSTER_STREAM = 5
+
+
+def assess(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    variation: str | Variation = "entropy",
+    bins: int | Bins = 10,
+    confidence_bins: int | Bins | None = None,
+    level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
+    resamples: int = 999,
+    p_resolution: float | None = None,
+    rng: Seed = 0,
+    groups: Any = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+    clusters: Any = None,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | bool | None = None,
+) -> Assessment:
+    """Assess the calibration of predictions: metrics with their noise, and a verdict in words.
+
+    Rows, bins, ties and engine are as in `tabulate`.
+
+    Parameters
+    ----------
+    confidence_bins : int or EqualWidth, EqualMass, Edges
+        The bins of confidence, over [1/C, 1], for ECE. By default they are of the same kind and number as `bins`; if
+        `bins` are Edges, of equal width.
+    level : float
+        The level of the intervals; the verdict is miscalibration if `Assessment.p_value` is at most 1 - level.
+    tolerance : float or mapping from metrics to floats
+        The largest error that does not matter in practice, for VCE, ECE and RCE alike or by metric, such as
+        {"vce": 0.02, "ece": 0.01}. The verdict then says whether the error is negligible (all intervals lie within the
+        tolerance), beyond it (a whole interval does), or undecided at this sample size.
+    resamples : int
+        The number of draws of the table of a calibrated model, or of bootstrap replicates of the clusters. The smallest
+        p-value of a single test is 1/(resamples + 1); if no draw reaches a test and a correction needs a smaller
+        p-value, more are drawn.
+    p_resolution : float
+        The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
+    rng : int, None or numpy.random.Generator
+        The same seed gives the same numbers; `Assessment.seed` is the one that was used. None uses a new one.
+    groups : array of names, shape (rows,), or a data frame or mapping of such columns
+        Also assess each group, in the same bins and the same pass, with p-values corrected for the number of groups.
+        With several columns, the groups are the combinations of their values that occur.
+    min_group_size : int
+        Groups of fewer rows are not assessed.
+    clusters : array of names, shape (rows,)
+        Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
+        independent rows; without this argument the p-values of such data are too small and the intervals too short.
+    progress : None, False or callable
+        Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
+        terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
+        to 1.
+
+    Examples
+    --------
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.5), rng=0)
+    >>> print(result.verdict)
+    over-confident: its first choice is right in 61.3 % of rows and stated at 69.1 %; outcomes vary more than ...
+    """
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
+    min_group_size = whole_number("min_group_size", min_group_size, 1)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    specs = specs_of(rows, plan, engine, n_threads)
+    weights = None
+    if clusters is not None:
+        key = stream_key([settings.seed, _CLUSTER_STREAM])
+        names = names_of("clusters", clusters, rows.n_rows, rows.index)
+        weights = ClusterWeights(key, settings.resamples, names)
+    if groups is None:
+        tables = [Tables.of(tabulate_rows(rows, specs, engine, n_threads))]
+        (sample,) = _samples(tables, rows, specs, weights, settings.resamples, progress=progress)
+        return assessment_of(sample, settings)
+    names_of_groups, code = coded_groups(groups, rows.n_rows, rows.index)
+    of_groups = tabulate_groups(rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads)
+    tables = [Tables.of(of_group) for of_group in of_groups]
+    samples = _samples(tables, rows, specs, weights, settings.resamples, group_of=code, progress=progress)
+    whole = assessment_of(reduce(add, samples), settings)
+    by_name = dict(zip(names_of_groups, samples, strict=True))
+    # With clusters the replicates take long, without them the groups, if they are many.
+    return with_groups(whole, by_name, settings, min_group_size, progress if clusters is None else None)
+
+
+def specs_of(
+    rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
+) -> list[TableSpec]:
+    """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
+    return plan.specs(
+        rows.n_classes,
+        weighted=rows.sample_weight is not None,
+        edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
+    )
+
+
+def _samples(
+    tables: Sequence[Tables],
+    rows: Rows,
+    specs: Sequence[TableSpec],
+    weights: ClusterWeights | None,
+    resamples: int,
+    *,
+    group_of: IntArray | None = None,
+    progress: Progress | None,
+) -> list[Sample]:
+    """A sample for each group of rows, with replicates of its tables if the rows come in clusters."""
+    if weights is None:
+        return [Sample(of_group) for of_group in tables]
+    made = replicate(
+        [(rows, specs)], weights, resamples, group_of=group_of, n_groups=len(tables), progress=progress
+    )
+    code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
+    return [
+        Sample(of_group, tuple(replicates), weights.clusters(np.flatnonzero(code == number)))
+        for number, (of_group, (replicates,)) in enumerate(zip(tables, made, strict=True))
+    ]
+
+
+def assess_table(
+    table: CalibrationTable | Tables,
+    *,
+    confidence_table: CalibrationTable | None = None,
+    bins: int | Bins | None = None,
+    confidence_bins: int | Bins | None = None,
+    level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
+    resamples: int = 999,
+    p_resolution: float | None = None,
+    rng: Seed = 0,
+    groups: Mapping[str, Tables | CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]]
+    | None = None,
+    min_group_size: int = MIN_GROUP_SIZE,
+    progress: Progress | bool | None = None,
+) -> Assessment:
+    """Assess the calibration of predictions from their tables: the same numbers as `assess` for the same `rng`.
+
+    Parameters
+    ----------
+    table : CalibrationTable or Tables
+        A table binned by any measure, or the tables of the same rows as one value.
+    confidence_table : CalibrationTable
+        A table of the same rows, binned by confidence; without it ECE is None.
+    bins : int or EqualWidth, EqualMass, Edges
+        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
+    confidence_bins : int or EqualWidth, EqualMass, Edges
+        Coarser bins for the confidence table, if they are to differ from `bins`.
+    level, tolerance, resamples, p_resolution, rng
+        As in `assess`.
+    groups : mapping of names to Tables, or to a table, or to pairs of a table and a confidence table
+        The tables of groups, which are assessed too, in the bins of the whole.
+    progress : None, False or callable
+        Progress of work with groups, as in `assess`.
+
+    Examples
+    --------
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+    >>> by_confidence = tn.tabulate(y_true, y_prob, variation="confidence")
+    >>> result = tn.assess_table(tn.tabulate(y_true, y_prob), confidence_table=by_confidence, rng=7)
+    >>> result == tn.assess(y_true, y_prob, rng=7)
+    True
+    """
+    settings, progress = (
+        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        progress_callback(progress),
+    )
+    min_group_size = whole_number("min_group_size", min_group_size, 1)
+    whole = _as_tables("table", table, confidence_table)
+    parts = {str(name): _group_tables(name, part) for name, part in (groups or {}).items()}
+    if bins is not None or confidence_bins is not None:
+        whole = whole.coarsened(bins, confidence_bins)
+        # Groups are compared in the bins of all rows, not each in its own.
+        parts = {name: part.in_bins_of(whole) for name, part in parts.items()}
+    result = assessment_of(Sample(whole), settings)
+    if not parts:
+        return result
+    samples = {name: Sample(part) for name, part in parts.items()}
+    return with_groups(result, samples, settings, min_group_size, progress)
+
+
+def _group_tables(name: str, part: Any) -> Tables:
+    table, confidence_table = part if isinstance(part, tuple) else (part, None)
+    return _as_tables(f"groups[{name!r}]", table, confidence_table)
+
+
+def _as_tables(argument: str, table: Any, confidence_table: Any) -> Tables:
+    """A table and, if given, its confidence table as one value; refused unless they are of the same rows."""
+    if isinstance(table, Tables) and confidence_table is None:
+        return table
+    _refuse_no_table(argument, table)
+    if confidence_table is None:
+        return Tables(table)
+    _refuse_no_table("confidence_table", confidence_table)
+    if not confidence_table.spec.is_by_confidence:
+        raise InvalidValueError(
+            "wrong-table",
+            "confidence_table is binned by {value}",
+            "tabulate with variation='confidence'",
+            argument="confidence_table",
+            value=confidence_table.spec.variation.name,
+        )
+    if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
+        raise InvalidValueError(
+            "different-rows",
+            "{argument} holds {n_rows} rows of {n_classes} classes, confidence_table {other_rows} of {other_classes}",
+            "they must be of the same rows",
+            argument=argument,
+            n_rows=table.n_rows,
+            n_classes=table.n_classes,
+            other_rows=confidence_table.n_rows,
+            other_classes=confidence_table.n_classes,
+        )
+    return Tables(table, confidence_table)
+
+
+def _refuse_no_table(argument: str, value: Any) -> None:
+    if not isinstance(value, CalibrationTable):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a CalibrationTable, such as tabulate returns, got {type_name}",
+            argument=argument,
+            type_name=type(value).__name__,
+        )

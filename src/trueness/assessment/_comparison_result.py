@@ -1,0 +1,168 @@
+"""The result of `compare`: models side by side with the differences between them, to print, to store and to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trueness._version import __version__
+from trueness.assessment import _comparison_text
+from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
+from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment._result import Assessment
+from trueness.assessment.reported import REPORTED, ReportedMetric
+from trueness.assessment.verdict import limit_of
+from trueness.inference.corrections import holm
+from trueness.inference.estimates import Interval
+
+if TYPE_CHECKING:
+    from trueness.plots import ForestDisplay
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The difference of one metric between two models: the first minus the second."""
+
+    difference: float
+    """Of the debiased values."""
+    interval: Interval
+    p_value: float
+    adjusted_p_value: float
+    """Corrected over all pairs of models, by Holm."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two models, and by how much their metrics differ. Every metric of `contrasts` is an attribute too."""
+
+    first: str
+    second: str
+    contrasts: Mapping[str, Contrast]
+    """The differences by key of the metric, for each metric that both models have."""
+    p_value: float
+    """Of the differences of all metrics together: that the two models differ at all."""
+    adjusted_p_value: float
+    """The same corrected over all pairs of models, by Holm."""
+
+    @property
+    def vce(self) -> Contrast:
+        """The difference of VCE."""
+        return self.contrasts["vce"]
+
+    @property
+    def net(self) -> Contrast:
+        """The difference of the net gap."""
+        return self.contrasts["net"]
+
+    @property
+    def ece(self) -> Contrast:
+        """The difference of ECE."""
+        return self.contrasts["ece"]
+
+    @property
+    def rce(self) -> Contrast:
+        """The difference of RCE, total variation."""
+        return self.contrasts["rce"]
+
+    @property
+    def rce_w1(self) -> Contrast:
+        """The difference of RCE, Wasserstein distance."""
+        return self.contrasts["rce_w1"]
+
+    if not TYPE_CHECKING:  # so that a misspelt attribute is still an error of types
+
+        def __getattr__(self, name: str) -> Any:
+            if name in REPORTED and name in self.contrasts:
+                return self.contrasts[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def clear_keys(self, level: float) -> list[str]:
+        """The metrics whose difference is significant by itself (Holm over metrics); else that of the smallest p."""
+        p_values = {key: contrast.p_value for key, contrast in self.contrasts.items()}
+        corrected = holm(list(p_values.values()))
+        clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= limit_of(level)]
+        return clear or [min(p_values, key=lambda key: p_values[key])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain numbers, lists and strings; the differences are beside the names of the models."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            **plain(self.contrasts),
+            "p_value": plain(self.p_value),
+            "adjusted_p_value": plain(self.adjusted_p_value),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupComparison:
+    """One group of rows; p-values of its pairs are corrected for the number of groups as well."""
+
+    name: str
+    n_rows: int
+    comparison: Comparison | None
+    adjusted_p_values: tuple[float, ...]
+    """Of all metrics together, for each pair of models, by Benjamini and Hochberg over groups."""
+    reason: str | None = None
+    """Why it was not compared."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Models side by side, returned by `compare`."""
+
+    assessments: Mapping[str, Assessment]
+    pairs: tuple[Pair, ...]
+    level: float
+    resamples: int
+    seed: int
+    groups: tuple[GroupComparison, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """One sentence for each pair of models; `verdicts` has them as values."""
+        return "\n".join(str(verdict) for verdict in self.verdicts)
+
+    @property
+    def verdicts(self) -> tuple[PairVerdict, ...]:
+        """The conclusion about each pair of models."""
+        return tuple(pair_verdict(self, pair) for pair in self.pairs)
+
+    @property
+    def metrics(self) -> Mapping[str, ReportedMetric]:
+        """What the keys of `Pair.contrasts` stand for: label, meaning, sign."""
+        return REPORTED
+
+    @property
+    def model_table(self) -> str:
+        """One line for each model, under two lines of heads."""
+        return _comparison_text.model_table(self)
+
+    def __str__(self) -> str:
+        return _comparison_text.page(self)
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None, *, metric: str = "vce") -> ForestDisplay:
+        """Draw the difference between each pair of models with its interval (extra `plots`)."""
+        from trueness.plots import ForestDisplay
+
+        return ForestDisplay.from_comparison(self, metric=metric, ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, lists and strings."""
+        return {
+            "schema": SCHEMA,
+            "kind": "comparison",
+            "trueness": __version__,
+            "verdict": self.verdict,
+            "verdicts": [plain(verdict) for verdict in self.verdicts],
+            "difference_of": "debiased values",
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "assessments": plain(self.assessments),
+            "pairs": [plain(pair) for pair in self.pairs],
+            "groups": [plain(group) for group in self.groups],
+        }

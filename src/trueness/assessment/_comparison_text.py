@@ -1,0 +1,81 @@
+"""A comparison as a printed page."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from trueness._printing import p_text, visible
+from trueness.assessment._group_order import flagged_first
+from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, metric_heads
+from trueness.assessment.verdict import limit_of
+
+if TYPE_CHECKING:
+    from trueness.assessment._comparison_result import Comparison, GroupComparison
+    from trueness.assessment._result import Assessment
+
+
+def page(comparison: Comparison) -> str:
+    """The models as a table, the verdicts, remarks on single models, and the groups."""
+    lines = [_heading(comparison), "", model_table(comparison), "", comparison.verdict, *_remarks(comparison)]
+    for group in flagged_first(comparison.groups, _smallest_p, limit_of(comparison.level)):
+        lines += ["", *_group_lines(group)]
+    return "\n".join(lines)
+
+
+def _heading(comparison: Comparison) -> str:
+    some = next(iter(comparison.assessments.values()))
+    facts = [
+        f"{some.n_rows} rows",
+        f"{some.tables.n_classes} classes",
+        f"{bins_of(some)}; {comparison.resamples} draws",
+        f"seed {comparison.seed}; {100 * comparison.level:g} % intervals",
+    ]
+    if some.n_clusters is not None:
+        facts.append(f"{some.n_clusters} clusters")
+    return ", ".join(facts)
+
+
+def model_table(comparison: Comparison) -> str:
+    """One line for each model, under two lines of heads."""
+    assessments = comparison.assessments
+    width = max(5, *(len(visible(name)) for name in assessments))
+    kinds, labels = metric_heads()
+    scores = f"{'accuracy':>10}{'Brier':>8}{'log-loss':>10}"
+    lines = [
+        f"{'':{width}}{'plug-in':>10}{kinds}",
+        f"{'model':{width}}{'VCE':>10}{labels}{'p':>8}{scores}",
+        *(f"{visible(name):{width}}{_model_columns(result)}" for name, result in assessments.items()),
+    ]
+    if any(math.isnan(result.brier_score) for result in assessments.values()):
+        lines.append(f"Brier score and log-loss: {NO_SCORES}")
+    return "\n".join(lines)
+
+
+def _model_columns(result: Assessment) -> str:
+    scores = f"{result.accuracy:10.4f}{result.brier_score:8.4f}{result.log_loss:10.4f}"
+    return f"{result.vce.value:10.4f}{debiased_columns(result)}{p_text(result.p_value):>8}{scores}"
+
+
+def _remarks(comparison: Comparison) -> list[str]:
+    """The verdict on each model if there is a tolerance, and the codes of its warnings."""
+    lines = []
+    for name, result in comparison.assessments.items():
+        if result.tolerance is not None:
+            lines.append(f"{visible(name)}: {result.verdict}")
+        if result.warnings:
+            codes = ", ".join(caution.code for caution in result.warnings)
+            lines.append(f"{visible(name)}: warnings {codes} (see assess)")
+    return ["", *lines] if lines else []
+
+
+def _smallest_p(group: GroupComparison) -> float:
+    return min(group.adjusted_p_values, default=math.inf)
+
+
+def _group_lines(group: GroupComparison) -> list[str]:
+    head = f"{visible(group.name)}, {group.n_rows} rows"
+    if group.comparison is None:
+        return [head, f"{group.reason}"]
+    adjusted = ", ".join(p_text(p) for p in group.adjusted_p_values)
+    return [f"{head}; p adjusted for the number of groups: {adjusted}", group.comparison.verdict]

@@ -1,0 +1,265 @@
+"""The result of `assess`: everything that is reported about a model's predictions, to print, to store and to draw."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from trueness._version import __version__
+from trueness.assessment import text
+from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment.reported import REPORTED, ReportedMetric
+from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
+from trueness.inference.estimates import Estimate, Reference, ZTest
+from trueness.table import CalibrationTable
+from trueness.table.tables import Tables
+
+if TYPE_CHECKING:
+    from trueness.assessment._cautions import Caution
+    from trueness.plots import RankDisplay, ReliabilityDisplay
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupAssessment:
+    """One group of rows: its assessment, unless it is too small, and a p-value corrected for the number of groups."""
+
+    name: str
+    n_rows: int
+    assessment: Assessment | None
+    p_value: float
+    """Of all the evidence in the group, as `Assessment.p_value`; NaN if it was not assessed."""
+    adjusted_p_value: float
+    """The p-value corrected over the groups that were assessed, by Benjamini and Hochberg."""
+    reason: str | None = None
+    """Why it was not assessed."""
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the group is called miscalibrated after the correction for the number of groups."""
+        return self.assessment is not None and self.adjusted_p_value <= limit_of(self.assessment.level)
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of its verdict after the correction: "none" unless flagged; None if it was not assessed."""
+        if self.assessment is None:
+            return None
+        return self.assessment.verdict.kind if self.flagged else "none"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain numbers, lists and strings."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
+            "flagged": self.flagged
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assessment:
+    """How well a model's predicted probabilities are calibrated, with the noise of every metric and a verdict.
+
+    Returned by `assess` and `assess_table`. Print it to read it; `to_dict()` is for programs. Every metric of
+    `estimates` is an attribute too.
+    """
+
+    estimates: Mapping[str, Estimate | None]
+    """The metrics by key; None where the tables lack what a metric needs."""
+    uce: Reference | None
+    """Uncertainty calibration error, which is not zero for a calibrated model; None unless binned by entropy."""
+    log_score_z: ZTest
+    """Standardised log-score: below 0 over-confident, above 0 under-confident."""
+    detectable_net_gap: float
+    """The smallest net gap that is detected with 80 % power at this sample size; infinite if none is."""
+    tables: Tables
+    level: float
+    resamples: int
+    seed: int
+    """Passed as `rng` it gives the same numbers again."""
+    n_clusters: int | None
+    warnings: tuple[Caution, ...]
+    tolerance: Mapping[str, float] | None = None
+    """The largest error that does not matter, for each metric that has one."""
+    groups: tuple[GroupAssessment, ...] = ()
+
+    @property
+    def vce(self) -> Estimate:
+        """Variation calibration error, by the measure of the table."""
+        return self._estimate("vce")
+
+    @property
+    def net(self) -> Estimate:
+        """Signed gap: above 0 over-confident, below 0 under-confident, whatever the measure."""
+        return self._estimate("net")
+
+    @property
+    def ece(self) -> Estimate | None:
+        """Expected calibration error of the top label; None without a table binned by confidence."""
+        return self.estimates["ece"]
+
+    @property
+    def rce(self) -> Estimate:
+        """Ranked calibration error, total variation: depends on which rank was observed."""
+        return self._estimate("rce")
+
+    @property
+    def rce_w1(self) -> Estimate:
+        """Ranked calibration error, Wasserstein distance over ranks."""
+        return self._estimate("rce_w1")
+
+    def _estimate(self, key: str) -> Estimate:
+        estimate = self.estimates[key]
+        assert estimate is not None
+        return estimate
+
+    if not TYPE_CHECKING:  # so that a misspelt attribute is still an error of types
+
+        def __getattr__(self, name: str) -> Any:
+            if name in REPORTED:
+                return self.estimates.get(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def metrics(self) -> Mapping[str, ReportedMetric]:
+        """What the keys of `estimates` stand for: label, meaning, sign."""
+        return REPORTED
+
+    @property
+    def table(self) -> CalibrationTable:
+        """The table binned by the variation measure."""
+        return self.tables.by_variation
+
+    @property
+    def confidence_table(self) -> CalibrationTable | None:
+        """The table binned by confidence, from which ECE is computed; `table` itself if confidence is the measure."""
+        return self.tables.by_confidence
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.tables.n_rows
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows whose true class has rank 1."""
+        return self.table.accuracy
+
+    @property
+    def brier_score(self) -> float:
+        """The mean squared distance between prediction and outcome, summed over classes: 0 to 2."""
+        return self.table.brier_score
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -ln p of the true class; infinite if a true class had probability 0."""
+        return self.table.log_loss
+
+    @property
+    def evidence(self) -> list[Finding]:
+        """The tests on which the verdict rests, with their p-values."""
+        return findings_of(self)
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of all the evidence together; the verdict and the gate of the command use it."""
+        return evidence_p_value(self.evidence)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion; `str(result.verdict)` is one sentence."""
+        return verdict_of(self)
+
+    def __str__(self) -> str:
+        return text.page(self)
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+        """Draw the reliability diagram (extra `plots`): predicted against observed, with the noise.
+
+        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`.
+        """
+        from trueness.plots import ReliabilityDisplay
+
+        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax)
+
+    def plot_ranks(self, bin: int | None = None, ax: Any = None) -> RankDisplay:
+        """Draw how often the true class has each rank, observed and predicted (extra `plots`).
+
+        `bin` is a number from 1, as in the printed tables and in other pictures; None for all rows.
+        """
+        from trueness.plots import RankDisplay
+
+        return RankDisplay.from_assessment(self, bin=bin, ax=ax)
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one self-contained HTML file with the tables in it.
+
+        `title` names the model or the data, `made_by` the command or call that produced the result.
+        `trueness.report.tables_in(path)` reads the table back.
+        """
+        from trueness import report  # upwards, once: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook displays it."""
+        from trueness import report
+
+        return report.fragment(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
+        verdict = self.verdict
+        content = {
+            "schema": SCHEMA,
+            "kind": "assessment",
+            "trueness": __version__,
+            "verdict": plain(verdict) | {"text": str(verdict)},
+            "p_value": self.p_value,
+            "evidence": [plain(finding) for finding in self.evidence],
+            "n_rows": self.n_rows,
+            "n_classes": self.tables.n_classes,
+            "variation": self.table.spec.variation.name,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "tolerance": plain(self.tolerance),
+            "value_is": "plug-in",
+            "impossible_rows": self.table.impossible_rows,
+        }
+        content |= {key: plain(metric.of(self)) for key, metric in REPORTED.items()}
+        content |= {name: plain(getattr(self, name)) for name in _OTHERS}
+        content |= self._reasons()
+        content["warnings"] = [plain(caution) for caution in self.warnings]
+        content["tables"] = [
+            table.to_dict() for table in (self.table, self.confidence_table) if table is not None
+        ]
+        content["groups"] = [plain(group) for group in self.groups]
+        return content
+
+    def _reasons(self) -> dict[str, str]:
+        """Why what is null in `to_dict` is null."""
+        reasons = {
+            f"{key}_reason": metric.missing for key, metric in REPORTED.items() if metric.of(self) is None
+        }
+        if self.uce is None:
+            reasons["uce_reason"] = text.NO_UCE
+        if math.isnan(self.brier_score):
+            reasons["brier_score_reason"] = reasons["log_loss_reason"] = text.NO_SCORES
+        elif math.isinf(self.log_loss):
+            reasons["log_loss_reason"] = "infinite: a true class had probability 0"
+        if math.isinf(self.detectable_net_gap):
+            reasons["detectable_net_gap_reason"] = "infinite: too few rows to detect a net gap of any size"
+        return reasons
+
+
+_OTHERS = ("uce", "log_score_z", "detectable_net_gap", "accuracy", "brier_score", "log_loss")

@@ -1,0 +1,109 @@
+"""The tables of some rows with their bootstrap replicates, and the draws from which metrics are estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from operator import add
+
+from trueness.assessment._settings import Settings
+from trueness.inference.estimates import Estimate, Evidence, variation_error
+from trueness.inference.replicates import Replicates
+from trueness.refusals import InvalidValueError
+from trueness.table.tables import Tables
+
+LEAST_CLUSTERS = 5
+
+_BY_VARIATION, _BY_CONFIDENCE = range(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The tables of some rows. Those of further rows add."""
+
+    tables: Tables
+    replicates: tuple[Replicates, ...] = ()
+    """Of each of `tables.stored`, if the rows come in clusters or models are compared on them."""
+    clusters: frozenset[int] | None = None
+    """The clusters of the rows, if they come in clusters."""
+
+    def __add__(self, other: Sample) -> Sample:
+        if (self.clusters is None) != (other.clusters is None):
+            raise InvalidValueError(
+                "bad-argument",
+                "clusters must be given with every batch of rows, or with none",
+                argument="clusters",
+            )
+        clusters = None if self.clusters is None else self.clusters | (other.clusters or frozenset())
+        replicates = tuple(map(add, self.replicates, other.replicates))
+        return Sample(self.tables + other.tables, replicates, clusters)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.tables.n_rows
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters, if rows come in clusters."""
+        return None if self.clusters is None else len(self.clusters)
+
+    def reason_to_skip(self, min_group_size: int) -> str | None:
+        """Why a group of these rows is too small to be assessed; None if it is large enough."""
+        if self.n_rows < min_group_size:
+            return f"fewer than {min_group_size} rows"
+        if self.n_clusters is not None and self.n_clusters < LEAST_CLUSTERS:
+            return f"fewer than {LEAST_CLUSTERS} clusters"
+        return None
+
+
+class Resampled:
+    """A sample with draws that show the noise of its metrics; draws are made when a metric first needs them."""
+
+    def __init__(self, sample: Sample, settings: Settings) -> None:
+        self.tables: Tables = sample.tables
+        self.level: float = settings.level
+        self.seed: int = settings.seed
+        self._sample, self._resamples = sample, settings.resamples
+
+    @cached_property
+    def by_variation(self) -> Evidence:
+        """The table by variation with its draws."""
+        return self._evidence(_BY_VARIATION)
+
+    @property
+    def by_confidence(self) -> Evidence | None:
+        """The table by confidence with its draws, which are not kept because they can take a gigabyte."""
+        if self.tables.by_confidence is None:
+            return None
+        same = self.tables.by_confidence is self.tables.by_variation
+        return self.by_variation if same else self._evidence(_BY_CONFIDENCE)
+
+    @cached_property
+    def variation_error(self) -> Estimate:
+        """VCE."""
+        return variation_error(self.by_variation, self.level, [self.seed, 3])
+
+    @cached_property
+    def confidence_error(self) -> Estimate | None:
+        """ECE; None without a table by confidence, VCE if confidence is the measure."""
+        evidence = self.by_confidence
+        if evidence is None:
+            return None
+        same = self.tables.by_confidence is self.tables.by_variation
+        return self.variation_error if same else variation_error(evidence, self.level, [self.seed, 4])
+
+    def _evidence(self, place: int) -> Evidence:
+        table, seed = self.tables.stored[place], [self.seed, place]
+        if self._sample.clusters is None:
+            return Evidence.of(table, self._resamples, seed)
+        if len(self._sample.clusters) < LEAST_CLUSTERS:
+            raise InvalidValueError(
+                "too-few-clusters",
+                "clusters has {value} distinct values",
+                "at least {needed} are needed",
+                argument="clusters",
+                value=len(self._sample.clusters),
+                needed=LEAST_CLUSTERS,
+            )
+        return Evidence.of_clusters(table, self._sample.replicates[place], seed)

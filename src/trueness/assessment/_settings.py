@@ -1,0 +1,73 @@
+"""The settings of an assessment: level, resamples, seed, tolerance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trueness._arguments import whole_number
+from trueness._random import Seed, root_seed
+from trueness.assessment.reported import as_limits, bounding
+from trueness.refusals import InvalidValueError
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Level, resamples, seed, tolerance, and the smallest p-value that must be attainable."""
+
+    level: float
+    resamples: int
+    seed: int
+    tolerance: Mapping[str, float] | None = None
+    p_resolution: float = 0.0
+    """The smallest p-value that a test must be able to reach after all corrections."""
+
+    @classmethod
+    def of(
+        cls, level: Any, resamples: Any, rng: Seed, tolerance: Any = None, p_resolution: float | None = None
+    ) -> Settings:
+        """The settings of checked arguments."""
+        if not _is_number(level) or not 0.5 <= level < 1:
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} must be a number from 0.5 to below 1, such as 0.95, got {value!r}",
+                argument="level",
+                value=level,
+            )
+        finest = 1 - level if p_resolution is None else p_resolution
+        if not _is_number(finest) or not 0 < finest < 1:
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} must be a number between 0 and 1, such as 0.001, got {value!r}",
+                argument="p_resolution",
+                value=finest,
+            )
+        resamples = whole_number("resamples", resamples, 1, 10**7)
+        _refuse_too_few(resamples, level)
+        keys = [metric.key for metric in bounding()]
+        limits = None if tolerance is None else as_limits("tolerance", tolerance, keys)
+        return cls(float(level), resamples, root_seed(rng), limits, float(finest))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _refuse_too_few(resamples: int, level: float) -> None:
+    """Refuse fewer resamples than a p-value of 1 - level needs."""
+    needed = math.ceil(1 / (1 - level) * (1 - 1e-9)) - 1
+    if resamples < needed:
+        raise InvalidValueError(
+            "too-few-resamples",
+            "level={level} needs p-values of {limit:.3g} and less, but resamples={value} cannot give any below "
+            "{smallest:.3g}",
+            "raise resamples to {needed} or more",
+            argument="resamples",
+            value=resamples,
+            level=level,
+            limit=1 - level,
+            smallest=1 / (resamples + 1),
+            needed=needed,
+        )

@@ -1,0 +1,120 @@
+"""Bins of equal width, the choice of bins by an argument, and finer bins merged into coarser ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._arguments import whole_number
+from trueness._arrays import IntArray
+from trueness.bins.edges import MOST_BINS, Edges
+from trueness.bins.equal_mass import EqualMass
+from trueness.refusals import InvalidTypeError, InvalidValueError
+
+
+@dataclass(frozen=True, slots=True)
+class EqualWidth:
+    """A number of bins of the same width over the measure's attainable range.
+
+    >>> EqualWidth(4).resolve(0.0, 1.0).edges
+    (0.0, 0.25, 0.5, 0.75, 1.0)
+    """
+
+    n_bins: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_bins", whole_number("the number of bins", self.n_bins, 1, MOST_BINS))
+
+    def resolve(self, low: float, high: float) -> Edges:
+        """The bins as edges."""
+        return _equal_edges(self.n_bins, low, high)
+
+
+@lru_cache(maxsize=16)  # most calls use the same ten bins, and making them costs as much as short inputs
+def _equal_edges(n_bins: int, low: float, high: float) -> Edges:
+    """e_k = (lo·(M - k) + hi·k)/M, which gives decimals such as 0.3 exactly as they are written."""
+    k = np.arange(n_bins + 1)
+    edges = (low * (n_bins - k) + high * k) / n_bins
+    edges[[0, -1]] = low, high  # to the last bit
+    return Edges(edges)
+
+
+@dataclass(frozen=True, slots=True)
+class FineGrid:
+    """Many narrow bins, to be merged afterwards into any coarser ones with `CalibrationTable.coarsen`.
+
+    Use it for equal-mass bins of data that is read only once: tables on the same grid can be added, and the bins are
+    chosen at the end.
+    """
+
+    n_cells: int = 4000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_cells", whole_number("the number of cells", self.n_cells, 1, MOST_BINS))
+
+    def resolve(self, low: float, high: float) -> Edges:
+        """The cells as edges."""
+        return _equal_edges(self.n_cells, low, high)
+
+
+Bins: TypeAlias = EqualWidth | EqualMass | Edges | FineGrid
+
+
+def as_bins(bins: int | Bins) -> Bins:
+    """Bins of equal width for a number, or the object itself."""
+    if isinstance(bins, (EqualWidth, EqualMass, Edges, FineGrid)):
+        return bins
+    if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
+        return EqualWidth(int(bins))
+    raise InvalidTypeError(
+        "wrong-type",
+        "bins must be a number or EqualWidth, EqualMass, Edges or FineGrid, got {value!r}",
+        argument="bins",
+        value=bins,
+    )
+
+
+def confidence_bins_for(bins: Bins, chosen: int | Bins | None = None) -> Bins:
+    """The bins of confidence for ECE, beside `bins` of another measure.
+
+    Those that were chosen, else bins of the same kind and number. Edges apply to the other measure only, so they give
+    the same number of bins of equal width.
+    """
+    if chosen is not None:
+        return as_bins(chosen)
+    return EqualWidth(bins.n_bins) if isinstance(bins, Edges) else bins
+
+
+def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArray, tuple[float, ...]]:
+    """The first fine bin of each coarser bin, and the coarser edges; each must be a fine edge."""
+    if isinstance(coarse, EqualMass):
+        starts = coarse.cell_starts(count)
+        return starts, (*(fine.edges[start] for start in starts), fine.edges[-1])
+    edges = coarse.resolve(fine.edges[0], fine.edges[-1]).edges
+    wanted, have = np.array(edges[:-1]), np.array(fine.edges[:-1])
+    starts = np.searchsorted(have, wanted - 1e-12)
+    missing = np.abs(have[np.minimum(starts, len(have) - 1)] - wanted) > 1e-12
+    if np.any(missing):
+        raise InvalidValueError(
+            "bins-not-nested",
+            "edge {value} of the coarser bins is not an edge of the {n_bins} finer ones",
+            "a number of equal bins must divide theirs, EqualMass may be any number",
+            argument="bins",
+            value=wanted[missing][0],
+            n_bins=len(have),
+        )
+    if len(wanted) > 1 and wanted[0] == wanted[1]:
+        # A bin for the lowest value alone can only come from such a bin.
+        if len(have) == 1 or have[0] != have[1]:
+            raise InvalidValueError(
+                "bins-not-nested",
+                "the coarser bins have a bin for the value {value} alone, the finer ones do not",
+                argument="bins",
+                value=wanted[0],
+            )
+        starts[1] = 1
+    return starts.astype(np.int64), edges

@@ -1,0 +1,61 @@
+"""Bad rows of a batch: skipped and counted by code, or refused with the file and the row's number in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from trueness.files.batches import Batch
+from trueness.refusals import Refusal
+from trueness.rows import RowCode, Rows, count_codes, refusal_of_row, row_codes
+
+_FOR_LOGPROBS = (
+    "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
+    "for other numbers pass {from_logits}"
+)
+
+
+def without_bad_rows(batch: Batch) -> Batch:
+    """The good rows; the others are counted by code."""
+    if len(batch) == 0:
+        return batch
+    codes = row_codes(_rows(batch))
+    if not codes.any():
+        return batch
+    counts = zip(RowCode, count_codes(codes).tolist(), strict=True)
+    bad = {code.refusal_code: count for code, count in counts if code != RowCode.GOOD and count}
+    return replace(batch.take(codes == RowCode.GOOD), skipped=batch.skipped + Counter(bad))
+
+
+def has_bad_rows(batch: Batch) -> bool:
+    """Whether a row of the batch is bad."""
+    return bool(row_codes(_rows(batch)).any())
+
+
+def refusal(batch: Batch, error: Refusal) -> Refusal:
+    """The refusal of the first bad row by its number in the file; if none is bad, the error with the rows' numbers."""
+    rows = _rows(batch)
+    codes = row_codes(rows)
+    if not codes.any():
+        return error.with_facts(source=f"{batch.file}, rows {batch.numbers[0]} to {batch.numbers[-1]}")
+    row = int(np.argmax(codes != RowCode.GOOD))
+    found = refusal_of_row(rows, row)
+    remedy = found.args[2] or "fix the row"
+    facts = {"source": batch.file, "row": int(batch.numbers[row])}
+    if batch.options.scale == "logprobs" and found.argument == "y_prob":
+        # Validation reads the exponentials.
+        facts["y_prob"], remedy = "exp of the prediction", _FOR_LOGPROBS
+    return found.with_facts(remedy=remedy + ", or {skip_rows}", **facts)
+
+
+def _rows(batch: Batch) -> Rows:
+    """The rows of a batch without a check of their values."""
+    return Rows.of_arrays(
+        batch.y_true,
+        batch.y_prob,
+        batch.weight,
+        from_logits=batch.options.scale == "logits",
+        normalize=batch.options.normalize,
+    )

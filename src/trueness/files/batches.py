@@ -1,0 +1,211 @@
+"""From the columns of a chunk to rows that can be validated, and the problems of rows that cannot.
+
+Validation refuses a row of a batch. Here that becomes a row of a file, and bad rows are counted by the code of the
+refusal where the user asked for them to be skipped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.files._coding import coded, is_decimal, is_numeric, missing_in
+from trueness.files._values import (
+    BoolArray,
+    Problem,
+    exponentials,
+    groups_of,
+    hundredths,
+    labels_of,
+    predictions_of,
+    weights_of,
+)
+from trueness.files.request import Choice
+from trueness.files.where import Condition
+from trueness.formats import Input
+from trueness.formats.arrow import pyarrow, values_of
+from trueness.formats.fields import Chunk
+from trueness.refusals import Refusal
+from trueness.rows import Rows
+from trueness.rows.containers import Contents
+from trueness.rows.groups import Coded, objects_of
+
+SKIPPED: Mapping[str, str] = {
+    "not-finite": "probabilities that are not finite",
+    "outside-range": "probabilities outside 0 to 1",
+    "sum-not-1": "probabilities that do not sum to 1",
+    "cannot-be-normalized": "probabilities that cannot be normalised",
+    "bad-logits": "logits that do not give probabilities",
+    "label-out-of-range": "labels out of range",
+    "bad-weight": "weights that are negative, not finite or out of range",
+    "missing-value": "missing values",
+    "not-a-number": "text instead of a number",
+    "wrong-length": "another number of probabilities than in the first row",
+    "unknown-label": "labels that are not classes",
+    "not-one-hot": "labels that are not one-hot",
+    "wrong-field-count": "another number of fields than in the first row",
+    "unreadable-row": "lines that cannot be read",
+}
+"""What is wrong with skipped rows, by the code of the refusal."""
+
+SCALES = ("probabilities", "logits", "logprobs", "percent")
+BAD_ROWS = ("refuse", "skip")
+
+
+@dataclass(frozen=True, slots=True)
+class RowOptions:
+    """The scale of the numbers, and whether bad rows are refused or skipped."""
+
+    scale: str = "probabilities"
+    normalize: bool = False
+    on_bad_rows: str = "refuse"
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether bad rows are skipped and counted."""
+        return self.on_bad_rows == "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive rows of one file, ready for validation."""
+
+    file: str
+    numbers: NDArray[np.int64]
+    """The rows' numbers in the file, from 1."""
+    y_true: NDArray[Any]
+    y_prob: NDArray[Any] | Contents
+    """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
+    weight: NDArray[Any] | None = None
+    groups: Coded | None = None
+    """The group of each row."""
+    options: RowOptions = RowOptions()
+    skipped: Counter[str] = field(default_factory=Counter)
+    share: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.y_true)
+
+    def rows(self) -> Rows:
+        """The rows, validated."""
+        return Rows.of(
+            self.y_true,
+            self.y_prob,
+            self.weight,
+            from_logits=self.options.scale == "logits",
+            normalize=self.options.normalize,
+        )
+
+    def take(self, chosen: Any) -> Batch:
+        """Some of the rows: a mask, or their places in the batch."""
+        places = np.flatnonzero(chosen) if getattr(chosen, "dtype", None) == np.bool_ else chosen
+        y_prob = self.y_prob
+        y_prob = y_prob.take(places) if isinstance(y_prob, Contents) else y_prob[places]
+        return replace(
+            self,
+            numbers=self.numbers[places],
+            y_true=self.y_true[places],
+            y_prob=y_prob,
+            weight=None if self.weight is None else self.weight[places],
+            groups=None if self.groups is None else self.groups._replace(codes=self.groups.codes[places]),
+        )
+
+
+def batch_of(
+    chunk: Chunk, choice: Choice, n_classes: int, *, input: Input, first_row: int, options: RowOptions
+) -> Batch:
+    """The rows of a chunk that meet the conditions; problems of single columns are refused, or such rows skipped."""
+    numbers = np.arange(first_row, first_row + chunk.n_rows)
+    columns = {**chunk.columns, **_constant_columns(input, choice, chunk)}
+    chosen = _rows_meeting(columns, choice, input.name, first_row)
+    if chosen is not None and not chosen.all():
+        places = np.flatnonzero(chosen)
+        columns = {name: _take(column, places) for name, column in columns.items()}
+        numbers = numbers[places]
+    problems: list[Problem] = []
+    y_prob = predictions_of(columns, choice, n_classes, problems)
+    if options.scale == "logprobs":
+        y_prob = exponentials(y_prob)
+    elif options.scale == "percent":
+        y_prob = hundredths(y_prob)
+    y_true = labels_of(columns[choice.label], choice, n_classes, problems)
+    weight = None
+    if choice.weight is not None:
+        weight = weights_of(columns[choice.weight], choice.weight, options.scale == "percent", problems)
+    groups = groups_of(columns, choice.by, problems) if choice.by else None
+    batch = Batch(
+        input.name, numbers, y_true, y_prob, weight, groups, options, Counter(chunk.unreadable), chunk.share
+    )
+    return _without(batch, problems) if problems else batch
+
+
+def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, Any]:
+    """Columns that are in the names of the folders and not in the file."""
+    needed = choice.wanted.names
+    return {
+        name: _constant(value, chunk.n_rows)
+        for name, value in input.partition.items()
+        if name in needed and name not in chunk.columns
+    }
+
+
+def _constant(value: str | None, n_rows: int) -> Any:
+    """A column with the same text in each row, held once."""
+    pa = pyarrow()
+    return pa.DictionaryArray.from_arrays(np.zeros(n_rows, np.int32), pa.array([value], pa.string()))
+
+
+def _take(column: Any, places: NDArray[np.int64]) -> Any:
+    return column[places] if isinstance(column, np.ndarray) else column.take(pyarrow().array(places))
+
+
+def _text_meets(condition: Condition, column: Any) -> BoolArray:
+    """Which rows of a column of text meet a condition; each different text is compared once, in order of the rows."""
+    names, codes = coded(column, condition.column, "where")
+    missing = missing_in(column)
+    rows = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
+    _, first = np.unique(codes[rows], return_index=True)
+    first = rows[np.sort(first)]
+    of_names = np.zeros(len(names), bool)
+    try:
+        of_names[codes[first]] = condition.holds(objects_of([names[code] for code in codes[first]]), None)
+    except Refusal as error:
+        raise error if error.row is None else error.with_facts(row=int(first[error.row])) from None
+    return of_names[codes] if missing is None else of_names[codes] & ~missing
+
+
+def _rows_meeting(columns: dict[str, Any], choice: Choice, file: str, first_row: int) -> BoolArray | None:
+    """Which rows meet all conditions; None if there are no conditions."""
+    chosen: BoolArray | None = None
+    for condition in choice.where:
+        column = columns[condition.column]
+        try:
+            if is_numeric(column) and not is_decimal(column):
+                holds = condition.holds(*values_of(column))
+            else:
+                holds = _text_meets(condition, column)
+        except Refusal as error:
+            raise (
+                error if error.row is None else error.with_facts(source=file, row=first_row + error.row)
+            ) from None
+        chosen = holds if chosen is None else chosen & holds
+    return chosen
+
+
+def _without(batch: Batch, problems: Sequence[Problem]) -> Batch:
+    """The batch without the rows that have a problem, which are counted by code; or a refusal of the first of them."""
+    bad = np.logical_or.reduce([problem.rows for problem in problems])
+    if not batch.options.tolerant:
+        row = int(np.argmax(bad))
+        first = next(problem for problem in problems if problem.rows[row])
+        raise first.refusal_of(row, batch.file, int(batch.numbers[row]))
+    skipped, left = Counter(batch.skipped), np.ones(len(batch), bool)
+    for problem in problems:  # a row is counted once, for the first of its reasons
+        skipped[problem.refusal.code] += int(np.count_nonzero(problem.rows & left))
+        left &= ~problem.rows
+    return replace(batch.take(~bad), skipped=+skipped)

@@ -1,0 +1,197 @@
+"""Which files are meant: names, globs, folders with Hive partitions, standard input; and the format of each."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from trueness._printing import visible
+from trueness.files.folders import file_identity, files_below, matching_paths, natural_key
+from trueness.formats import STANDARD_INPUT, Input, Kind, endings_text, format_names, formats, kind_of
+from trueness.refusals import InvalidValueError, quoted
+
+_STANDARD_INPUTS = (STANDARD_INPUT, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+_NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+class Inputs(NamedTuple):
+    """The files, and the number of others that were found."""
+
+    files: list[Input]
+    left_out: int = 0
+    """Files in the folders whose endings are unknown."""
+    repeated: int = 0
+    """Further names, by links, of files that are read already."""
+
+    def __add__(self, other: Inputs) -> Inputs:  # type: ignore[override]
+        """The files of several arguments together."""
+        return Inputs(
+            self.files + other.files, self.left_out + other.left_out, self.repeated + other.repeated
+        )
+
+
+def find_inputs(patterns: Sequence[str], format: str | None = None) -> Inputs:
+    """The files meant by names, globs and folders: arguments in their order, what each matches in natural order.
+
+    Links are followed. A file that a folder or a glob has by several names is read once; one that is named by two
+    arguments is refused.
+    """
+    found = Inputs([])
+    for pattern in patterns:
+        found += _expand(pattern, format)
+    refuse_twice([file.path for file in found.files])
+    return found
+
+
+def _expand(pattern: str, format: str | None) -> Inputs:
+    if pattern == STANDARD_INPUT:
+        return Inputs([_read_once(pattern, format)])
+    if os.path.isdir(pattern):
+        return _in_folder(pattern, format)
+    if os.path.exists(pattern):
+        return Inputs([_file(pattern, format)])
+    matches = matching_paths(pattern)
+    if not matches:
+        raise _missing_file(pattern)
+    found = Inputs([])
+    for match in matches:
+        found += _in_folder(match, format) if os.path.isdir(match) else Inputs([_file(match, format)])
+    return _each_once(found)
+
+
+def _missing_file(pattern: str) -> InvalidValueError:
+    hint = _near_file(pattern)
+    if glob.has_magic(pattern):
+        return InvalidValueError(
+            "missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint
+        )
+    return InvalidValueError("missing-file", "there is no file {file!q}", "{hint}", file=pattern, hint=hint)
+
+
+def _each_once(found: Inputs) -> Inputs:
+    """Each file once, by its own path rather than by a link, if one argument leads to it several times."""
+    kept: dict[object, Input] = {}
+    for file in sorted(
+        found.files, key=lambda file: os.path.realpath(file.path) != os.path.abspath(file.path)
+    ):
+        kept.setdefault(file_identity(file.path), file)
+    files = [file for file in found.files if kept[file_identity(file.path)] is file]
+    return found._replace(files=files, repeated=found.repeated + len(found.files) - len(files))
+
+
+def is_read_once(path: str) -> bool:
+    """Whether a path is neither a file nor a folder, but a pipe or a device."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
+
+
+def _read_once(path: str, format: str | None) -> Input:
+    """Standard input, or a pipe: only text formats can be read from front to back."""
+    path = STANDARD_INPUT if path in _STANDARD_INPUTS else path
+    kind = kind_of(path, format) or Kind(format)
+    input = Input(path, kind, read_once=True)
+    if kind.format is not None and not formats()[kind.format].is_text:
+        raise InvalidValueError(
+            "read-once",
+            "{file} can be read only once, from front to back, and {format} cannot be read that way",
+            "save it as a file, or pipe CSV or JSON Lines",
+            file=input.name,
+            format=kind.format,
+        )
+    return input
+
+
+def _near_file(pattern: str) -> str:
+    """A remedy: the file that was probably meant by a name that does not exist."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(pattern)
+    try:
+        beside = os.listdir(folder or ".")
+    except OSError:
+        return f"there is no folder {quoted(folder)} either"
+    near = get_close_matches(name, beside, n=1)
+    return (
+        f"did you mean {quoted(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
+    )
+
+
+def _file(path: str, format: str | None) -> Input:
+    _refuse_not_utf8(path)
+    if is_read_once(path):
+        return _read_once(path, format)
+    kind = kind_of(path, format)
+    if kind is None:
+        raise unknown_ending(path)
+    status = os.stat(path)
+    if status.st_size == 0 and os.path.isfile(path):
+        raise InvalidValueError("no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path)
+    return Input(
+        path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
+    )
+
+
+def unknown_ending(path: str) -> InvalidValueError:
+    """The refusal of a file whose ending is not that of a format."""
+    return InvalidValueError(
+        "unknown-format",
+        "the format of {file!q} is unknown by its ending",
+        "{choose_format} {formats}",
+        file=path,
+        formats=", ".join(format_names()),
+    )
+
+
+def _refuse_not_utf8(path: str) -> None:
+    """Refuse a name that is not UTF-8: pyarrow could not open it, and it could not name a group."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InvalidValueError(
+            "not-utf-8", "the name of {file} is not UTF-8", "rename the file", file=visible(path)
+        ) from None
+
+
+def _in_folder(folder: str, format: str | None) -> Inputs:
+    """All files of a known format in a folder and the folders below it; names that begin with . or _ are ignored."""
+    walked = files_below(folder)
+    paths = sorted(walked.paths, key=natural_key)
+    found = [_file(path, format) for path in paths if kind_of(path) is not None]
+    if not found:
+        raise InvalidValueError(
+            "missing-file",
+            "the folder {file!q} holds no file that can be read",
+            "files must end in {endings}",
+            file=folder,
+            endings=endings_text(),
+        )
+    return Inputs(found, len(paths) - len(found), walked.repeated)
+
+
+def _partition(folders: Iterable[str]) -> dict[str, str | None]:
+    """The columns stated by folder names.
+
+    >>> _partition(["2026", "hospital=St%20Mary", "ward=__HIVE_DEFAULT_PARTITION__"])
+    {'hospital': 'St Mary', 'ward': None}
+    """
+    pairs = (folder.split("=", 1) for folder in folders if "=" in folder)
+    return {unquote(key): None if value == _NO_PARTITION else unquote(value) for key, value in pairs}
+
+
+def refuse_twice(paths: Sequence[str]) -> None:
+    """Refuse a file that is named twice, since its rows would count twice."""
+    seen: set[object] = set()
+    for path in paths:
+        identity = STANDARD_INPUT if path == STANDARD_INPUT else file_identity(path)
+        if identity in seen:
+            name = "standard input" if path == STANDARD_INPUT else path
+            raise InvalidValueError(
+                "named-twice",
+                "{file} is named twice, which would count its rows twice",
+                "name it once",
+                file=name,
+            )
+        seen.add(identity)

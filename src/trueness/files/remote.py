@@ -1,0 +1,108 @@
+"""Files on other machines, by fsspec: each is copied while it is read.
+
+A file is copied whole, so that every reader works and a failed transfer is noticed before the first row is summed.
+fsspec is optional: it is imported only for a path that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from trueness.files.paths import find_inputs, unknown_ending
+from trueness.files.source import Source
+from trueness.formats import Input, kind_of
+from trueness.refusals import InvalidValueError, reason_of
+
+
+class Remote(NamedTuple):
+    """A file to be read on any machine; `place` is fsspec's handle, None for a path that all machines share."""
+
+    input: Input
+    place: Any = None
+
+
+def find_remote(
+    paths: Sequence[str], format: str | None = None, storage_options: Mapping[str, Any] | None = None
+) -> list[Remote]:
+    """The files meant by paths, globs and folders; paths with a protocol (s3://, zip://…::…) are opened by fsspec."""
+    plain = [path.removeprefix("file://") for path in paths if _is_plain(path)]
+    found = [Remote(input) for input in find_inputs(plain, format).files] if plain else []
+    for file in found:
+        if file.input.read_once:
+            raise InvalidValueError(
+                "read-once",
+                "workers cannot read {file}",
+                "save it where they can read it",
+                file=file.input.name,
+            )
+    # An absolute path means the same on every machine that has the file.
+    found = [Remote(replace(file.input, path=os.path.abspath(file.input.path))) for file in found]
+    for path in paths:
+        found += [] if _is_plain(path) else _expand_address(path, format, storage_options or {})
+    return found
+
+
+def _is_plain(path: str) -> bool:
+    return "::" not in path and ("://" not in path or path.startswith("file://"))
+
+
+def _expand_address(url: str, format: str | None, storage_options: Mapping[str, Any]) -> list[Remote]:
+    import fsspec
+
+    try:
+        places = fsspec.open_files(url, **storage_options)
+    except (OSError, ValueError, ImportError) as error:
+        missing = isinstance(error, ImportError)
+        raise InvalidValueError(
+            "missing-library" if missing else "unreadable-file",
+            "{file!q} cannot be opened: {reason}",
+            "{what_to_do}",
+            file=url,
+            reason=reason_of(error),
+            what_to_do="install the library that it names" if missing else "check the address",
+        ) from error
+    if not places:
+        raise InvalidValueError("missing-file", "no file matches {file!q}", "check the address", file=url)
+    chain = "".join(f"::{link}" for link in url.split("::")[1:])
+    found = []
+    for place in places:
+        name, kind = f"{place.full_name}{chain}", kind_of(place.path, format)
+        if kind is None:
+            raise unknown_ending(name)
+        found.append(Remote(Input(name, kind), place))
+    return found
+
+
+@contextmanager
+def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Source]:
+    """The file as a `Source` of rows, which takes the other arguments; refusals use the name that the user passed."""
+    name, place = file.input.path, file.place
+    if place is None:
+        if not os.path.exists(name):
+            raise InvalidValueError(
+                "missing-file",
+                "there is no file {file} on this worker",
+                "all workers must be able to read the same files",
+                file=name,
+            )
+        yield Source([file.input], *arguments, **options)
+        return
+    with TemporaryDirectory(prefix="trueness-") as folder:
+        local = os.path.join(folder, os.path.basename(place.path))
+        try:
+            place.fs.get_file(place.path, local)
+            copy = replace(file.input, path=local, size=os.path.getsize(local), title=name)
+            yield Source([copy], *arguments, **options)
+        except OSError as error:
+            raise InvalidValueError(
+                "unreadable-file",
+                "{file!q} cannot be read: {reason}",
+                "check the address",
+                file=name,
+                reason=reason_of(error),
+            ) from error

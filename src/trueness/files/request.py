@@ -1,0 +1,95 @@
+"""The columns that the user asked for, and the columns that are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from trueness.files.where import Condition
+from trueness.formats.fields import Wanted
+from trueness.refusals import InvalidValueError
+from trueness.rows.class_columns import Columns
+from trueness.rows.groups import joined
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The columns that the user asked for; None where nothing was specified."""
+
+    label: str | None = None
+    probs: str | tuple[str, ...] | None = None
+    """A name, a glob such as p_*, numbers such as 1-10, or several of these, separated by commas or in a tuple."""
+    weight: str | None = None
+    by: str | tuple[str, ...] | None = None
+    """A column of groups, or several, separated by commas or in a tuple, whose combinations are the groups."""
+    where: tuple[Condition, ...] = ()
+    classes: str | tuple[str, ...] | None = None
+    """Names of the classes, separated by commas or in a tuple; or "columns", or "index"."""
+    header: bool = True
+    """Whether text files begin with a header; without it columns are named 1, 2, 3, …"""
+    percent: bool = False
+    """Whether probabilities are percentages, which may be written as text such as 85%."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The columns that are read."""
+
+    label: str
+    probs: tuple[str, ...]
+    """In the order of the classes."""
+    is_list: bool
+    """Whether the one column of `probs` holds all classes of a row."""
+    weight: str | None = None
+    by: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
+    index_of: Mapping[str, int] | None = None
+    """The class index of labels that are names; None if labels are class indices."""
+    columns: Columns | None = None
+    """The columns of probabilities, to which those of further files are matched; None if they have no names."""
+    list_width: int | None = None
+    """1 if rows of a list column hold the probability of class 1 alone; else None."""
+    found: tuple[str, ...] = ()
+    """Lines that describe the choice to the user."""
+
+    @property
+    def wanted(self) -> Wanted:
+        """The columns by purpose."""
+        weight = () if self.weight is None else (self.weight,)
+        return Wanted((*self.probs, *weight), self.label, self.by, tuple(c.column for c in self.where))
+
+    @property
+    def grouping(self) -> str | None:
+        """The columns that rows are grouped by, as one name."""
+        return joined(self.by)
+
+    @property
+    def known_classes(self) -> int | None:
+        """The number of classes, if it follows from the columns."""
+        if self.is_list:
+            return None
+        return max(2, len(self.probs))  # a single column is the probability of class 1
+
+    def with_width(self, width: int) -> tuple[Choice, int]:
+        """The choice for lists of this length, and the number of classes."""
+        n_classes = max(2, width)
+        if self.index_of is not None and len(self.index_of) != n_classes:
+            raise InvalidValueError(
+                "wrong-number-of-classes",
+                "{classes} lists {listed} classes, but rows of column {column!q} have {found} numbers",
+                "list one name for each class",
+                argument="classes",
+                listed=len(self.index_of),
+                column=self.probs[0],
+                found=width,
+            )
+        return (replace(self, list_width=1) if width == 1 else self), n_classes
+
+
+def split(text: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names in a text with commas; a space after a comma does not belong to the name.
+
+    >>> split("cat, dog"), split(("a", "b"))
+    (('cat', 'dog'), ('a', 'b'))
+    """
+    return tuple(part.strip() for part in text.split(",")) if isinstance(text, str) else text

@@ -1,0 +1,258 @@
+"""Files as one stream of batches: a thread reads the next batch while the previous one is summed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any, NamedTuple, TypeVar
+
+from trueness.files._bad_rows import without_bad_rows
+from trueness.files.batches import Batch, RowOptions, batch_of
+from trueness.files.columns import choose, recheck
+from trueness.files.paths import is_read_once
+from trueness.files.request import Choice, Request
+from trueness.formats import Input, Reader, ReadOptions, formats, open_reader
+from trueness.formats.fields import MAX_CLASSES, Field
+from trueness.refusals import InvalidValueError
+from trueness.rows.class_columns import Columns
+
+BATCH_VALUES = 2**21
+"""Probabilities in a batch, 16 MB: enough to outweigh the fixed cost of a batch, few enough to hold several."""
+
+LONGEST_WAIT = 0.3
+"""Seconds for a thread to end: after Ctrl-C the command must not wait for a pipe without a writer."""
+
+Item = TypeVar("Item")
+
+
+class Position(NamedTuple):
+    """The progress of a run: the number of files read, and of batches of the next one."""
+
+    file: int = 0
+    batch: int = 0
+
+
+BEGINNING = Position()
+
+
+class Placed(NamedTuple):
+    """A batch, and the position of the run after it."""
+
+    batch: Batch
+    position: Position
+
+
+class Source:
+    """Rows of several files.
+
+    The columns are chosen in the first file; those of the others are matched to them by name. `choice` and `n_classes`
+    are those of `first_file`, if another worker reads it; `first` are the columns of another model, to match by name.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Input],
+        request: Request,
+        options: RowOptions,
+        *,
+        label_file: str | None = None,
+        choice: Choice | None = None,
+        n_classes: int | None = None,
+        first: Columns | None = None,
+        first_file: str | None = None,
+        remarks: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.inputs, self.options = list(inputs), options
+        self.request = replace(request, percent=options.scale == "percent")
+        self.label_file, self._remarks = label_file, remarks
+        if label_file is not None:
+            _check_label_file(label_file, self.inputs)
+        self._begun: dict[str, Reader] = {}
+        if choice is None:
+            with self._opened(self.inputs[0]) as reader:
+                fields = self._fields(reader, self.inputs[0])
+            choice = choose(fields, self.request, self.inputs[0].name, first=first)
+        self.choice, self._first_file = choice, first_file or self.inputs[0].name
+        self.n_classes = n_classes or self._count_classes()
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read again."""
+        return not any(input.read_once for input in self.inputs)
+
+    def batches(self, start: Position = BEGINNING) -> Iterator[Placed]:
+        """All batches from a position on, in order, read ahead on a thread."""
+        return read_ahead(self._batches(start))
+
+    def _batches(self, start: Position) -> Iterator[Placed]:
+        for number in range(start.file, len(self.inputs)):
+            yield from self._batches_of(number, start.batch if number == start.file else 0)
+
+    def _batches_of(self, number: int, done: int) -> Iterator[Placed]:
+        """The batches of a file after the first `done`."""
+        with self._opened(self.inputs[number], to_its_end=True) as reader:
+            yield from self._batches_in(reader, number, done)
+
+    def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
+        input = self.inputs[number]
+        recheck(self.choice, self.request, self._fields(reader, input), input.name, self._first_file)
+        rows = max(1, BATCH_VALUES // self.n_classes)
+        wanted = self.choice.wanted
+        for name in (*wanted.numbers, wanted.label):
+            if name not in reader.fields:
+                raise InvalidValueError(
+                    "missing-column",
+                    "column {column!q} is in the names of folders and not in {file}",
+                    "labels, probabilities and weights are columns of files; folders give groups and conditions",
+                    column=name,
+                    file=input.name,
+                )
+        inside = wanted._replace(
+            texts=tuple(name for name in wanted.texts if name in reader.fields),
+            others=tuple(name for name in wanted.others if name in reader.fields),
+        )
+        first_row, any_row = 1, False
+        for index, chunk in enumerate(reader.chunks(inside, rows)):
+            any_row = any_row or chunk.n_rows > 0
+            if index >= done and (chunk.n_rows or chunk.unreadable):
+                batch = batch_of(
+                    chunk,
+                    self.choice,
+                    self.n_classes,
+                    input=input,
+                    first_row=first_row,
+                    options=self.options,
+                )
+                batch = without_bad_rows(batch) if self.options.tolerant else batch
+                yield Placed(batch, Position(number, index + 1))
+            first_row += chunk.n_rows
+        if not any_row:
+            self._remarks(f"{input.name} holds no rows")
+
+    def _fields(self, reader: Reader, input: Input) -> Mapping[str, Field]:
+        return {**{name: Field("folder") for name in input.partition}, **reader.fields}
+
+    @contextmanager
+    def _opened(self, input: Input, *, to_its_end: bool = False) -> Iterator[Reader]:
+        """A reader of the file; the same one again if the file can be read only once."""
+        reader = self._begun.pop(input.path, None) or self._open(input)
+        if input.read_once and not to_its_end:
+            self._begun[input.path] = reader
+            yield reader
+            return
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def _open(self, input: Input) -> Reader:
+        request = self.request
+        options = ReadOptions(self.options.tolerant, request.header, request.percent, self.label_file)
+        return open_reader(input, options)
+
+    def _count_classes(self) -> int:
+        known = self.choice.known_classes
+        if known is not None:
+            return known
+        for input in self.inputs:
+            name = self.choice.probs[0]
+            with self._opened(input) as reader:
+                field = reader.fields.get(name)
+                width = None if field is None else field.width or reader.first_width(name)
+            if width is not None:
+                self.choice, n_classes = self.choice.with_width(_checked_width(width, name, input.name))
+                return n_classes
+        raise InvalidValueError("no-rows", "the files hold no rows", "check how they were written")
+
+
+def _check_label_file(label_file: str, inputs: Sequence[Input]) -> None:
+    if len(inputs) != 1 or not _is_without_labels(inputs[0]):
+        raise InvalidValueError(
+            "bad-argument",
+            "{label_file} goes with a single NPY file",
+            "other formats hold their labels",
+            argument="label_file",
+        )
+    if is_read_once(label_file):
+        raise InvalidValueError(
+            "read-once",
+            "{file!q} ({label_file}) is not a file",
+            "save the labels as a file",
+            argument="label_file",
+            file=label_file,
+        )
+
+
+def _is_without_labels(input: Input) -> bool:
+    return input.kind.format is not None and formats()[input.kind.format].without_labels
+
+
+def _checked_width(width: int, name: str, file: str) -> int:
+    if not 1 <= width <= MAX_CLASSES:
+        raise InvalidValueError(
+            "wrong-shape",
+            "column {column!q} of {file} has {found} numbers in a row",
+            "a row has 2 to {most} classes, or the probability of class 1",
+            column=name,
+            file=file,
+            found=width,
+            most=MAX_CLASSES,
+        )
+    return width
+
+
+def read_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
+    """The same items, made on another thread, at most `most` ahead; an error is raised in place of its item."""
+    ahead = _Ahead(items, most)
+    try:
+        yield from ahead.items()
+    finally:
+        ahead.stop()
+
+
+class _Ahead:
+    """A thread that makes items, and their queue."""
+
+    def __init__(self, items: Iterator[Any], most: int) -> None:
+        self._items, self._stopped = items, Event()
+        self._waiting: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=most)
+        self._thread = Thread(target=self._make, daemon=True)
+        self._thread.start()
+
+    def _make(self) -> None:
+        try:
+            for item in self._items:
+                self._put(item, None)
+                if self._stopped.is_set():
+                    return
+            self._put(None, None)
+        except BaseException as error:  # raised again by the thread that takes the items
+            self._put(None, error)
+
+    def _put(self, item: Any, error: BaseException | None) -> None:
+        while not self._stopped.is_set():
+            with suppress(Full):
+                self._waiting.put((item, error), timeout=0.1)
+                return
+
+    def items(self) -> Iterator[Any]:
+        """The items in order."""
+        while True:
+            try:
+                # With a timeout, because on some systems Ctrl-C does not interrupt an endless wait.
+                item, error = self._waiting.get(timeout=0.5)
+            except Empty:
+                continue
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+
+    def stop(self) -> None:
+        """End the thread after its current item; a thread that waits for input is abandoned."""
+        self._stopped.set()
+        self._thread.join(timeout=LONGEST_WAIT)

@@ -1,0 +1,317 @@
+"""Batches to tables: which tables, by which engine, for which groups; with a checkpoint if one is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from trueness._arguments import require_choice
+from trueness.bins import Bins, Edges, EqualMass, FineGrid
+from trueness.files._bad_rows import refusal
+from trueness.files._checkpoint import Checkpoint, State
+from trueness.files.batches import Batch
+from trueness.files.exact import exact_edges
+from trueness.files.source import Placed, Position, Source
+from trueness.refusals import InvalidValueError, Refusal
+from trueness.rows import Rows
+from trueness.table import CalibrationTable, GroupedTables, TablePlan, Tables, TableSpec
+from trueness.tabulation import tabulate_rows
+from trueness.tabulation.engines import ENGINES, is_fused
+from trueness.variation import Variation
+
+HELD_VALUES = 2**22
+"""Probabilities that are read before the engine is chosen: for fewer, the compiled one is not worth its start."""
+
+GROUP_BYTES = 2**28
+"""The most memory that the tables of all groups may take."""
+
+TABLE_BYTES = 2**13
+"""The memory of a table beside its numbers."""
+
+DEFAULT_TABLES = TablePlan.of()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which tables to make, and how."""
+
+    tables: TablePlan = DEFAULT_TABLES
+    exact: bool = False
+    """Bins of equal mass from the values of all rows, in two passes, instead of from a grid, in one."""
+    engine: str = "auto"
+    n_threads: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        variation: str | Variation = "entropy",
+        bins: int | Bins = 10,
+        confidence_bins: int | Bins | None = None,
+        ties: str = "first",
+        *,
+        with_confidence: bool = True,
+        exact: bool = False,
+        engine: str = "auto",
+        n_threads: int | None = None,
+    ) -> Plan:
+        """The plan for these arguments, or a refusal that names the argument."""
+        tables = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=with_confidence)
+        return cls(tables, exact, engine, n_threads)
+
+    def __post_init__(self) -> None:
+        require_choice("engine", self.engine, ENGINES)
+        bins, by_confidence = self.tables.bins, self.tables.confidence_bins
+        if self.exact and not isinstance(bins, EqualMass):
+            raise InvalidValueError(
+                "bad-argument",
+                "{exact} applies only to bins of equal mass",
+                "pass {equal_mass}, or leave it out",
+                argument="exact",
+            )
+        if self.exact and isinstance(by_confidence, EqualMass) and by_confidence != bins:
+            raise InvalidValueError(
+                "bad-argument",
+                "with {exact} the bins of confidence are those of the measure",
+                "leave out {confidence_bins}",
+                argument="confidence_bins",
+            )
+
+    @property
+    def by_grid(self) -> bool:
+        """Whether bins of equal mass are made from a grid after all rows are summed."""
+        return isinstance(self.tables.bins, EqualMass) and not self.exact
+
+    def specs(
+        self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None
+    ) -> list[TableSpec]:
+        """The spec of each table; `edges` are those of exact bins, by measure."""
+        exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
+
+        def edges_of(measure: Variation, bins: Bins) -> Edges:
+            if isinstance(bins, EqualMass):
+                bins = exact.get(measure.name, FineGrid())
+            return bins.resolve(*measure.range_for(n_classes))
+
+        return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of)
+
+    def require_exact_possible(self, *, weighted: bool) -> None:
+        """Refuse exact bins of equal mass for rows with weights."""
+        if self.exact and weighted:
+            raise InvalidValueError(
+                "bad-argument",
+                "exact bins of equal mass are for rows without weights",
+                "leave out {exact}: the grid supports weights",
+                argument="exact",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """The tables of a run, and the rows that were skipped, by the code of the refusal."""
+
+    tables: GroupedTables
+    skipped: Counter[str]
+    engine: str
+
+
+def sum_source(
+    source: Source,
+    plan: Plan,
+    *,
+    checkpoint: Checkpoint | None = None,
+    progress: Callable[[Position, Batch], None] = lambda *_: None,
+) -> Summed:
+    """All rows of a source as tables.
+
+    They are on a grid if the plan has bins of equal mass without `exact`; the caller coarsens them after the last row.
+    """
+    run = _Run(source, plan, progress)
+    saved = None if checkpoint is None else checkpoint.load()
+    if saved is None:
+        run.begin()
+    else:
+        run.resume(saved)
+    try:
+        for _ in run.sums():
+            if checkpoint is not None and checkpoint.due():
+                checkpoint.save(run.state)
+    except KeyboardInterrupt:
+        if checkpoint is not None and run.state.position != Position():
+            checkpoint.save(run.state)
+        raise
+    if run.n_rows == 0:
+        raise InvalidValueError(
+            "no-rows",
+            "{what}",
+            "check {row_filters} and how the files were written",
+            what="no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
+        )
+    return Summed(run.state.tables, run.state.skipped, run.state.engine)
+
+
+class _Run:
+    """One pass over a source."""
+
+    def __init__(self, source: Source, plan: Plan, progress: Callable[[Position, Batch], None]) -> None:
+        self._source, self._plan, self._progress = source, plan, progress
+        self._weighted = source.choice.weight is not None
+        self._specs: list[TableSpec] = []
+        self.state = State(GroupedTables(source.choice.grouping, {}), Position(), Counter(), "")
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows in the tables so far."""
+        return self.state.tables.n_rows
+
+    def begin(self) -> None:
+        """Choose the bins; exact ones take a pass of their own."""
+        edges = self._exact_edges() if self._plan.exact else None
+        self._specs = self._plan.specs(self._source.n_classes, weighted=self._weighted, edges=edges)
+
+    def _exact_edges(self) -> list[Edges]:
+        if not self._source.rereadable:
+            raise InvalidValueError(
+                "read-once",
+                "exact bins take two passes, and standard input or a pipe can be read only once",
+                "save it as a file, or leave out {exact}: a grid gives nearly the same in one pass",
+            )
+        self._plan.require_exact_possible(weighted=self._weighted)
+        batches, tables = self._with_progress(self._source.batches()), self._plan.tables
+        assert isinstance(tables.bins, EqualMass)
+        # "auto" is decided by the rows of the second pass, the one that sums.
+        engine = "fused" if self._plan.engine == "fused" else "portable"
+        return exact_edges(batches, tables.measures, self._source.n_classes, tables.bins, engine)
+
+    def _with_progress(self, batches: Iterator[Placed]) -> Iterator[Batch]:
+        """The batches; progress is reported after each."""
+        for placed in batches:
+            yield placed.batch
+            self._progress(placed.position, placed.batch)
+
+    def resume(self, saved: State) -> None:
+        """Continue where another process stopped, with its engine."""
+        if self._plan.engine not in ("auto", saved.engine):
+            raise InvalidValueError(
+                "another-run",
+                "the checkpoint was made by the {saved} engine, not by {engine} {asked}",
+                "pass {engine} {saved} or leave it out, or delete the checkpoint to start again",
+                argument="engine",
+                saved=saved.engine,
+                asked=self._plan.engine,
+            )
+        if saved.tables.groups:
+            self._specs = [table.spec for table in next(iter(saved.tables.groups.values()))]
+        else:  # no row had met the conditions yet
+            self.begin()
+        self.state = saved
+
+    def sums(self) -> Iterator[None]:
+        """Add batch after batch; the state is complete after each."""
+        batches = self._source.batches(self.state.position)
+        if not self.state.engine:
+            held, batches = _first_batches(batches, self._source.n_classes)
+            self.state = replace(self.state, engine=self._engine(held))
+            batches = chain(_released(held), batches)
+        for placed in batches:
+            self._add(placed)
+            yield
+
+    def _engine(self, held: list[Placed]) -> str:
+        """One engine for the whole run, so that its sums do not depend on how the rows are cut into batches."""
+        if self._plan.engine != "auto":
+            return self._plan.engine
+        values = sum(len(placed.batch) for placed in held) * self._source.n_classes
+        filled = [placed.batch for placed in held if len(placed.batch)]
+        if values < HELD_VALUES or self._weighted or not filled:
+            return "portable"
+        try:
+            is_fused("fused", filled[0].take(np.array([0])).rows(), self._plan.tables.measures)
+        except Refusal:
+            return "portable"
+        return "fused"
+
+    def _add(self, placed: Placed) -> None:
+        batch, by = placed.batch, self._source.choice.grouping
+        if batch.groups is not None:  # before they are summed, which takes long for a group in each row
+            refuse_too_many(self.state.tables.groups.keys() | set(batch.groups.names), self._specs, by)
+        more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
+        tables = self.state.tables + GroupedTables(by, more)
+        self.state = State(tables, placed.position, self.state.skipped + batch.skipped, self.state.engine)
+        self._progress(placed.position, batch)
+
+
+def batch_tables(
+    batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None
+) -> dict[str | None, Tables]:
+    """The tables of each group of a batch; a bad row is refused by its number in the file."""
+    return {name: _tables(part, specs, engine, n_threads) for name, part in _parts(batch)}
+
+
+def _tables(batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None) -> Tables:
+    try:
+        if batch.weight is not None and not batch.weight.any():
+            return _of_no_weight(batch, specs)
+        return Tables.of(tabulate_rows(batch.rows(), specs, engine, n_threads))
+    except Refusal as error:
+        raise refusal(batch, error) from error
+
+
+def _of_no_weight(batch: Batch, specs: Sequence[TableSpec]) -> Tables:
+    """Empty tables for rows whose weights are all 0, which validation refuses as a whole; bad rows are refused."""
+    rows: Rows = replace(batch, weight=None).rows()
+    tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
+    return Tables.of([CalibrationTable.empty(spec) for spec in specs])
+
+
+def refuse_too_many(groups: Collection[str | None], specs: Sequence[TableSpec], by: str | None) -> None:
+    """Refuse groups whose tables would exhaust the memory."""
+    each = sum(TABLE_BYTES + spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
+    most = max(1, GROUP_BYTES // each)
+    if len(groups) > most:
+        raise InvalidValueError(
+            "too-many-groups",
+            "column {column!q} ({groups}) has more than {most} values, whose tables would take more than {limit} MB",
+            "group by a column with fewer values, or use {bins} instead of a grid or {equal_mass}",
+            argument="groups",
+            column=by or "",
+            most=most,
+            limit=GROUP_BYTES >> 20,
+        )
+
+
+def _first_batches(batches: Iterator[Placed], n_classes: int) -> tuple[list[Placed], Iterator[Placed]]:
+    """The first batches, as many as are needed to choose the engine, and the others."""
+    held: list[Placed] = []
+    values = 0
+    for placed in batches:
+        held.append(placed)
+        values += len(placed.batch) * n_classes
+        if values >= HELD_VALUES:
+            break
+    return held, batches
+
+
+def _released(held: list[Placed]) -> Iterator[Placed]:
+    """The batches, each removed from the list before it is used, so that its memory can be freed."""
+    held.reverse()
+    while held:
+        yield held.pop()
+
+
+def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:
+    """The rows of each group; a batch without groups as it is."""
+    if len(batch) == 0:
+        return
+    if batch.groups is None:
+        yield None, batch
+        return
+    names, codes = batch.groups
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(names)))
+    for name, start, stop in zip(names, np.concatenate([[0], ends[:-1]]), ends, strict=True):
+        if start < stop:  # a group may have no row left
+            yield name, batch.take(order[start:stop])

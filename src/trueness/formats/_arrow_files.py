@@ -1,0 +1,64 @@
+"""What readers that use pyarrow share: its errors as refusals, the fields of a schema, the columns of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from trueness.formats.arrow import field_of, plain, pyarrow
+from trueness.formats.fields import Field, duplicates
+from trueness.refusals import InvalidValueError, reason_of
+
+
+@contextmanager
+def refuse_unreadable(file: str) -> Iterator[None]:
+    """Raise a refusal where pyarrow or the system raises an error about a damaged file."""
+    pa = pyarrow()
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InvalidValueError(
+            "not-utf-8",
+            "{file} is not UTF-8: {reason}",
+            "write it again as UTF-8",
+            file=file,
+            reason=reason_of(error),
+        ) from error
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
+        if isinstance(error, (FileNotFoundError, PermissionError)):
+            raise
+        raise InvalidValueError(
+            "unreadable-file",
+            "{file} cannot be read, it may be damaged or cut off: {reason}",
+            "write it again{or_pass_format}",
+            file=file,
+            reason=reason_of(error),
+        ) from error
+
+
+def fields_of(schema: Any, file: str) -> dict[str, Field]:
+    """The columns of an Arrow schema; names must be different."""
+    twice = duplicates(schema.names)
+    if twice:
+        raise InvalidValueError(
+            "duplicate-column",
+            "{file} has more than one column named {column!q}",
+            "rename them, so that names are different",
+            file=file,
+            column=twice[0],
+        )
+    return {field.name: field_of(field.type) for field in schema}
+
+
+def columns_of(batch: Any) -> dict[str, Any]:
+    """The columns of a record batch by name."""
+    return dict(zip(batch.schema.names, batch.columns, strict=True))
+
+
+def width_of_first(column: Any) -> int | None:
+    """The length of a list column's first row that is not missing."""
+    for row in plain(column):
+        if row.is_valid:
+            return len(row)
+    return None

@@ -1,0 +1,88 @@
+"""The bias of 𝒱(r̄), computed for predictions at the temperature that fits the observed ranks.
+
+𝒱 of frequencies from few rows is biased: entropy is too low, the more so the more classes there are. For a calibrated
+model the bias is known, but that of a miscalibrated model differs; with 100 classes and 30 rows in a bin the difference
+exceeds the error to be measured. So the bias is computed at q_β ∝ q̄^β, the predictions at the temperature that makes
+the observed ranks most likely. Most models err in this direction; if a model errs in another one, β stays near 1 and
+the bias is that of a calibrated model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness.inference.null import FilledBins, mean_variation
+
+_MOST = 2.0**10
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """The expected shortfall of 𝒱(r̄) below 𝒱 of the frequencies that r̄ estimates, and its standard error."""
+
+    by_bin: FloatArray
+    """𝒱(q_β) - E[𝒱(r̄*)] for r̄* from q_β, (F,)."""
+    standard_error: float
+    """Standard error of the mean of `by_bin` over all rows, which comes from that of β."""
+    beta: float
+
+
+def at_power(bins: FilledBins, beta: float) -> FilledBins:
+    """These bins with the predictions q_β ∝ q̄^β."""
+    powers = beta * _logs(bins)
+    powers = np.exp(powers - powers.max(axis=1, keepdims=True))
+    return replace(bins, predicted=powers / powers.sum(axis=1, keepdims=True))
+
+
+def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
+    """The bias at the most likely β; its standard error is half its change over β ± one standard error."""
+    if bins.variation.linear:
+        return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
+    beta, error = most_likely_beta(bins)
+    here, below, above = (
+        _bias(at_power(bins, b), resamples, seed) for b in (beta, beta - error, beta + error)
+    )
+    return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
+
+
+def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
+    """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
+
+    This is the likelihood of an exponential family: at its maximum the mean of ln q̄ equals the observed one, and its
+    variance is the information. β is below 0 if the ranks are observed in reverse order.
+    """
+    logs, n = _logs(bins), bins.count
+    observed = float(n @ (bins.observed * logs).sum(axis=1))
+
+    def excess(beta: float) -> float:
+        return float(n @ (at_power(bins, beta).predicted * logs).sum(axis=1)) - observed
+
+    low, high = 0.0, 1.0
+    while excess(high) < 0 and high < _MOST:
+        low, high = high, 2 * high
+    if excess(low) > 0:
+        low, high = -1.0, low
+    while excess(low) > 0 and low > -_MOST:
+        low, high = 2 * low, low
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+    beta = (low + high) / 2
+    p = at_power(bins, beta).predicted
+    mean = (p * logs).sum(axis=1)
+    information = float(n @ ((p * logs**2).sum(axis=1) - mean**2))
+    # If all q̄ are uniform or one-hot, β has no effect.
+    return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
+
+
+def _bias(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
+    return np.asarray(bins.variation.of(bins.predicted) - mean_variation(bins, resamples, seed))
+
+
+def _logs(bins: FilledBins) -> FloatArray:
+    """ln q̄, bounded below where less than a thousandth of a row is expected."""
+    return np.log(np.maximum(bins.predicted, 1e-3 / (bins.count[:, None] * bins.n_classes)))

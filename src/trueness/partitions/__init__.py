@@ -1,0 +1,45 @@
+"""Rows in partitions: what each worker does with its own, and how their sums become one answer.
+
+A scheduler sends `Work` to the workers, each partition gives a `Part`, and parts add up with `+`: in any order, in a
+tree, from workers that were lost and replaced. The sums are exact, so the result is that of one process on the same
+rows, to the bit.
+
+| module | what it holds |
+|---|---|
+| `options` | the options of the adapters, and what they ask for |
+| `work`, `edges` | what a worker does; exact bins of equal mass |
+| `part` | what a worker returns |
+| `answers` | tables and assessments from the sum of the parts |
+"""
+
+from trueness.partitions.answers import assess_tables, tables_by_group
+from trueness.partitions.edges import exact_edges
+from trueness.partitions.options import (
+    Options,
+    choice_of,
+    class_names_of,
+    groups_of,
+    plan_of,
+    request_of,
+    require_known,
+    row_options_of,
+)
+from trueness.partitions.part import Part, total
+from trueness.partitions.work import Work
+
+__all__ = [
+    "Options",
+    "Part",
+    "Work",
+    "assess_tables",
+    "choice_of",
+    "class_names_of",
+    "exact_edges",
+    "groups_of",
+    "plan_of",
+    "request_of",
+    "require_known",
+    "row_options_of",
+    "tables_by_group",
+    "total",
+]

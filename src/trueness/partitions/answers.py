@@ -1,0 +1,28 @@
+"""Tables and assessments from the sum of all partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trueness.assessment import Assessment, assess_table
+from trueness.table import CalibrationTable, GroupedTables, Tables
+
+
+def tables_by_group(tables: GroupedTables) -> CalibrationTable | dict[str, CalibrationTable]:
+    """The table by variation of all rows, or of each group."""
+    if tables.by is None:
+        return tables.whole.by_variation
+    return {str(name): group.by_variation for name, group in tables.groups.items()}
+
+
+def assess_tables(tables: GroupedTables, **how: Any) -> Assessment:
+    """The result of `trueness.assess` from the tables; `how` are the other arguments of `assess_table`."""
+    table, second = _pair(tables.whole)
+    groups = {str(name): _pair(group) for name, group in tables.groups.items()}
+    return assess_table(table, confidence_table=second, groups=None if tables.by is None else groups, **how)
+
+
+def _pair(tables: Tables) -> tuple[CalibrationTable, CalibrationTable | None]:
+    """The table by variation, and the one by confidence if that is another table."""
+    first, *second = tables.stored
+    return first, second[0] if second else None

@@ -1,0 +1,125 @@
+"""The options that the adapters share, and what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from trueness._arguments import yes_or_no
+from trueness.bins import Bins
+from trueness.files import Choice, Plan, Request, RowOptions
+from trueness.files.columns import choose
+from trueness.formats.fields import Field
+from trueness.refusals import InvalidTypeError, nearest
+from trueness.rows.class_columns import text_of
+from trueness.rows.labels import class_names
+from trueness.variation import Variation
+
+
+class Options(TypedDict, total=False):
+    """What `tabulate` and `assess` of every adapter take beside the data and its columns."""
+
+    sample_weight: Any
+    """Column of weights."""
+    groups: Any
+    """Column of groups, for a table or an assessment of each of its values; several columns, in a list or separated by
+    commas, for each combination of their values."""
+    by: Any
+    """Another name for `groups`."""
+    classes: Any
+    """Names of the classes, if labels are names that the columns do not have; or "columns", or "index"."""
+    variation: str | Variation
+    bins: int | Bins
+    confidence_bins: int | Bins
+    """Bins of the confidence table, from which `assess` computes ECE; by default as `bins`."""
+    exact: bool
+    """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
+    ties: str
+    from_logits: bool
+    normalize: bool
+    engine: str
+    """One for all partitions; "auto" is "fused" if numba is installed and the measure is compiled."""
+
+
+def require_known(options: Mapping[str, Any]) -> None:
+    """Refuse an unknown option."""
+    for name in options:
+        if name not in Options.__annotations__:
+            raise InvalidTypeError(
+                "unknown-argument",
+                "unexpected argument {name!q}",
+                "{hint}",
+                name=name,
+                hint=nearest(name, list(Options.__annotations__)),
+            )
+
+
+def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) -> Request:
+    """The columns that are asked for."""
+    weight = options.get("sample_weight")
+    for term, value in (("label", label), ("weight", weight)):
+        if value is not None and not isinstance(value, str):
+            raise InvalidTypeError(
+                "wrong-type",
+                "{argument} must be the name of a column, got {type}",
+                argument=term,
+                type=type(value).__name__,
+            )
+    names = probs if probs is None or isinstance(probs, str) else tuple(probs)
+    return Request(label, names, weight, _group_columns(options), (), class_names_of(options))
+
+
+def groups_of(options: Options) -> Any:
+    """The columns or arrays of groups, under either of the two names of the option."""
+    groups, by = options.get("groups"), options.get("by")
+    if groups is not None and by is not None:
+        raise InvalidTypeError(
+            "bad-argument", "by is another name for groups", "pass one of them", argument="by"
+        )
+    return by if groups is None else groups
+
+
+def _group_columns(options: Options) -> str | tuple[str, ...] | None:
+    groups = groups_of(options)
+    if groups is None or isinstance(groups, str):
+        return groups
+    if not isinstance(groups, (list, tuple)) or not all(isinstance(name, str) for name in groups):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be the name of a column, or a list of names, got {type}",
+            argument="by" if options.get("groups") is None else "groups",
+            type=type(groups).__name__,
+        )
+    return tuple(groups) or None
+
+
+def class_names_of(options: Options) -> str | tuple[str, ...] | None:
+    """Names of the classes, or how they are found."""
+    classes = options.get("classes")
+    if classes is None or isinstance(classes, str):
+        return classes
+    return tuple(text_of(name) for name in class_names(classes) or ())
+
+
+def row_options_of(options: Options) -> RowOptions:
+    """The scale of the numbers."""
+    scale = "logits" if yes_or_no("from_logits", options.get("from_logits", False)) else "probabilities"
+    return RowOptions(scale, yes_or_no("normalize", options.get("normalize", False)))
+
+
+def plan_of(options: Options, *, with_confidence: bool) -> Plan:
+    """The tables that are asked for."""
+    return Plan.of(
+        options.get("variation", "entropy"),
+        options.get("bins", 10),
+        options.get("confidence_bins"),
+        options.get("ties", "first"),
+        with_confidence=with_confidence,
+        exact=yes_or_no("exact", options.get("exact", False)),
+        engine=options.get("engine", "auto"),
+    )
+
+
+def choice_of(fields: Mapping[str, Field], request: Request) -> Choice:
+    """The columns of a data frame that a request means."""
+    return choose(fields, request, "the data frame")

@@ -1,0 +1,154 @@
+"""What every worker does with its rows: the same columns, bins and engine for all."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from trueness.bins import Edges
+from trueness.bins.selection import Keys
+from trueness.files import Batch, Choice, Plan, Request, RowOptions
+from trueness.files.batches import batch_of
+from trueness.files.exact import write_sort_keys
+from trueness.files.summing import batch_tables, refuse_too_many
+from trueness.formats.fields import Chunk
+from trueness.formats.inputs import Input, Kind
+from trueness.partitions.part import Part
+from trueness.refusals import InvalidValueError
+from trueness.table import GroupedTables, Tables, TableSpec
+from trueness.tabulation import tabulate_rows
+from trueness.tabulation.engines import compiles
+
+_WARMING = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What every worker does with its rows."""
+
+    request: Request
+    options: RowOptions
+    plan: Plan
+    choice: Choice
+    n_classes: int
+    specs: tuple[TableSpec, ...]
+    engine: str
+
+    @classmethod
+    def of(cls, request: Request, options: RowOptions, plan: Plan, choice: Choice, n_classes: int) -> Work:
+        """The work of a request for these columns."""
+        weighted = choice.weight is not None
+        plan.require_exact_possible(weighted=weighted)
+        specs = plan.specs(n_classes, weighted=weighted)
+        return cls(request, options, plan, choice, n_classes, tuple(specs), _engine(plan, weighted))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the edges of the bins are found in a pass of their own."""
+        return self.plan.exact
+
+    def with_edges(self, edges: Sequence[Edges]) -> Work:
+        """The work of the second pass, in the bins that the first one found."""
+        return replace(self, specs=tuple(self.plan.specs(self.n_classes, weighted=False, edges=edges)))
+
+    def batch(self, columns: Mapping[str, Any], n_rows: int, place: str, first_row: int = 1) -> Batch:
+        """Columns, as Arrow or NumPy arrays, as rows; `place` is the name of the partition in messages."""
+        return batch_of(
+            Chunk(columns, n_rows, 1.0),
+            self.choice,
+            self.n_classes,
+            input=Input(place, Kind(None)),
+            first_row=first_row,
+            options=self.options,
+        )
+
+    def empty_part(self) -> Part:
+        """The part of no rows."""
+        return Part.empty(self.choice.grouping)
+
+    def part_of(self, text: str) -> Part:
+        """The part that a worker sent as JSON."""
+        return Part.from_json(text, self.specs[0].variation)
+
+    def sum(self, batches: Iterable[Batch]) -> Part:
+        """The tables of a partition."""
+        tables, skipped = GroupedTables(self.choice.grouping, {}), Counter[str]()
+        for batch in batches:
+            self._warm(batch)
+            # One thread: the scheduler uses the other cores for other partitions.
+            groups = batch_tables(batch, self.specs, self.engine, self.plan.n_threads or 1)
+            tables = tables + GroupedTables(self.choice.grouping, groups)
+            refuse_too_many(tables.groups, self.specs, self.choice.grouping)
+            skipped += batch.skipped
+        return Part(tables, skipped)
+
+    def variations(self, batches: Iterable[Batch]) -> list[Keys]:
+        """The sort keys of V of the rows by each measure, sorted."""
+        measures = [spec.variation for spec in self.specs]
+        files = [io.BytesIO() for _ in measures]
+        for batch in batches:
+            self._warm(batch)
+            if len(batch):
+                write_sort_keys(batch, measures, files, self.engine)
+        return [np.sort(np.frombuffer(file.getbuffer(), np.uint64)) for file in files]
+
+    def _warm(self, batch: Batch) -> None:
+        """Compile once in a process: other threads wait for the first instead of compiling the same code again."""
+        if self.engine != "fused" or not len(batch):
+            return
+        from trueness.tabulation import fused
+
+        first = batch.take(np.array([0])).rows()
+        with _WARMING:
+            if not fused.is_ready(first):
+                tabulate_rows(first, self.specs, "fused", 1)
+
+    def finish(self, part: Part) -> GroupedTables:
+        """The tables of all rows in the requested bins; those of equal mass are made from the grid."""
+        checked, plan = self.checked(part), self.plan.tables
+        return checked.coarsened(plan.bins, plan.confidence_bins) if self.plan.by_grid else checked
+
+    def checked(self, part: Part) -> GroupedTables:
+        """The tables of all rows, after validation of what the workers sent."""
+        checked = self.empty_part() + part
+        groups = {name: checked.tables.groups[name] for name in sorted(checked.tables.groups, key=str)}
+        for tables in groups.values():
+            self._require_specs(tables)
+        found = GroupedTables(self.choice.grouping, groups)
+        if found.n_rows == 0:
+            raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
+        refuse_too_many(groups, self.specs, self.choice.grouping)
+        return found
+
+    def _require_specs(self, tables: Tables) -> None:
+        stored = tables.stored
+        if len(stored) != len(self.specs):
+            raise InvalidValueError(
+                "different-tables",
+                "a worker sent {found} tables, expected {expected}",
+                "install the same version of trueness on all machines",
+                found=len(stored),
+                expected=len(self.specs),
+            )
+        for table, spec in zip(stored, self.specs, strict=True):
+            difference = spec.difference(table.spec)
+            if difference is not None:
+                raise InvalidValueError(
+                    "different-tables",
+                    "a worker sent a table of another kind: {difference}",
+                    "install the same version of trueness on all machines",
+                    difference=difference,
+                )
+
+
+def _engine(plan: Plan, weighted: bool) -> str:
+    """One engine for all partitions, so that the sums do not depend on how the rows are partitioned."""
+    if plan.engine != "auto":
+        return plan.engine
+    return "fused" if not weighted and compiles(plan.tables.measures) else "portable"

@@ -1,0 +1,148 @@
+"""VCE against the number of rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from trueness._arrays import FloatArray, IntArray
+from trueness._printing import plain_name
+from trueness._random import Seed
+from trueness.plots._curves import draw_curves
+from trueness.plots._display import Display, light_grid, small_legend
+from trueness.plots.style import PREDICTED
+from trueness.plots.table_estimates import TableEstimates
+from trueness.refusals import InvalidValueError
+from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convergence:
+    """VCE against the number of rows, (K,) each."""
+
+    n_rows: IntArray
+    value: FloatArray
+    noise_floor: FloatArray
+    debiased: FloatArray
+    low: FloatArray
+    high: FloatArray
+    variation: str
+    level: float
+
+
+def convergence_of(
+    tables: Iterable[CalibrationTable | str | os.PathLike[str]],
+    *,
+    cumulative: bool = False,
+    level: float = 0.95,
+    resamples: int = 999,
+    rng: Seed = 0,
+) -> Convergence:
+    """VCE of tables or saved tables, from the fewest rows to the most; with `cumulative` of their running sums."""
+    loaded = [
+        CalibrationTable.load(table) if isinstance(table, (str, os.PathLike)) else table for table in tables
+    ]
+    if not loaded:
+        raise InvalidValueError(
+            "no-tables",
+            "tables is empty",
+            "pass at least one table or the path of a saved table",
+            argument="tables",
+        )
+    if cumulative:
+        loaded = list(accumulate(loaded, add))
+    estimates = [TableEstimates.of(table, level=level, resamples=resamples, rng=rng) for table in loaded]
+    measures = {it.table.spec.variation.name for it in estimates}
+    if len(measures) > 1:
+        raise InvalidValueError(
+            "different-measures",
+            "tables have different variation measures: {value}",
+            "draw one measure at a time",
+            argument="tables",
+            value=", ".join(sorted(measures)),
+        )
+    estimates.sort(key=lambda it: it.table.n_rows)
+    columns = _columns([it.vce for it in estimates])
+    sizes = np.array([it.table.n_rows for it in estimates])
+    return Convergence(n_rows=sizes, **columns, variation=measures.pop(), level=level)
+
+
+def _columns(estimates: Sequence[Any]) -> dict[str, FloatArray]:
+    columns = {
+        name: np.array([getattr(it, name) for it in estimates])
+        for name in ("value", "noise_floor", "debiased")
+    }
+    return columns | {
+        end: np.array([getattr(it.interval, end) for it in estimates]) for end in ("low", "high")
+    }
+
+
+class ConvergenceDisplay(Display):
+    """VCE against the number of rows, on logarithmic axes.
+
+    The plug-in value of a calibrated model follows its noise floor, which falls as 1/√N. A value that stays above it
+    shows miscalibration.
+    """
+
+    SIZE = (6.0, 3.8)
+
+    def __init__(self, data: Convergence) -> None:
+        self.data = data
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Iterable[CalibrationTable | str | os.PathLike[str]],
+        *,
+        cumulative: bool = False,
+        level: float = 0.95,
+        resamples: int = 999,
+        rng: Seed = 0,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw from tables or paths of saved tables; with `cumulative` each is added to those before it."""
+        data = convergence_of(tables, cumulative=cumulative, level=level, resamples=resamples, rng=rng)
+        return cls(data).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        r = self.data
+        # A logarithmic axis has no 0: such values are marked at its lower end, and their intervals reach down to it.
+        bottom = 0.3 * float(
+            np.concatenate([r.value[r.value > 0], r.noise_floor[r.noise_floor > 0], [1.0]]).min()
+        )
+        debiased = np.where(r.debiased > bottom, r.debiased, np.nan)
+        low, high = (np.maximum(column, bottom) for column in (r.low, r.high))
+        shown = {
+            "value": r.value,
+            "noise_floor": r.noise_floor,
+            "debiased": debiased,
+            "low": low,
+            "high": high,
+        }
+        draw_curves(ax, r.n_rows, shown, r.level)
+        none = r.n_rows[np.isnan(debiased)]
+        if none.size:
+            ax.plot(
+                none,
+                np.full(none.shape, bottom),
+                "v",
+                color=PREDICTED,
+                markerfacecolor="white",
+                clip_on=False,
+                label="debiased: 0",
+            )
+        ax.set(xscale="log", yscale="log")
+        ax.set_ylim(bottom=bottom)
+        ax.set_xlabel("number of rows N")
+        ax.set_ylabel(f"VCE by {plain_name(r.variation)}")
+        light_grid(ax)
+        small_legend(ax)

@@ -1,0 +1,32 @@
+"""Forest plots: a metric with its interval, for each group of rows or pair of models."""
+
+from functools import partial
+
+from trueness.plots.forest.data import Forest, forest_of_groups, forest_of_pairs
+from trueness.plots.forest.display import ForestDisplay
+from trueness.plots.forest.svg import forest_chart
+from trueness.plots.picture import GROUPS, Picture
+
+__all__ = ["Forest", "ForestDisplay", "forest_chart", "forest_of_groups", "forest_of_pairs"]
+
+MOST_GROUPS = 30
+"""As many groups are drawn in a report; its table lists all."""
+
+
+def _caption(r: Forest) -> str:
+    n_groups = len(r.lines) + r.n_left_out
+    left_out = f" Shown are the {len(r.lines)} of {n_groups} that stand out most." if r.n_left_out else ""
+    return f"Above 0 a group is over-confident, below 0 under-confident. Grey band: all rows.{left_out}"
+
+
+NET_GAPS = Picture(
+    key="groups",
+    title="Net gap of the groups",
+    caption=_caption,
+    section=GROUPS,
+    data=partial(forest_of_groups, most=MOST_GROUPS),
+    svg=forest_chart,
+    display=ForestDisplay,
+    applies=lambda result: any(group.assessment is not None for group in result.groups),
+    wide=True,
+)

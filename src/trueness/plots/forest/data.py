@@ -1,0 +1,107 @@
+"""What a forest plot shows: estimates with their intervals, one line for each group of rows or pair of models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trueness._arguments import require_choice
+from trueness.assessment.reported import REPORTED
+from trueness.refusals import InvalidValueError
+
+MOST_LINES = 40
+"""More lines are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An estimate with its interval."""
+
+    name: str
+    n_rows: int
+    value: float
+    low: float
+    high: float
+    p_value: float
+    """Corrected for the number of groups or pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Lines of a forest plot, and the same metric for all rows if there is one."""
+
+    metric: str
+    x_label: str
+    lines: tuple[Line, ...]
+    whole: Line | None
+    n_left_out: int
+    level: float
+
+    @property
+    def all_lines(self) -> list[Line]:
+        """The lines from top to bottom; that of all rows is the last."""
+        return [*self.lines, *([self.whole] if self.whole else [])]
+
+
+def forest_of_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -> Forest:
+    """The debiased metric of each group of an `Assessment`."""
+    require_choice("metric", metric, tuple(REPORTED))
+    if not result.groups:
+        raise InvalidValueError(
+            "no-groups", "this assessment has no groups", "pass groups= to assess", argument="groups"
+        )
+    reported = REPORTED[metric]
+    lines = [
+        _line(group.name, group.n_rows, estimate, group.adjusted_p_value)
+        for group in result.groups
+        if group.assessment is not None and (estimate := reported.of(group.assessment)) is not None
+    ]
+    if not lines:
+        raise InvalidValueError(
+            "no-groups", "no group has enough rows to be assessed", "lower min_group_size", argument="groups"
+        )
+    whole = _line("all rows", result.n_rows, reported.of(result), result.p_value)
+    shown = most_striking(lines, whole.value, most)
+    x_label = f"{reported.label}, debiased" + (" (above 0: over-confident)" if reported.signed else "")
+    return Forest(metric, x_label, tuple(shown), whole, len(lines) - len(shown), result.level)
+
+
+def _line(name: str, n_rows: int, estimate: Any, p_value: float) -> Line:
+    return Line(name, n_rows, estimate.debiased, estimate.interval.low, estimate.interval.high, p_value)
+
+
+def most_striking(lines: Sequence[Line], centre: float, most: int) -> list[Line]:
+    """At most so many lines, in their order: those with the smallest p-values, then the furthest from the centre."""
+    if len(lines) <= most:
+        return list(lines)
+    ordered = sorted(
+        range(len(lines)),
+        key=lambda k: (
+            1.0 if math.isnan(lines[k].p_value) else lines[k].p_value,
+            -abs(lines[k].value - centre),
+        ),
+    )
+    return [lines[k] for k in sorted(ordered[:most])]
+
+
+def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES) -> Forest:
+    """The pairs of a `Comparison`: the debiased metric of the first model minus that of the second."""
+    require_choice("metric", metric, tuple(REPORTED))
+    n_rows = next(iter(comparison.assessments.values())).n_rows
+    lines = [
+        Line(
+            f"{pair.first} − {pair.second}",
+            n_rows,
+            contrast.difference,
+            contrast.interval.low,
+            contrast.interval.high,
+            contrast.adjusted_p_value,
+        )
+        for pair in comparison.pairs
+        for contrast in (getattr(pair, metric),)
+    ]
+    shown = most_striking(lines, 0.0, most)
+    x_label = f"difference in {REPORTED[metric].label}, debiased"
+    return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level)

@@ -1,0 +1,98 @@
+"""The estimates that pictures are drawn from: an `Assessment` has them, and a table alone gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from trueness._arguments import whole_number
+from trueness._random import Seed, root_seed
+from trueness.inference.estimates import (
+    Estimate,
+    Evidence,
+    Reference,
+    net_gap,
+    uncertainty_reference,
+    variation_error,
+)
+from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.table import CalibrationTable
+
+
+class Drawable(Protocol):
+    """The attributes of an `Assessment` that pictures of bins and ranks read."""
+
+    @property
+    def vce(self) -> Estimate:
+        """By the variation measure of the table."""
+
+    @property
+    def net(self) -> Estimate:
+        """The signed gap."""
+
+    @property
+    def ece(self) -> Estimate | None:
+        """Of the top class; None without a table binned by confidence."""
+
+    @property
+    def uce(self) -> Reference | None:
+        """None unless the table is binned by entropy."""
+
+    @property
+    def table(self) -> CalibrationTable:
+        """Binned by the variation measure."""
+
+    @property
+    def confidence_table(self) -> CalibrationTable | None:
+        """Of the same rows, binned by confidence."""
+
+    @property
+    def level(self) -> float:
+        """Of bands and intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEstimates:
+    """What pictures read of an `Assessment`, from a table alone: the same numbers for the same seed."""
+
+    vce: Estimate
+    net: Estimate
+    ece: Estimate | None
+    uce: Reference | None
+    table: CalibrationTable
+    confidence_table: CalibrationTable | None
+    level: float
+
+    @classmethod
+    def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = 0) -> TableEstimates:
+        """Estimate from a table of independent rows."""
+        _require_table_and_level(table, level)
+        resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
+        evidence = Evidence.of(table, resamples, [seed, 0])
+        vce = variation_error(evidence, level, [seed, 3])
+        return cls(
+            vce=vce,
+            net=net_gap(evidence, level),
+            ece=vce if table.spec.is_by_confidence else None,
+            uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
+            table=table,
+            confidence_table=table if table.spec.is_by_confidence else None,
+            level=level,
+        )
+
+
+def _require_table_and_level(table: Any, level: Any) -> None:
+    if not isinstance(table, CalibrationTable):
+        raise InvalidTypeError(
+            "wrong-type",
+            "table must be a CalibrationTable, such as tabulate returns, got {kind}",
+            argument="table",
+            kind=type(table).__name__,
+        )
+    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.5 <= level < 1:
+        raise InvalidValueError(
+            "bad-argument",
+            "level must be a number from 0.5 to below 1, such as 0.95, got {value!r}",
+            argument="level",
+            value=level,
+        )

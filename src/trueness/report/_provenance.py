@@ -1,0 +1,84 @@
+"""Provenance of a report: the calls that reproduce its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trueness.bins import EqualWidth
+from trueness.table import CalibrationTable
+
+if TYPE_CHECKING:
+    from trueness.assessment import Assessment
+
+MOST_EDGES = 12
+
+
+def assess_call(result: Assessment) -> str:
+    """The call of `assess` that gives this assessment for the same rows."""
+    spec, by_confidence = result.table.spec, result.confidence_table
+    options = [f"variation={spec.variation.name!r}", f"bins={_bins(result.table, 0)}"]
+    if by_confidence is not None and not _are_default(result.table, by_confidence):
+        options.append(f"confidence_bins={_bins(by_confidence, 1)}")
+    options += [f"level={result.level:g}", f"resamples={result.resamples}", f"rng={result.seed}"]
+    if result.tolerance is not None:
+        options.append(f"tolerance={dict(result.tolerance)}")
+    if spec.ties != "first":
+        options.append(f"ties={spec.ties!r}")
+    if spec.weighted:
+        options.append("sample_weight=sample_weight")
+    if result.n_clusters is not None:
+        options.append("clusters=clusters")
+    if result.groups:
+        options.append("groups=groups")
+    return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
+
+
+def _bins(table: CalibrationTable, number: int) -> str:
+    bins = table.bins
+    if _are_equal_width(table):
+        return str(bins.n_bins)
+    if bins.n_bins < MOST_EDGES:
+        return f"trueness.Edges({list(bins.edges)})"
+    return f"saved.tables[{number}].bins"
+
+
+def _are_equal_width(table: CalibrationTable) -> bool:
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+    return equal.edges == table.bins.edges
+
+
+def _are_default(table: CalibrationTable, by_confidence: CalibrationTable) -> bool:
+    """Whether the bins of confidence are those that `assess` chooses by default."""
+    return by_confidence is table or (
+        by_confidence.n_bins == table.n_bins and _are_equal_width(by_confidence)
+    )
+
+
+def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> str:
+    """Python code that reproduces the numbers of a report from the report alone."""
+    name = result.table.spec.variation.name
+    own = "" if _is_built_in(result) else f", variation={name}"
+    lines = [
+        "import trueness",
+        "from trueness.report import read",
+        f"saved = read({file_name!r}{own})",
+        "result = trueness.assess_table(",
+        "    saved.tables[0],",
+    ]
+    if result.confidence_table is not None and result.confidence_table is not result.table:
+        lines.append("    confidence_table=saved.tables[1],")
+    lines.append("    level=saved.level, resamples=saved.resamples, rng=saved.seed,")
+    if result.tolerance is not None:
+        lines.append("    tolerance=saved.tolerance,")
+    if result.groups and with_groups:
+        lines.append("    groups=saved.groups, min_group_size=1,")
+    return "\n".join([*lines, ")"])
+
+
+def _is_built_in(result: Assessment) -> bool:
+    from trueness.variation import as_variation
+
+    try:
+        return as_variation(result.table.spec.variation.name) == result.table.spec.variation
+    except ValueError:
+        return False

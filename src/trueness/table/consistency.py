@@ -1,0 +1,134 @@
+"""Checks of a table that was read from a file: what holds for the sums of any rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from trueness.bins import Edges
+from trueness.ranking import LEAST_LOG
+from trueness.refusals import InvalidValueError
+from trueness.rows import sum_tolerance
+from trueness.table.content import Sums, TableSpec
+from trueness.table.exact_sums import ExactSum, Sum
+
+COARSEST_EPS = 2.0**-7
+"""That of bfloat16, the coarsest dtype that is read: the sum of a row may miss 1 by as much."""
+
+
+def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
+    """Refuse sums that no rows can have: the file was damaged or tampered with."""
+    rows = sums.rows
+    require(bool(np.all(rows >= 0)), "a bin has a negative count")
+    require(is_int(n_rows), f"n_rows must be a whole number, got {type(n_rows).__name__}")
+    require(abs(n_rows) < 2**62, "n_rows is too large")
+    counted = sum(rows.tolist())
+    require(n_rows == counted, f"n_rows is {n_rows}, but its bins hold {counted}")
+    for name in ("tied_rows", "impossible_rows"):
+        require(0 <= int(getattr(sums, name)) <= n_rows, f"{name} is not between 0 and the number of rows")
+    weight, slack = _require_weights(sums)
+    for name in ("rank", "ordered", "variation"):
+        value = getattr(sums, name).value
+        require(bool(np.all(value[rows == 0] == 0)), f"{name} is not zero in a bin without rows")
+    require(bool(np.all(sums.rank.value >= 0)), "rank has a negative count")
+    require(_close(sums.rank, weight, slack), "the ranks of a bin do not add up to its count")
+    whole_ranks = spec.ties == "split" or not isinstance(sums.rank, ExactSum) or not sums.rank.fraction.any()
+    require(whole_ranks, "ties are not split, but ranks have fractions")
+    ordered, off = sums.ordered.value, sum_tolerance(spec.n_classes, COARSEST_EPS)
+    require(bool(np.all(ordered >= 0)), "ordered has a negative sum")
+    downwards = np.diff(ordered, axis=1) <= slack * weight[:, None]
+    require(bool(np.all(downwards)), "the ordered probabilities of a bin increase")
+    require(_close(sums.ordered, weight, off), "the probabilities of a bin do not add up to its count")
+    require(_within_edges(spec, sums.variation, weight), "the summed variation of a bin is outside its edges")
+    # For one row: H up to ln C, a varentropy below (ln C)²/4 + 1, and ln p_y from that of the farthest logit to 0.
+    mass, log_c = float(weight.sum()), math.log(spec.n_classes)
+    reachable = LEAST_LOG * mass <= float(sums.log_score.value) <= (log_c + 1) * mass
+    require(reachable, "log_score is out of range for so many rows")
+    reachable = 0 <= float(sums.log_score_variance.value) <= (log_c**2 + 2) * mass
+    require(reachable, "log_score_variance is out of range for so many rows")
+    _require_scores(spec, sums, mass, slack)
+
+
+def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> None:
+    """Refuse sums of p_y, p² and ln p_y that no rows can have: p_y is one of the ordered probabilities."""
+    if sums.true_probability is None or sums.square is None or sums.log_likelihood is None:
+        return
+    slack = max(slack, 1e-15) * mass
+    ordered = sums.ordered.value.sum(axis=0)
+    within = ordered[-1] - slack <= float(sums.true_probability.value) <= ordered[0] + slack
+    require(within, "true_probability is not between the smallest and the largest probabilities")
+    # Cauchy and Schwarz: (Σp)² ≤ C·Σp² ≤ C·Σp for each row.
+    off = sum_tolerance(spec.n_classes, COARSEST_EPS)
+    least, most = (1 - off) ** 2 / spec.n_classes, 1 + off
+    within = least * mass - slack <= float(sums.square.value) <= most * mass + slack
+    require(within, "square is out of range for so many rows")
+    log_likelihood = float(sums.log_likelihood.value)
+    require(LEAST_LOG * mass <= log_likelihood <= 0, "log_likelihood is out of range for so many rows")
+    entropy = float(sums.log_score.value) - log_likelihood
+    rounding = slack + 1e-12 * (mass - log_likelihood)
+    within = -rounding <= entropy <= (math.log(spec.n_classes) + 1) * mass + rounding
+    require(within, "log_score and log_likelihood do not belong to the same rows")
+
+
+def _within_edges(spec: TableSpec, variation: Sum, weight: Any) -> bool:
+    """Whether the mean V of each bin is between its edges, or above the upper one by no more than counts as on it.
+
+    How much that is depends on the dtype of the rows, which the file does not hold: at most as much as for the coarsest
+    dtype, and always less than half a bin.
+    """
+    low, high = spec.variation.range_for(spec.n_classes)
+    coarsest = min((high - low) * 4 * COARSEST_EPS, narrowest(spec.bins) / 2)
+    snap = coarsest if spec.bins.snap is None else spec.bins.snap
+    edges = np.array(spec.bins.edges)
+    edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # V was clipped to its range first
+    least, most = np.maximum(edges[:-1], low), np.minimum(edges[1:] + snap, high)
+    margin = 1e-9 * max(abs(low), abs(high))
+    total = variation.value
+    return bool(np.all((total >= (least - margin) * weight) & (total <= (most + margin) * weight)))
+
+
+def _require_weights(sums: Sums) -> tuple[Any, float]:
+    """The number of rows or the weight of each bin, and the relative rounding of sums over it."""
+    if sums.weight is None or sums.weight_square is None:
+        return sums.rows.astype(np.float64), 0.0
+    weight, square = sums.weight.value, sums.weight_square.value
+    require(bool(np.all((weight >= 0) & (square >= 0))), "a bin has a negative weight")
+    require(
+        bool(np.all((weight > 0) == (sums.rows > 0))), "a bin has weight without rows, or rows without weight"
+    )
+    cauchy = weight**2 <= sums.rows * square * (1 + 1e-9)
+    require(bool(np.all(cauchy)), "weight_square of a bin is too small for its weight")
+    return weight, 1e-9
+
+
+def _close(lines: Sum, total: Any, slack: float) -> bool:
+    """Whether the lines of a sum add up to the total of their bin; exactly if slack is 0."""
+    if isinstance(lines, ExactSum) and slack == 0.0:
+        units = lines.fraction.astype(object).sum(axis=1)
+        exact = lines.whole.astype(object).sum(axis=1) * 2**lines.bits + units
+        return bool(np.all(exact == total.astype(np.int64).astype(object) * 2**lines.bits))
+    return bool(np.all(np.abs(lines.value.sum(axis=1) - total) <= slack * total))
+
+
+def require(holds: bool, problem: str) -> None:
+    """Refuse a table as damaged unless the condition holds."""
+    if not holds:
+        raise damaged(problem)
+
+
+def damaged(problem: object) -> InvalidValueError:
+    """The refusal of a table whose content cannot be right."""
+    return InvalidValueError("damaged-file", "this table is damaged: {problem}", problem=str(problem))
+
+
+def narrowest(bins: Edges) -> float:
+    """The width of the narrowest bin, apart from one that holds the lowest value alone."""
+    widths = np.diff(bins.edges)
+    return float(widths[widths > 0].min())
+
+
+def is_int(value: Any) -> bool:
+    """Whether a value of JSON is a whole number."""
+    return isinstance(value, int) and not isinstance(value, bool)

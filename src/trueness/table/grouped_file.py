@@ -1,0 +1,169 @@
+"""The tables of one run in one file: those of all rows, or of each group by its name.
+
+Group names come from data and may be anything, so they are text in the file and never part of a path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trueness import _json
+from trueness._atomic_write import write_text
+from trueness._version import __version__
+from trueness.refusals import InvalidValueError, Refusal, reason_of
+from trueness.table import file as table_file
+from trueness.table.calibration_table import CalibrationTable
+from trueness.table.tables import GroupedTables, Tables
+from trueness.variation import Variation
+
+FORMAT = "trueness tables by group"
+SCHEMA = 2
+SCHEMAS = (1, SCHEMA)
+"""Those that are read: the tables of the first lack some sums, as in files of single tables."""
+
+
+def encode_groups(groups: Mapping[str | None, Tables]) -> list[dict[str, Any]]:
+    """Groups as plain JSON."""
+    return [
+        {"group": name, "tables": [table.to_dict() for table in tables]} for name, tables in groups.items()
+    ]
+
+
+def decode_groups(content: Any, file: str, variation: Variation | None = None) -> dict[str | None, Tables]:
+    """Groups from plain JSON, validated; `variation` is the measure, if it is a user's own."""
+    if not isinstance(content, list):
+        raise _damaged(file)
+    groups: dict[str | None, Tables] = {}
+    for entry in content:
+        if not isinstance(entry, dict) or set(entry) != {"group", "tables"}:
+            raise _damaged(file)
+        name, tables = entry["group"], entry["tables"]
+        if not (name is None or isinstance(name, str)) or name in groups or not _is_pair(tables):
+            raise _damaged(file)
+        groups[name] = _decode_tables(tables, file, variation)
+    return groups
+
+
+def _decode_tables(content: list[Any], file: str, variation: Variation | None) -> Tables:
+    try:
+        return Tables.of([CalibrationTable.from_dict(table, variation) for table in content])
+    except Refusal as error:
+        raise error.with_facts(source=file, remedy="make it again") from error
+
+
+def _is_pair(tables: Any) -> bool:
+    """Whether these are one or two tables: the one by variation, and the one by confidence."""
+    return isinstance(tables, list) and len(tables) in (1, 2)
+
+
+def _damaged(file: str) -> InvalidValueError:
+    return InvalidValueError("damaged-file", "{file} is damaged", "make it again", file=file)
+
+
+def save_tables(tables: GroupedTables, path: str) -> None:
+    """Write the tables of a run, whole or not at all."""
+    if tables.by is None:
+        tables.groups[None].save(path)
+        return
+    content = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "library": __version__,
+        "by": tables.by,
+        "groups": encode_groups(tables.groups),
+    }
+    write_text(path, json.dumps(content, allow_nan=False))
+
+
+def load_tables(path: str) -> GroupedTables:
+    """The tables of a file that `save_tables` or `CalibrationTable.save` wrote."""
+    if not os.path.exists(path) or os.path.isdir(path):  # a pipe can be read too, once
+        raise InvalidValueError(
+            "missing-file",
+            "there is no file {file!q}",
+            "name a file that tabulate or merge wrote",
+            file=path,
+        )
+    content = read_json(path, "a file of calibration tables")
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        return GroupedTables(None, {None: _ungrouped(content, path)})
+    if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
+        raise InvalidValueError(
+            "unknown-schema",
+            "{file} has schema {found!q}, this version reads {known}",
+            "update trueness, or make the tables again",
+            file=path,
+            found=content.get("schema"),
+            known=" and ".join(map(str, SCHEMAS)),
+        )
+    groups = decode_groups(content.get("groups"), path)
+    if not groups:
+        raise InvalidValueError("damaged-file", "{file} holds no groups", "make it again", file=path)
+    return GroupedTables(content["by"], groups)
+
+
+def _ungrouped(content: Any, path: str) -> Tables:
+    try:
+        parts = table_file.read_content(content, path, None)
+    except Refusal as error:
+        raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
+    return Tables.of([CalibrationTable(*part) for part in parts[:2]])
+
+
+def read_json(path: str, what: str) -> Any:
+    """The content of a JSON file; a refusal says that it is not `what`."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return _json.parse(file.read())
+    except ValueError as error:
+        raise InvalidValueError(
+            "damaged-file",
+            "{file} is not {what}: {reason}",
+            "name a file that trueness wrote",
+            file=path,
+            what=what,
+            reason=reason_of(error, 120),
+        ) from error
+
+
+def merge_files(paths: Sequence[str]) -> GroupedTables:
+    """The sum of the tables of several files."""
+    first, *others = paths
+    total = load_tables(first)
+    for path in others:
+        tables = load_tables(path)
+        if tables.by != total.by:
+            raise InvalidValueError(
+                "different-groups",
+                "{file} {groups_here}, but {first} {groups_there}",
+                "merge files that were made with the same {groups}",
+                file=path,
+                groups_here=_grouping(tables),
+                first=first,
+                groups_there=_grouping(total),
+            )
+        total = _add(total, tables, first, path)
+    return total
+
+
+def _grouping(tables: GroupedTables) -> str:
+    return "has no groups" if tables.by is None else f"has groups by {tables.by!r}"
+
+
+def _add(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> GroupedTables:
+    try:
+        total = total + tables
+        total.whole  # noqa: B018  groups with different names must add up too
+    except Refusal as error:
+        raise InvalidValueError(
+            "different-tables",
+            "{file} does not add to {first}: {reason}",
+            "make both with the same options; bins of equal mass merge only on a grid ({grid})",
+            file=path,
+            first=first,
+            reason=error.cause,
+        ) from error
+    return total

@@ -1,0 +1,226 @@
+"""Bad rows are skipped and counted, and refused when the metric is computed; bad arguments are refused at once."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_metrics import metric_of, tensors, torch_only
+
+import trueness as tn
+from trueness.adapters._integer_words import sums_of
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_bad_rows_are_counted_by_reason_and_refused_by_compute(engine: str) -> None:
+    rows, labels = tensors(3, 400)
+    good = metric_of(num_classes=3, engine=engine)
+    good.update(rows[50:], labels[50:])
+    rows[:3, 1] = float("nan")
+    rows[3, 0] = float("inf")
+    rows[4:9] *= 1.5
+    rows[9:20, 0] = -0.2
+    labels[20:45] = 3
+    labels[45:50] = -1
+    metric = metric_of(num_classes=3, engine=engine)
+    metric.update(rows[:200], labels[:200])
+    metric.update(rows[200:], labels[200:])
+    forgiven = metric.clone()
+    forgiven.totals[-4:] = 0
+    assert forgiven.table.same_counts(good.table)
+    assert forgiven.table == good.table if engine == "host" else forgiven.table.isclose(good.table)
+    over = int(((rows[4:9] > 1).any(1)).sum())
+    assert metric.totals[-4:].tolist() == [4, 11 + over, 5 - over, 30]
+    with pytest.raises(
+        ValueError, match=r"50 of 400 rows were refused: not finite in 4; outside .* in .*label out of"
+    ):
+        metric.compute()
+    with pytest.raises(ValueError, match="from_logits=True for logits"):
+        metric.table  # noqa: B018
+    metric.reset()
+    metric.update(rows[50:], labels[50:])
+    assert metric.compute() == good.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_bad_logits(engine: str) -> None:
+    import torch
+
+    inf = float("inf")
+    rows = torch.tensor([[0.0, 1.0], [-inf, 1.0], [inf, 0.0], [-inf, -inf], [0.0, float("nan")]])
+    metric = metric_of(num_classes=2, from_logits=True, engine=engine)
+    metric.update(rows, torch.tensor([1, 1, 0, 0, 0]))
+    assert metric.totals[-4:].tolist() == [3, 0, 0, 0]
+    with pytest.raises(ValueError, match=r"3 of 5 rows were refused: not finite in 3 .a logit may be -inf"):
+        metric.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_a_batch_of_bad_rows_or_of_none(engine: str) -> None:
+    import torch
+
+    metric = metric_of(num_classes=2, engine=engine)
+    metric.update(torch.empty(0, 2), torch.empty(0, dtype=torch.int64))
+    metric.update(torch.full((7, 2), 2.0), torch.zeros(7, dtype=torch.int64))
+    assert metric.totals[-4:].tolist() == [0, 7, 0, 0]
+    assert not metric.bins.any()
+
+
+@torch_only
+def test_errors_that_are_not_about_rows_are_raised_at_once() -> None:
+    import torch
+
+    rows, labels = tensors(3, dtype=torch.float16)
+    with pytest.raises(ValueError, match="too narrow to tell apart"):
+        metric_of(num_classes=3, n_bins=500).update(rows, labels)
+
+
+@torch_only
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (metric_of, "num_classes is needed"),
+        (lambda: metric_of(num_classes=1), "num_classes must be a whole number from 2"),
+        (lambda: metric_of(num_classes=3, task="binary"), "two classes"),
+        (lambda: metric_of(num_classes=3, task="multilabel"), "task must be one of"),
+        (lambda: metric_of(num_classes=3, norm="l3"), "norm must be one of"),
+        (lambda: metric_of(num_classes=3, n_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'entropy'"),
+        (lambda: metric_of(num_classes=3, confidence_bins=tn.EqualMass(5)), "EqualMass.5..fit.*'confidence'"),
+        (lambda: metric_of(num_classes=3, confidence_bins=0), "bins"),
+        (
+            lambda: metric_of(num_classes=3, variation="confidence", confidence_bins=9),
+            "confidence_bins must be None with variation='confidence'",
+        ),
+        (lambda: metric_of(num_classes=3, ignore_index="x"), "ignore_index must be"),
+        (lambda: metric_of("RankedCalibrationError", 3, distance="l2"), "distance must be one of"),
+        (lambda: metric_of(num_classes=3, variation="entorpy"), "unknown variation"),
+        (lambda: metric_of(num_classes=3).compute(), "without rows"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
+def test_bad_arguments(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@torch_only
+def test_bad_tensors() -> None:
+    import torch
+
+    metric, labels = metric_of(num_classes=3), torch.tensor([0, 1])
+    for preds, target, error, message in [
+        (torch.rand(2, 4), labels, ValueError, r"shape \(2, 4\) and target \(2,\); with num_classes=3"),
+        (torch.rand(2), labels, ValueError, "task='binary'"),
+        (torch.rand(2, 3, 5), labels, ValueError, r"\(N, 3, ...\)"),
+        (labels, torch.rand(2, 3), TypeError, "the order is preds, target"),
+        (torch.rand(2, 3), labels.double(), TypeError, "targets must be class indices"),
+        (np.zeros((2, 3)), labels, TypeError, "preds must be a tensor, got ndarray"),
+    ]:
+        with pytest.raises(error, match=message):
+            metric.update(preds, target)
+    with pytest.raises(ValueError, match="probability of class 1"):
+        metric_of(task="binary").update(torch.rand(2, 2), labels)
+
+
+@torch_only
+def test_the_device_without_float64_is_refused() -> None:
+    import torch
+
+    with pytest.raises(TypeError, match=r"no float64: move the metric to the CPU and pass preds.cpu\(\)"):
+        metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
+
+
+@torch_only
+@pytest.mark.parametrize("n_bins", [10, 50])
+@pytest.mark.parametrize("n_classes", [4, 20])
+def test_bad_rows_of_a_batch_that_threads_share(
+    n_classes: int, n_bins: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is found where it is, and the rows before and behind it count."""
+    import torch
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    rows, labels = tensors(n_classes, 2**20 // n_classes + 5)
+    bad = [0, 77, len(rows) // 3, len(rows) // 2, len(rows) - 1]
+    spoilt, wrong = rows.clone(), labels.clone()
+    spoilt[bad[:2], 0] = torch.nan
+    spoilt[bad[2], 1] = -0.1
+    spoilt[bad[3]] *= 0.9
+    wrong[bad[4]] = n_classes
+    metric = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
+    good = torch.ones(len(rows), dtype=torch.bool)
+    metric.update(rows, labels)
+    metric.update(spoilt, wrong)
+    good[bad] = False
+    with pytest.raises(
+        ValueError, match=r"not finite in 2; outside \[0, 1\] in 1 .*is not 1 in 1 .*range in 1 "
+    ):
+        metric.compute()
+    expected = metric_of(num_classes=n_classes, n_bins=n_bins, confidence_bins=15)
+    expected.update(rows, labels)
+    expected.update(rows[good], labels[good])
+    assert torch.equal(metric.bins, expected.bins)
+    assert torch.equal(metric.totals[:-4], expected.totals[:-4])
+
+
+@torch_only
+def test_labels_of_any_whole_type_and_an_ignored_one_that_it_cannot_hold() -> None:
+    """In torch 156 as uint8 equals -100."""
+    import torch
+
+    rows, _ = tensors(200, 3000)
+    rows[7, 0] = torch.nan
+    for dtype in (torch.uint8, torch.int8, torch.int32, torch.uint16):
+        labels = torch.full((3000,), 156 if dtype != torch.int8 else 100).to(dtype)
+        metric = metric_of(num_classes=200, ignore_index=-100)
+        metric.update(rows, labels)
+        with pytest.raises(ValueError, match="1 of 3000 rows were refused: not finite in 1"):
+            metric.compute()
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("n_classes", [2**7, 2**7 + 1, 2**8 + 1, 2**15 + 1])
+def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -> None:
+    import torch
+
+    rows = torch.zeros((2, n_classes), dtype=torch.float32)
+    rows[:, 0] = 1.0
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8):
+        ends = torch.iinfo(dtype)
+        for label in {ends.min, -1, 0, n_classes - 1, n_classes, ends.max}:
+            if not ends.min <= label <= ends.max:
+                continue
+            metric = metric_of(num_classes=n_classes, engine=engine, n_bins=1)
+            metric.update(rows, torch.tensor([0, label], dtype=dtype))
+            good = 0 <= label < n_classes
+            assert metric.totals[-4:].tolist() == [0, 0, 0, int(not good)], (dtype, label)
+            if good:
+                assert metric.table.accuracy == (1.0 if label == 0 else 0.5)
+
+
+@torch_only
+def test_sums_near_the_tolerance_never_raise_in_an_update() -> None:
+    import torch
+
+    rows, labels = tensors(31, 400)
+    jitter = torch.randint(-4, 5, (400, 1), generator=torch.Generator().manual_seed(0))
+    side = 1.0 - 2.0 * (torch.arange(400)[:, None] % 2).double()
+    rows *= 1 + (1e-5 + 4 * 31 * 2.0**-52) * side + jitter * 2.0**-53
+    metric, one_by_one = metric_of(num_classes=31), metric_of(num_classes=31)
+    metric.update(rows, labels)
+    for row, label in zip(rows.split(1), labels.split(1), strict=True):
+        one_by_one.update(row, label)
+        one_by_one.state_dict()  # nothing waits
+    spec = metric.reading.spec
+    tables = [
+        tn.CalibrationTable(spec, sums_of(some.bins.numpy(), some.totals.numpy(), spec))
+        for some in (metric, one_by_one)
+    ]
+    assert tables[0] == tables[1]
+    assert torch.equal(metric.totals[-4:], one_by_one.totals[-4:])
+    counts, sums = metric.totals[-4:].tolist(), int(metric.bins[:, 0].sum())
+    assert sum(counts) + sums == 400
+    assert 40 < counts[2] == sum(counts) < 360

@@ -1,0 +1,89 @@
+"""Shapes of predictions and targets, ignored targets, and dtypes."""
+
+import numpy as np
+import pytest
+from torch_metrics import metric_of, tensors, torch_only
+
+import trueness as tn
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_segmentation_with_pixels_to_ignore(engine: str) -> None:
+    import torch
+
+    rows, labels = tensors(5, 2 * 6 * 7)
+    labels[::4] = 255
+    rows[0] = float("nan")  # an ignored pixel may hold anything
+    maps = rows.reshape(2, 6, 7, 5).permute(0, 3, 1, 2)
+    metric = metric_of(num_classes=5, ignore_index=255, engine=engine)
+    metric.update(maps, labels.reshape(2, 6, 7))
+    kept = labels != 255
+    core = tn.tabulate(labels[kept].numpy(), rows[kept].numpy())
+    assert metric.table.same_counts(core)
+    assert metric.table.isclose(core)
+    every = torch.full((2, 6, 7), 255)
+    metric.update(maps, every)
+    assert metric.table.n_rows == core.n_rows
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_binary(engine: str, from_logits: bool) -> None:
+    rows, labels = tensors(2)
+    given = rows[:, 1].logit() if from_logits else rows[:, 1]
+    for name, read in (("ExpectedCalibrationError", tn.ece), ("VariationCalibrationError", tn.vce)):
+        metric = metric_of(name, task="binary", from_logits=from_logits, engine=engine)
+        metric.update(given.reshape(-1, 9), labels.reshape(-1, 9).bool())
+        expected = read(labels.numpy(), given.numpy(), from_logits=from_logits)
+        assert metric.compute().item() == pytest.approx(expected, abs=1e-12)
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+@pytest.mark.parametrize("from_logits", [False, True])
+def test_half_precision_gives_the_table_of_tabulate(engine: str, name: str, from_logits: bool) -> None:
+    import torch
+
+    rows, labels = tensors(6, dtype=getattr(torch, name))
+    given = rows.log() if from_logits else rows
+    metric = metric_of(num_classes=6, from_logits=from_logits, engine=engine)
+    metric.update(given, labels)
+    core = tn.tabulate(labels, given, from_logits=from_logits)
+    np.testing.assert_array_equal(metric.table.count, core.count)
+    np.testing.assert_array_equal(metric.table.rank_count, core.rank_count)
+    assert metric.table.isclose(core)
+    assert from_logits or metric.table.same_counts(core)
+
+
+@torch_only
+def test_sums_stay_integers_when_the_model_changes_its_dtype() -> None:
+    import torch
+
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4)
+    metric.update(rows, labels)
+    before = metric.table
+    module = torch.nn.ModuleDict({"metric": metric, "layer": torch.nn.Linear(2, 2)})
+    module.half().to(torch.bfloat16)
+    metric.set_dtype(torch.float16)
+    assert {state.dtype for state in metric.metric_state.values()} == {torch.int64}
+    assert metric.table == before
+
+
+@torch_only
+def test_autocast_and_gradients() -> None:
+    """Logits of a mixed-precision step, still part of the graph; the metric takes no part in it."""
+    import torch
+
+    layer, x = torch.nn.Linear(8, 4), torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(64) % 4
+    metric = metric_of(num_classes=4, from_logits=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits = layer(x)
+        metric.update(logits, labels)
+    assert logits.dtype == torch.bfloat16
+    assert metric.table == tn.tabulate(labels, logits, from_logits=True, engine=metric._host.engine)
+    assert not metric.bins.requires_grad

@@ -1,0 +1,116 @@
+"""`Comparer`: batches add up to the result of `compare`; refused arguments."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from comparison_data import EF, GOOD, MODELS, RESULT, SHARP, Y_TRUE, assert_same
+
+import trueness as tn
+
+pytestmark = pytest.mark.simulation
+
+
+class TestBatches:
+    @pytest.mark.parametrize("cuts", [(0, 1500), (0, 1, 700, 1500), tuple(range(0, 1501, 150))])
+    def test_a_comparer_in_batches_is_compare(self, cuts: tuple[int, ...]) -> None:
+        comparer = tn.Comparer(3, models=list(MODELS), rng=2, resamples=199)
+        for start, stop in pairwise(cuts):
+            batch = {name: p[start:stop] for name, p in MODELS.items()}
+            comparer.update(Y_TRUE[start:stop], batch)
+        assert comparer.n_rows == 1500
+        assert_same(comparer.result(), RESULT)
+
+    def test_bins_of_equal_mass(self) -> None:
+        want = tn.compare(Y_TRUE, MODELS, bins=EF, rng=2, resamples=99)
+        edges = {name: (EF.fit(p), EF.fit(p, variation="confidence")) for name, p in MODELS.items()}
+        comparer = tn.Comparer(3, models=list(MODELS), bins=edges, rng=2, resamples=99)
+        for part in (slice(0, 600), slice(600, None)):
+            comparer.update(Y_TRUE[part], {name: p[part] for name, p in MODELS.items()})
+        assert_same(comparer.result(), want)
+
+    def test_groups_and_clusters_in_batches(self) -> None:
+        site, patient = np.arange(1500) % 2, np.arange(1500) // 10
+        want = tn.compare(Y_TRUE, MODELS, groups=site, clusters=patient, rng=2, resamples=99)
+        comparer = tn.Comparer(3, models=list(MODELS), rng=2, resamples=99)
+        for part in (slice(0, 601), slice(601, None)):
+            comparer.update(
+                Y_TRUE[part],
+                {name: p[part] for name, p in MODELS.items()},
+                groups=site[part],
+                clusters=patient[part],
+            )
+        got = comparer.result()
+        assert_same(got, want)
+        assert [group.n_rows for group in got.groups] == [750, 750]
+        assert got.assessments["good"].n_clusters == want.assessments["good"].n_clusters == 150
+
+    def test_order_of_the_mapping_does_not_matter_to_an_update(self) -> None:
+        comparer = tn.Comparer(3, models=list(MODELS), rng=2, resamples=199)
+        comparer.update(Y_TRUE, dict(reversed(MODELS.items())))
+        assert_same(comparer.result(), RESULT)
+
+    def test_a_refused_batch_leaves_nothing_behind(self) -> None:
+        comparer = tn.Comparer(3, models=["good", "sharp"], rng=2, resamples=199)
+        pair = {"good": GOOD, "sharp": SHARP}
+        comparer.update(Y_TRUE, pair, groups=np.zeros(1500))
+        before = comparer.result().to_dict()
+        spoiled = SHARP.copy()
+        spoiled[9] = 2
+        with pytest.raises(ValueError, match="row 9"):
+            comparer.update(Y_TRUE, {"good": GOOD, "sharp": spoiled})
+        with pytest.raises(ValueError, match="clusters must be given with every batch"):
+            comparer.update(Y_TRUE, pair, groups=np.ones(1500), clusters=np.arange(1500))
+        assert comparer.n_rows == 1500
+        assert comparer.result().to_dict() == before
+
+
+class TestRefusals:
+    def test_models(self) -> None:
+        for wrong in ({"a": GOOD}, [GOOD, SHARP], {}, None):
+            with pytest.raises(TypeError, match=r"y_probs must be a mapping of two or more models"):
+                tn.compare(Y_TRUE, wrong)
+        for models in ("ab", ["a"], ["a", "a"]):
+            with pytest.raises(ValueError, match=r"models must be two or more different names"):
+                tn.Comparer(3, models=models)
+
+    def test_updates(self) -> None:
+        comparer = tn.Comparer(3, models=["a", "b"])
+        with pytest.raises(ValueError, match=r"no rows were added"):
+            comparer.result()
+        with pytest.raises(
+            ValueError, match=r"y_probs must hold the predictions of \['a', 'b'\], got \['a', 'c'\]"
+        ):
+            comparer.update(Y_TRUE, {"a": GOOD, "c": SHARP})
+        with pytest.raises(ValueError, match=r"got ndarray"):
+            comparer.update(Y_TRUE, GOOD)
+        with pytest.raises(ValueError, match=r"'b' have 2 classes, not 3"):
+            comparer.update(
+                Y_TRUE % 2, {"a": GOOD, "b": SHARP[:, :2] / SHARP[:, :2].sum(axis=1, keepdims=True)}
+            )
+        with pytest.raises(ValueError, match=r"takes no sample_weight"):
+            comparer.update(Y_TRUE, {"a": GOOD, "b": SHARP}, sample_weight=np.ones(1500))
+        with pytest.raises(ValueError, match=r"needs sample_weight"):
+            tn.Comparer(3, models=["a", "b"], weighted=True).update(Y_TRUE, {"a": GOOD, "b": SHARP})
+
+    def test_bins_of_equal_mass_in_a_stream(self) -> None:
+        with pytest.raises(ValueError, match=r"EqualMass bins depend on all rows"):
+            tn.Comparer(3, models=["a", "b"], bins=EF)
+
+    def test_codes(self) -> None:
+        comparer = tn.Comparer(3, models=["a", "b"])
+        for call, code in (
+            (lambda: tn.compare(Y_TRUE, {"a": GOOD}), "wrong-type"),
+            (lambda: tn.Comparer(3, models="ab"), "bad-argument"),
+            (lambda: tn.Comparer(3, models=["a", "b"], bins=EF), "bad-argument"),
+            (comparer.result, "no-rows"),
+            (lambda: comparer.update(Y_TRUE, {"a": GOOD, "{c}": SHARP}), "wrong-models"),
+            (lambda: comparer.update([0, 1], {"a": [[0.5, 0.5]] * 2, "b": [[0.5, 0.5]] * 2}), "wrong-shape"),
+        ):
+            with pytest.raises(tn.Refusal) as caught:
+                call()
+            assert caught.value.code == code
+
+    def test_models_of_different_length(self) -> None:
+        with pytest.raises(ValueError, match=r"1499|1500"):
+            tn.compare(Y_TRUE, {"a": GOOD, "b": SHARP[:-1]})

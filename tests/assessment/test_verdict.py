@@ -1,0 +1,251 @@
+"""Verdicts: kind, direction, size, sentence and advice, and the evidence they rest on."""
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from assessment_data import RESULT, codes, combined
+
+import trueness as tn
+
+
+def halves(extra: int = 0) -> tuple[list[int], list[list[float]]]:
+    """400 rows at (.9, .1) of which 80 % are right, 632 at (.6, .4) of which 75 % are: +.253 and -.160, in sum 0.
+
+    `extra` more of the first kind tip the balance towards over-confidence.
+    """
+    first = 400 + extra
+    right = round(0.8 * first)
+    y_true = [0] * right + [1] * (first - right) + [0] * 474 + [1] * 158
+    return y_true, [[0.9, 0.1]] * first + [[0.6, 0.4]] * 632
+
+
+class TestVerdict:
+    Y, P = tn.simulate.calibrated(3000, [1.0] * 3, rng=6)
+
+    def test_calibrated(self) -> None:
+        result = tn.assess(self.Y, self.P, rng=0)
+        assert (result.verdict.kind, result.verdict.direction, result.verdict.size) == ("none", None, None)
+        said = str(result.verdict)
+        assert said.startswith("no evidence of miscalibration at this sample size: p = ")
+        assert f"3000 rows would reveal with 80 % power: {result.detectable_net_gap:.3g}" in said
+
+    @pytest.mark.parametrize("n_rows", [1, 2])
+    def test_one_row_per_bin_is_too_few(self, n_rows: int) -> None:
+        """Its entropy is 0 whatever its label, so that the draws show no noise; no gap is detectable all the same."""
+        result = tn.assess([0, 0][:n_rows], [[0.9, 0.1], [0.6, 0.4]][:n_rows], rng=0)
+        assert result.detectable_net_gap == np.inf
+        assert result.verdict.kind == "too-few-rows"
+        assert str(result.verdict).startswith("too few rows to tell: ")
+        assert result.to_dict()["detectable_net_gap"] is None
+
+    def test_certain_predictions(self) -> None:
+        """No gap is "revealed with 80 % power: 0", and a calibrated UCE of 0 is not called "not 0"."""
+        right = tn.assess([0] * 50, [[1.0, 0.0]] * 50, rng=0)
+        assert right.detectable_net_gap == 0
+        assert right.verdict.kind == "none"
+        assert "power" not in str(right)
+        assert "a calibrated model would get 0.0000\n" in str(right)
+        one_error = tn.assess([1] + [0] * 49, [[1.0, 0.0]] * 50, rng=0)
+        assert one_error.verdict.kind == "over-confident"
+        assert "right in 98.0 % of rows and stated at 100.0 %" in str(one_error.verdict)
+
+    @pytest.mark.parametrize(("exponent", "word", "sign"), [(1.4, "over", 1), (0.7, "under", -1)])
+    def test_one_direction(self, exponent: float, word: str, sign: int) -> None:
+        result = tn.assess(self.Y, tn.simulate.sharpen(self.P, exponent), rng=0)
+        assert result.verdict.kind == f"{word}-confident"
+        assert result.verdict.direction == word
+        assert result.verdict.p_value == result.p_value
+        said = str(result.verdict)
+        assert said.startswith(f"{word}-confident: its first choice is right in ")
+        assert f"outcomes vary {'more' if sign > 0 else 'less'} than predicted" in said
+        assert sign * result.net.debiased > 0
+        assert f"{result.net.debiased:+.4f}" in said
+        assert f"[{result.net.interval.low:+.4f}, {result.net.interval.high:+.4f}]" in said
+        assert sign * result.log_score_z.value < 0
+        assert "p = 0.001" in said  # all tests are at their floor, 1/(999 + 1)
+        right = float(np.mean(self.P.argmax(axis=1) == self.Y))
+        assert f"right in {100 * right:.1f} % of rows" in said
+
+    def test_both_directions(self) -> None:
+        result = tn.assess(*halves(), rng=0)
+        assert result.verdict.kind == "mixed"
+        assert str(result.verdict).startswith(
+            "miscalibrated in both directions: over-confident in some bins, under-confident in others"
+        )
+        assert result.net.interval.low < 0 < result.net.interval.high
+        assert result.vce.debiased == pytest.approx(0.196, abs=0.002)
+        tipped = tn.assess(*halves(600), rng=0)
+        assert tipped.verdict.kind == "over-confident"
+        assert "some bins err the other way (VCE" in str(tipped.verdict)
+
+    def test_ranks_reversed(self) -> None:
+        """Nine of ten at (.9, .1) wrong. VCE is 0; verdict and p-value rest on RCE and ECE too."""
+        for times in (1, 100):
+            result = tn.assess(([0] + [1] * 9) * times, [[0.9, 0.1]] * 10 * times, rng=0)
+            assert result.vce.value == pytest.approx(0, abs=1e-12)
+            assert result.verdict.kind == "ranks"
+            assert result.p_value <= 0.01
+            said = str(result.verdict)
+            assert "right in 10.0 % of rows and stated at 90.0 %, although outcomes vary as much as" in said
+            assert f"RCE {result.rce.debiased:.4f}" in said
+            assert "columns are in the order of the labels" in result.verdict.advice
+            assert "rank-order" in codes(result)
+
+    def test_forty_points_off(self) -> None:
+        """p = .3 for an event of rate .7: VCE and the net gap are within noise, but the verdict is not "none"."""
+        y_true = (np.arange(20_000) % 10 < 7).astype(int)
+        result = tn.assess(y_true, np.full(20_000, 0.3))
+        assert result.vce.centred_p_value > 0.5
+        assert result.p_value < 0.003
+        assert "right in 30.0 % of rows and stated at 70.0 %" in str(result.verdict)
+
+    def test_a_small_entropy_does_not_hide_a_wrong_first_choice(self) -> None:
+        """(.7, .3) of which a quarter is right: outcomes vary less than predicted, which is not under-confidence."""
+        y_true = (np.arange(4000) % 4 > 0).astype(int)
+        result = tn.assess(y_true, np.tile([0.7, 0.3], (4000, 1)))
+        assert result.net.interval.high < 0
+        assert result.verdict.kind == "ranks"
+
+    def test_one_bin_is_not_some_bins(self) -> None:
+        """First choices are right more often than stated, lower ranks vary more: in a single bin."""
+        y_prob = np.tile([0.6, 0.39, 0.005, 0.005], (2000, 1))
+        result = tn.assess(np.repeat([0, 1, 2, 3], [1260, 540, 100, 100]), y_prob)
+        assert result.verdict.kind == "mixed"
+        assert "some bins" not in str(result.verdict)
+        assert "right in 63.0 % of rows and stated at 60.0 %, yet outcomes vary more" in str(result.verdict)
+
+    def test_the_level_decides(self) -> None:
+        y_prob = tn.simulate.sharpen(self.P, 1.12)
+        strict, loose = (tn.assess(self.Y, y_prob, level=level, rng=0) for level in (0.99, 0.9))
+        assert strict.p_value == loose.p_value
+        assert (loose.verdict.direction == "over") == (loose.p_value <= 0.1)
+        assert (strict.verdict.direction == "over") == (strict.p_value <= 0.01)
+        wide, narrow = (r.net.interval.high - r.net.interval.low for r in (strict, loose))
+        assert wide > narrow
+
+    def test_p_value_is_that_of_all_the_evidence(self) -> None:
+        for result in (RESULT, tn.assess(self.Y, self.P, rng=1)):
+            assert [finding.key for finding in result.evidence] == [
+                "vce",
+                "net",
+                "ece",
+                "rce",
+                "rce_w1",
+                "log_score",
+            ]
+            assert result.p_value == pytest.approx(combined(result))
+
+    def test_no_metric_is_counted_twice(self) -> None:
+        """With confidence as measure VCE and ECE are equal, and for two classes so are both distances of RCE."""
+        two = tn.assess(*tn.simulate.calibrated(300, [1.0, 1.0], rng=4))
+        assert [f.key for f in two.evidence] == ["vce", "net", "ece", "rce", "log_score"]
+        by_confidence = tn.assess(self.Y, self.P, variation="confidence")
+        assert [f.key for f in by_confidence.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
+        alone = tn.assess_table(tn.tabulate(self.Y, self.P))
+        assert [f.key for f in alone.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
+
+    def test_only_the_log_score(self) -> None:
+        """A thousand rows, one of them with an outcome of stated probability 1e-9."""
+        y_true = np.array([0] * 999 + [1])
+        y_prob = np.tile([1 - 1e-9, 1e-9], (1000, 1))
+        result = tn.assess(y_true, y_prob, rng=0)
+        assert result.log_score_z.p_value < 1e-6
+        assert result.verdict.kind == "over-confident"
+
+    def test_the_log_score_needs_its_drawn_p_value_too(self) -> None:
+        """One event of stated probability 1e-4 in 1000 rows has a chance of .095; Z is -2.9, p = .003 if normal."""
+        y_true = np.array([0] * 999 + [1])
+        result = tn.assess(y_true, np.tile([0.9999, 0.0001], (1000, 1)), resamples=1999)
+        chance = 1 - 0.9999**1000
+        assert result.log_score_z.p_value < 0.005
+        assert result.log_score_z.drawn_p_value == pytest.approx(chance, abs=4 * math.sqrt(0.1 * 0.9 / 1999))
+        assert result.verdict.kind == "none"
+
+    def test_an_impossible_row_is_reported_separately(self) -> None:
+        """One row among 3001 whose true class had probability 0: the others decide the verdict."""
+        ruled_out = np.vstack([self.P, [0.6, 0.4, 0.0]])
+        result = tn.assess(np.append(self.Y, 2), ruled_out, rng=0)
+        assert result.verdict.kind == "none"
+        assert "in 1 row the true class had a stated probability of 0" in str(result.verdict)
+        assert result.log_score_z.reason == "without 1 row whose true class had probability 0"
+        assert abs(result.log_score_z.value - tn.assess(self.Y, self.P).log_score_z.value) < 0.01
+        assert result.log_loss == math.inf
+        assert "log-loss infinite" in str(result)
+
+
+class TestTolerance:
+    Y, P = tn.simulate.calibrated(30_000, [1.0] * 3, rng=6)
+
+    def said(self, exponent: float, tolerance: Any, rows: int = 30_000) -> Any:
+        y_prob = tn.simulate.sharpen(self.P[:rows], exponent)
+        return tn.assess(self.Y[:rows], y_prob, tolerance=tolerance).verdict
+
+    def test_negligible_beyond_and_undecided(self) -> None:
+        """Intervals decide: all within, one wholly outside, or neither."""
+        assert self.said(1.05, 0.1).size == "negligible"
+        assert self.said(1.05, 0.1).headline == "Negligible, within the tolerance"
+        assert self.said(1.05, 0.1).kind == "over-confident"  # significant all the same
+        beyond = self.said(1.5, 0.02)
+        assert beyond.size == "beyond"
+        assert beyond.headline == "Over-confident beyond the tolerance"
+        assert "beyond the tolerance 0.02: VCE in [0." in str(beyond)
+        unknown = self.said(1.0, 0.01, rows=300)
+        assert (unknown.kind, unknown.size) == ("none", "undecided")
+        assert "300 rows are too few to decide whether it is within the tolerance" in str(unknown)
+
+    def test_by_the_ends_of_the_intervals(self) -> None:
+        result = tn.assess(self.Y, tn.simulate.sharpen(self.P, 1.1))
+        high = max(it.interval.high for it in (result.vce, result.ece, result.rce) if it is not None)
+        low = max(it.interval.low for it in (result.vce, result.ece, result.rce) if it is not None)
+        assert self.said(1.1, high + 1e-9).size == "negligible"
+        assert self.said(1.1, high - 1e-9).size == "undecided"
+        assert self.said(1.1, low + 1e-9).size == "undecided"
+        assert self.said(1.1, low - 1e-9).size == "beyond"
+
+    def test_by_metric(self) -> None:
+        assert self.said(1.5, {"vce": 0.5}).size == "negligible"
+        assert self.said(1.5, {"vce": 0.5, "ece": 0.01}).size == "beyond"
+        assert self.said(0.7, {"net": 0.01}).size == "beyond"  # under-confident: its size counts
+
+    def test_small_without_a_tolerance(self) -> None:
+        y_true, y_prob = tn.simulate.calibrated(400_000, [1.0] * 3, rng=1)
+        result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.02))
+        assert result.p_value < 0.01
+        assert (result.verdict.kind, result.verdict.size) == ("over-confident", "small")
+        assert "small, but more than noise" in str(result.verdict)
+
+    def test_a_metric_that_is_not_named_has_the_largest_tolerance(self) -> None:
+        """A tolerance for VCE alone does not make a model that is 40 points off negligible."""
+        y_true = (np.arange(2000) % 10 < 7).astype(int)
+        result = tn.assess(y_true, np.full(2000, 0.3), tolerance={"vce": 0.05})
+        assert result.verdict.size == "beyond"
+        assert "ECE in [0.3" in str(result.verdict)
+
+    def test_too_few_rows_are_never_beyond(self) -> None:
+        result = tn.assess([0, 1], [[0.9, 0.1], [0.6, 0.4]], tolerance=0.02)
+        assert (result.verdict.kind, result.verdict.size) == ("too-few-rows", "undecided")
+        assert (result.vce.interval.low, result.vce.interval.high) == (0, 1)
+
+    def test_beyond_needs_evidence(self) -> None:
+        """At tolerance 0 an interval of RCE can exclude it by chance; without evidence that is undecided."""
+        for seed in range(30, 45):
+            y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=seed)
+            verdict = tn.assess(y_true, y_prob, tolerance=0, resamples=199).verdict
+            assert verdict.kind != "none" or verdict.size == "undecided"
+
+    @pytest.mark.parametrize(
+        ("tolerance", "message"),
+        [
+            ({"vcx": 0.1}, "tolerance names 'vcx'; the metrics are vce, net, ece, rce, rce_w1"),
+            (-0.1, "tolerance for vce must be a number from 0 to 2, got -0.1"),
+            ("0.1", "tolerance for vce must be a number"),
+            (math.nan, "tolerance for vce must be a number"),
+            ({}, "tolerance is empty"),
+        ],
+    )
+    def test_refusals(self, tolerance: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            tn.assess(self.Y[:100], self.P[:100], tolerance=tolerance)

@@ -1,0 +1,341 @@
+"""Which columns are read, and for which class: as asked for, or detected where unambiguous; never guessed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import predictions as same
+import pytest
+from reading import EXPECTED, ROWS, csv, refused, summed, tables
+
+import trueness as tn
+from trueness.cli import main
+from trueness.files import (
+    load_tables,
+)
+
+pytestmark = pytest.mark.cli
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Path:
+    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
+    return tmp_path / "x.parquet"
+
+
+class TestRefusedColumns:
+    def test_a_missing_column_has_a_nearest_name(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="truth,p_cat,p_dog")
+        for request in ({"label": "thruth"}, {"probs": "p_cut,p_dog"}, {"weight": "p_catt"}, {"by": "truht"}):
+            assert "did you mean" in refused(path, **request).remedy
+
+    @pytest.mark.parametrize(
+        ("head", "request_", "expected"),
+        [
+            ("y,label,p_0,p_1", {}, "several columns that may be the labels"),
+            ("a,p_0,p_1", {}, "no column of"),
+            ("y,a,b", {}, "look like probabilities"),
+            ("y,a_0,a_1,b_0,b_1", {}, "can be read in several ways"),
+            ("y,p_0,p_0", {}, "more than one column named 'p_0'"),
+            ("y,p_0,", {}, "column without a name"),
+            ("y,p_0,p_1", {"probs": "p_0,p_0"}, "twice"),
+            ("y,p_0,p_1", {"classes": "a,b,c"}, "lists 3 classes"),
+            ("y,p_0,p_1", {"classes": "a,a"}, "a name twice"),
+            ("y,p_0,p_1", {"probs": "p_1", "classes": "columns"}, "does not name the classes"),
+            ("y,p_cat,p_dog", {"classes": "cat,cow"}, "match only in part"),
+            ("y,p_cat,p_dog", {"classes": "Cat,Dog"}, "match only in part"),
+            ("y,p_0,p_1", {"classes": "1,2"}, "match only in part"),
+            ("y,p_cat,p_dog", {"probs": "p_cat", "classes": "cat,dog"}, "which --classes calls 'dog'"),
+            ("y,p_cat,p_dog,cat,dog", {"probs": "p_*", "by": "sex"}, "no column 'sex' (--groups)"),
+            ("0.1,0.4,0.5", {"label": "0.1"}, "holds numbers and no names"),
+            ("1,0.5,0.5", {"label": "1"}, "holds numbers and no names"),
+            ("TRUE,nan,1e-5", {}, "holds numbers and no names"),
+            ("1,85%,15%", {}, "holds numbers and no names"),
+        ],
+    )
+    def test_nothing_is_guessed(self, tmp_path: Path, head: str, request_: Any, expected: str) -> None:
+        row = ",".join(["0"] + ["0.5"] * head.count(","))
+        assert expected in refused(csv(tmp_path / "x.csv", row, head=head), **request_).cause
+
+    def test_labels_that_are_names_need_classes_of_a_list(self, tmp_path: Path) -> None:
+        (tmp_path / "x.jsonl").write_text('{"y": "cat", "p": [0.5, 0.5]}\n')
+        assert "--classes" in refused(tmp_path / "x.jsonl").remedy
+        assert summed(tmp_path / "x.jsonl", classes="cat,dog").tables.n_rows == 1
+        assert "did you mean 'cap'" in refused(tmp_path / "x.jsonl", classes="cap,dog").remedy
+
+    def test_labels_that_are_neither_classes_nor_their_numbers(self, tmp_path: Path) -> None:
+        """Numbers do not count the names of --classes: the remedy names the columns in their order."""
+        path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="y,p_low,p_high")
+        error = refused(path, classes="low,high")
+        assert "label is not one of the classes, got '0'" in error.cause
+        assert "in the order of a list in --probs" in error.remedy
+
+    def test_the_first_line_is_data_only_without_a_header(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.csv"
+        path.write_text("0.25,0.75,1\n" + "0.5,0.5,0\n" * 9)
+        assert "--no-header" in refused(path, label="1").remedy
+        assert summed(path, header=False, label="3", probs="1-2").tables.n_rows == 10
+        path.write_text("0.25,0.75,1\n0.5,0.5,0\n0.5,x,0\n")
+        assert refused(path, header=False, label="3", probs="1-2").cause.startswith(f"{path}, row 3: ")
+        assert summed(path, skip=True, header=False, label="3", probs="1-2").tables.n_rows == 2
+        for request in ({}, {"label": "3"}, {"label": "3", "probs": "1-4"}, {"label": "3", "probs": "2-1"}):
+            refused(path, header=False, **request)
+
+    def test_text_where_numbers_belong(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,a,b")
+        assert "holds text" in refused(path, probs="p_*").cause
+        np.savez(tmp_path / "x.npz", y_true=[0], y_prob=[[0.5, 0.5]], w=["heavy"])
+        assert "holds no numbers" in refused(tmp_path / "x.npz", weight="w").cause
+
+    def test_files_with_other_columns(self, tmp_path: Path) -> None:
+        first = csv(tmp_path / "a.csv", "0,0.5,0.5")
+        other = csv(tmp_path / "b.csv", "0,0.5,0.5", head="y,p_0,q_1")
+        assert "has no column 'p_1', which" in refused(first, other).cause
+        more = csv(tmp_path / "c.csv", "0,0.5,0.5,0", head="y,p_0,p_1,p_2")
+        for request in ({"probs": "p_*"}, {}):
+            assert "'p_2', which" in refused(first, more, **request).cause
+        (tmp_path / "d.jsonl").write_text('{"y": 0, "p_0": [0.5, 0.5], "p_1": 1}\n')
+        assert "holds lists" in refused(first, tmp_path / "d.jsonl", probs="p_1,p_0").cause
+        (tmp_path / "e.jsonl").write_text('{"y": 0, "p": [0.5, 0.5]}\n')
+        (tmp_path / "f.jsonl").write_text('{"y": 0, "p": 0.5}\n')
+        assert "is a list in only one" in refused(tmp_path / "e.jsonl", tmp_path / "f.jsonl").cause
+
+    def test_arrays_of_other_lengths(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=np.zeros(3), y_prob=np.full((4, 2), 0.5))
+        assert "'y_true' has 3 rows, but 'y_prob' has 4" in refused(tmp_path / "x.npz").cause
+
+    def test_one_hot_labels(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=[[1, 0], [1, 1]], y_prob=np.full((2, 2), 0.5), w=[[1, 0, 0]] * 2)
+        assert (
+            "row 2: the label is not one-hot"
+            in refused(tmp_path / "x.npz", label="y_true", probs="y_prob").cause
+        )
+        assert "3 columns" in refused(tmp_path / "x.npz", label="w", probs="y_prob").cause
+
+    def test_a_column_is_not_named_for_two_roles(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", *["0,0.5,0.5,2"] * 5, head="y,p_0,p_1,w")
+        for skip in (False, True):
+            error = refused(path, skip=skip, weight="w", by=("w",))
+            assert error.cause == "column 'w' is named for both --sample-weight and --groups"
+            error = refused(path, skip=skip, label="y", probs="p_0,y")
+            assert error.cause == "column 'y' is named for both --probs and --label"
+
+    def test_numbers_are_written_in_digits(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", "0,50,50", "1_0,50,50")
+        assert "row 2" in refused(path).cause
+
+
+class TestChosenColumns:
+    def test_explicit_order(self, parquet: Path) -> None:
+        got = tables(parquet.parent, parquet, "--probs", "p_10,p_1,p_2", "--classes", "index")[0]
+        assert got == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
+
+    def test_numbers_that_do_not_begin_at_0_are_not_guessed(self, parquet: Path, capsys: Any) -> None:
+        assert main(["tabulate", str(parquet), "-o", str(parquet.with_name("t.json"))]) == 2
+        assert "--classes columns" in capsys.readouterr().err
+
+    def test_labels_that_are_the_columns_numbers(self, tmp_path: Path) -> None:
+        numbers = np.array([1, 2, 10])[same.Y_TRUE]
+        import pyarrow.parquet as pq
+
+        pq.write_table(same.table(same.wide(numbers)), tmp_path / "x.parquet")
+        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "columns") == EXPECTED
+        assert tables(tmp_path, tmp_path / "x.parquet", "--probs", "p_*", "--classes", "1,2,10") == EXPECTED
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    def test_labels_that_are_names(self, tmp_path: Path, ending: str, capsys: Any) -> None:
+        import pyarrow.parquet as pq
+        from pyarrow import csv
+
+        names = np.array(same.NAMES)[same.Y_TRUE]
+        columns = {"label": names, **{f"p_{name}": same.Y_PROB[:, c] for c, name in enumerate(same.NAMES)}}
+        path = tmp_path / f"x.{ending}"
+        if ending == "npz":
+            np.savez(path, **columns)
+        elif ending == "jsonl":
+            path.write_text(
+                "\n".join(__import__("json").dumps(row) for row in same.table(columns).to_pylist())
+            )
+        else:
+            (csv.write_csv if ending == "csv" else pq.write_table)(same.table(columns), path)
+        assert tables(tmp_path, path) == EXPECTED
+        assert "classes bird=p_bird cat=p_cat dog=p_dog" in capsys.readouterr().err
+        assert (
+            tables(tmp_path, path, "--probs", "p_*", "--label", "label", "--classes", "bird,cat,dog")
+            == EXPECTED
+        )
+
+    def test_probability_of_class_1(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        expected = tn.tabulate(same.Y_TRUE % 2, same.Y_PROB[:, 0])
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE % 2, y_prob=same.Y_PROB[:, 0])
+        assert tables(tmp_path, tmp_path / "x.npz")[0] == expected
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE[:, None] % 2, y_prob=same.Y_PROB[:, :1])
+        assert tables(tmp_path, tmp_path / "x.npz")[0] == expected
+        np.save(tmp_path / "p.npy", same.Y_PROB[:, :1])
+        np.save(tmp_path / "y.npy", same.Y_TRUE[:, None] % 2)
+        assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy")[0] == expected
+        lists = pa.array(same.Y_PROB[:, :1].tolist())
+        pq.write_table(pa.table({"y": same.Y_TRUE % 2, "probs": lists}), tmp_path / "x.parquet")
+        assert tables(tmp_path, tmp_path / "x.parquet")[0] == expected
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    def test_columns_that_are_not_numbered_are_in_the_order_of_the_file(
+        self, tmp_path: Path, ending: str, capsys: Any
+    ) -> None:
+        """Not in that of the alphabet; the mapping is printed whole."""
+        names = ["p_low", "p_mid", "p_high"]
+        columns = {"y": same.Y_TRUE, **dict(zip(names, same.Y_PROB.T, strict=True))}
+        path = same.written(tmp_path / f"x.{ending}", columns)
+        for options in ([], ["--probs", "p_*"], ["--probs", "p_low, p_mid, p_high"]):
+            assert tables(tmp_path, path, *options) == EXPECTED
+            assert "classes 0=p_low 1=p_mid 2=p_high\n" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+    def test_names_are_matched_in_whatever_order(self, tmp_path: Path, order: list[int]) -> None:
+        """The table does not depend on the order of classes, since no two probabilities of a row are equal."""
+        rows = same.Y_PROB[7:]
+        names = np.array(["low", "mid", "high"])
+        expected = tn.tabulate(same.Y_TRUE[7:], rows)
+        columns = {f"p_{names[c]}": rows[:, c] for c in order}
+        path = same.written(tmp_path / "x.parquet", {"y": names[same.Y_TRUE[7:]], **columns})
+        listed = ",".join(columns)
+        for options in (
+            [],
+            ["--classes", "columns"],
+            ["--classes", "low,mid,high"],
+            ["--classes", "mid, high, low"],
+            ["--probs", listed, "--classes", "high,mid,low"],
+            ["--probs", listed],
+        ):
+            assert tables(tmp_path, path, *options)[0] == expected
+        whole = same.written(
+            tmp_path / "y.parquet", {"y": [f"p_{names[y]}" for y in same.Y_TRUE[7:]], **columns}
+        )
+        assert tables(tmp_path, whole)[0] == expected
+        assert tables(tmp_path, whole, "--classes", "p_mid,p_high,p_low")[0] == expected
+
+    def test_further_files_are_matched_to_the_first_by_name(self, tmp_path: Path) -> None:
+        half = same.N_ROWS // 2
+        for name, rows, order in (("a", slice(None, half), [0, 1, 2]), ("b", slice(half, None), [2, 0, 1])):
+            columns = {f"p_{'xyz'[c]}": same.Y_PROB[rows, c] for c in order}
+            same.written(tmp_path / f"{name}.parquet", {"y": same.Y_TRUE[rows], **columns})
+        assert tables(tmp_path, tmp_path / "a.parquet", tmp_path / "b.parquet") == EXPECTED
+
+    def test_many_classes_show_their_ends(self, tmp_path: Path, capsys: Any) -> None:
+        columns = {f"p_{c}": [1 / 32] for c in range(32)}
+        path = same.written(tmp_path / "x.parquet", {"y": [0], **dict(reversed(columns.items()))})
+        tables(tmp_path, path)
+        assert "classes 0=p_0 1=p_1 2=p_2 … 29=p_29 30=p_30 31=p_31\n" in capsys.readouterr().err
+
+    def test_a_file_without_a_line_of_names(self, tmp_path: Path) -> None:
+        path = tmp_path / "x.csv"
+        lines = zip(same.Y_PROB.tolist(), same.Y_TRUE.tolist(), strict=True)
+        path.write_text("".join(",".join(map(str, [*row, label])) + "\n" for row, label in lines))
+        options = ["--no-header", "--label", "4", "--probs", "1-3"]
+        assert tables(tmp_path, path, *options) == EXPECTED
+        assert main(["tabulate", str(path), *options[1:], "-o", str(tmp_path / "t.json")]) == 2
+        swapped = tables(tmp_path, path, "--no-header", "--label", "4", "--probs", "3,1,2")[0]
+        assert swapped == tn.tabulate(same.Y_TRUE, same.Y_PROB[:, [2, 0, 1]])
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "jsonl"])
+    @pytest.mark.parametrize("words", [("false", "true"), ("False", "True"), ("FALSE", "TRUE"), None])
+    def test_true_and_false_are_classes_1_and_0(self, tmp_path: Path, ending: str, words: Any) -> None:
+        """As text or as truth values, whatever the order of the columns."""
+        y = same.Y_TRUE % 2
+        labels = np.array(words)[y] if words else y == 1
+        p = np.stack([1 - same.Y_PROB[:, 0], same.Y_PROB[:, 0]], axis=1)
+        for names in (("p_0", "p_1"), ("p_false", "p_true")):
+            columns = {names[1]: p[:, 1], names[0]: p[:, 0]}
+            path = same.written(tmp_path / f"x.{ending}", {"y": labels, **columns})
+            assert tables(tmp_path, path)[0] == tn.tabulate(y, p)
+        path = same.written(tmp_path / f"x.{ending}", {"y": labels, "p": p[:, 1]})
+        assert tables(tmp_path, path)[0] == tn.tabulate(y, p[:, 1])
+
+    def test_a_space_after_a_comma_does_not_belong_to_a_name(self, tmp_path: Path) -> None:
+        path, lines = tmp_path / "x.csv", ["y, p_bird, p_cat, p_dog, site"]
+        for label, row in zip(same.Y_TRUE.tolist(), same.Y_PROB.tolist(), strict=True):
+            lines.append(", ".join([same.NAMES[label], *map(str, row), "ab"[label % 2]]))
+        path.write_text("\n".join(lines))
+        assert tables(tmp_path, path) == EXPECTED
+        out = tmp_path / "by.json"
+        assert main(["tabulate", str(path), "--by", "site", "-o", str(out)]) == 0
+        assert set(load_tables(str(out)).groups) == {"a", "b"}
+
+
+def test_a_name_in_other_letters_is_found(tmp_path: Path) -> None:
+    path = csv(tmp_path / "x.csv", ROWS[0])
+    assert refused(path, label="Y").remedy == "did you mean 'y'?"
+
+
+NEW_NAMES = {"--by": "--groups", "--weight": "--sample-weight"}
+
+
+ODD_TYPES = (
+    "struct", "map", "list", "fixed_size_list", "list_view", "interval", "run_end_encoded", "union", "binary"
+)  # fmt: skip
+
+
+def odd_column(name: str, n_rows: int) -> Any:
+    import pyarrow as pa
+
+    return {
+        "struct": lambda: pa.array([{"a": 1}] * n_rows),
+        "map": lambda: pa.array([[("a", 1)]] * n_rows, pa.map_(pa.string(), pa.int64())),
+        "list": lambda: pa.array([["a"]] * n_rows),
+        "fixed_size_list": lambda: pa.array([["a", "b"]] * n_rows, pa.list_(pa.string(), 2)),
+        "list_view": lambda: pa.array([[1]] * n_rows, pa.list_view(pa.int64())),
+        "interval": lambda: pa.array([pa.MonthDayNano([1, 2, 3])] * n_rows),
+        "run_end_encoded": lambda: pa.RunEndEncodedArray.from_arrays([n_rows], [1]),
+        "union": lambda: pa.UnionArray.from_sparse(
+            pa.array([0] * n_rows, pa.int8()), [pa.array([1] * n_rows)]
+        ),
+        "binary": lambda: pa.array([b"\xff\xfe"] * n_rows),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ODD_TYPES)
+@pytest.mark.parametrize("option", ["--by", "--label", "--where", "--weight"])
+def test_columns_that_are_not_one_value_a_row(tmp_path: Path, name: str, option: str, capsys: Any) -> None:
+    import pyarrow as pa
+
+    table = pa.table({"y": [0, 1], "p": [[0.5, 0.5]] * 2, "odd": odd_column(name, 2)})
+    path = tmp_path / "x.arrow"
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as file:
+        file.write_table(table)
+    value = "odd = 1" if option == "--where" else "odd"
+    label = [] if option == "--label" else ["--label", "y"]
+    arguments = ["tabulate", str(path), *label, "--probs", "p", option, value, "--classes", "0,1"]
+    assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
+    *_, cause, _ = capsys.readouterr().err.splitlines()
+    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds" in cause
+
+
+@pytest.mark.parametrize("option", ["--by", "--label", "--where"])
+def test_invalid_characters_of_numpy(tmp_path: Path, option: str, capsys: Any) -> None:
+    beyond = np.array([0x110000, 0x41], "<u4").view("<U1")
+    np.savez(tmp_path / "x.npz", y=[0, 1], p=np.full((2, 2), 0.5), odd=beyond)
+    value = "odd = A" if option == "--where" else "odd"
+    label = [] if option == "--label" else ["--label", "y"]
+    arguments = ["tabulate", str(tmp_path / "x.npz"), *label, "--probs", "p", "--classes", "0,1"]
+    assert main([*arguments, option, value, "-o", str(tmp_path / "t.json")]) == 2
+    *_, cause, _ = capsys.readouterr().err.splitlines()
+    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds text that cannot be read" in cause
+
+
+def test_an_array_of_a_usual_name_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:
+    """What is wrong with it is said, and not that it was not found; other arrays may be what they like."""
+    path, out = tmp_path / "x.npz", str(tmp_path / "t.json")
+    y_true, y_prob = tn.simulate.calibrated(50, [5, 1, 1], rng=0)
+    np.savez(path, y_true=y_true, y_prob=y_prob[:, :, None])
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    assert main(["tabulate", str(path), "--probs", "y_prob", "-o", out]) == 2
+    assert "shape (50, 3, 1)" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob.astype(object))
+    assert main(["tabulate", str(path), "-o", out]) == 2
+    assert "a pickle" in capsys.readouterr().err
+    np.savez(path, y_true=y_true, y_prob=y_prob, notes=np.array([{}]))
+    assert main(["tabulate", str(path), "-o", out]) == 0

@@ -1,0 +1,297 @@
+"""Batches become tables: groups, weights, scales, bins and engines."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import predictions as same
+import pytest
+from reading import EXPECTED, refused, run, tables
+
+import trueness as tn
+from trueness.cli import main
+from trueness.files import (
+    Plan,
+    Request,
+    RowOptions,
+    Source,
+    find_inputs,
+    load_tables,
+    sum_source,
+)
+from trueness.refusals import Refusal
+
+pytestmark = pytest.mark.cli
+
+
+@pytest.fixture
+def parquet(tmp_path: Path) -> Path:
+    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
+    return tmp_path / "x.parquet"
+
+
+class TestGroupsAndWeights:
+    def test_weights(self, parquet: Path) -> None:
+        got = tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+
+    def test_weights_that_are_0_in_a_whole_batch(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 100)
+        weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
+        got = tables(tmp_path, tmp_path / "x.npz", "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
+
+    def test_groups_have_any_name(self, parquet: Path) -> None:
+        before = set(parquet.parent.parent.rglob("*"))
+        out = parquet.with_name("by.json")
+        assert main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "-o", str(out)]) == 0
+        assert set(parquet.parent.parent.rglob("*")) - before == {out}
+        grouped = load_tables(str(out))
+        for name in np.unique(same.HOSPITAL).tolist():
+            mine = name == same.HOSPITAL
+            assert grouped.groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert list(grouped.whole) == EXPECTED
+
+    def test_combinations_of_columns_are_groups(self, parquet: Path) -> None:
+        old = np.where(same.AGE >= 60, "60", "20")
+        columns = same.wide() | {"decade": old}
+        path = same.written(parquet, columns)
+        made = []
+        for options in (
+            ["--by", "hospital", "--by", "decade"],
+            ["--by", "hospital,decade"],
+            ["--groups", "hospital, decade"],
+            ["--by", "hospital", "--groups", "decade"],
+        ):
+            out = str(parquet.with_name("by.json"))
+            assert main(["tabulate", str(path), *same.WIDE, *options, "-o", out]) == 0
+            made.append(load_tables(out))
+        assert made[0].by == "hospital,decade"
+        assert all(other == made[0] for other in made)
+        assert len(made[0].groups) == 8
+        for site in np.unique(same.HOSPITAL).tolist():
+            for decade in ("20", "60"):
+                mine = (site == same.HOSPITAL) & (decade == old)
+                name = f"hospital={site}, decade={decade}".replace("a,b", "a\\,b")
+                assert made[0].groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert main(["assess", out, "--by", "hospital", "--by", "decade"]) == 0
+        assert main(["assess", out, "--groups", "hospital, decade"]) == 0
+        assert main(["assess", out, "--by", "hospital"]) == 2
+
+    def test_groups_that_differ_by_a_nul_stay_two(self, tmp_path: Path) -> None:
+        names = np.array(["a", "a\0", "a\0\0"], object)[np.arange(same.N_ROWS) % 3]
+        path = same.written(
+            tmp_path / "x.parquet", {"y": same.Y_TRUE, "p": list(same.Y_PROB), "g": names.tolist()}
+        )
+        out = str(tmp_path / "by.json")
+        assert main(["tabulate", str(path), "--by", "g", "-o", out]) == 0
+        groups = load_tables(out).groups
+        assert {name: of.n_rows for name, of in groups.items()} == {"a": 1000, "a\0": 1000, "a\0\0": 1000}
+
+
+class TestScales:
+    @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "npz", "jsonl"])
+    @pytest.mark.parametrize("sign", ["", "%"])
+    def test_percentages_are_divided_once(self, tmp_path: Path, ending: str, sign: str) -> None:
+        percent = same.Y_PROB * 100
+        expected = tn.tabulate(same.Y_TRUE, percent / 100)
+        columns = {f"p_{c}": percent[:, c] for c in range(3)}
+        if sign:
+            columns = {name: [f"{value!r}%" for value in column.tolist()] for name, column in columns.items()}
+        path = same.written(tmp_path / f"x.{ending}", {"y": same.Y_TRUE, **columns})
+        assert tables(tmp_path, path, "--percent")[0] == expected
+        assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
+
+    def test_percentages_in_lists_and_narrow_numbers(self, tmp_path: Path) -> None:
+        percent = (same.Y_PROB * 100).astype(np.float32)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=percent)
+        expected = tn.tabulate(same.Y_TRUE, percent / np.float32(100))
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == expected
+        whole = np.array([[85, 15], [20, 80]])
+        np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole)
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole / 100)
+        np.savez(tmp_path / "x.npz", y_true=[0, 1], y_prob=whole[:, 1])
+        assert tables(tmp_path, tmp_path / "x.npz", "--percent")[0] == tn.tabulate([0, 1], whole[:, 1] / 100)
+
+    def test_weights_with_percentages(self, tmp_path: Path) -> None:
+        columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
+        path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
+        got = tables(tmp_path, path, "--percent", "--weight", "w")[0]
+        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+
+    def test_logits(self, tmp_path: Path) -> None:
+        logits = np.log(same.Y_PROB + 0.01)
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logits=logits)
+        got = tables(tmp_path, tmp_path / "x.npz", "--logits")
+        assert got[0] == tn.tabulate(same.Y_TRUE, logits, from_logits=True)
+
+    @pytest.mark.parametrize("columns", [False, True])
+    def test_logarithms_are_not_normalised(self, tmp_path: Path, columns: bool, capsys: Any) -> None:
+        with np.errstate(divide="ignore"):
+            logs = np.log(same.Y_PROB)
+        arrays = {f"p_{c}": logs[:, c] for c in range(3)} if columns else {"logprobs": logs}
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, **arrays)
+        got = tables(tmp_path, tmp_path / "x.npz", "--logprobs")
+        assert got[0] == tn.tabulate(same.Y_TRUE, np.exp(logs))
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logprobs=logs + 0.1)
+        assert main(["tabulate", str(tmp_path / "x.npz"), "--logprobs", "-o", str(tmp_path / "t.json")]) == 2
+        assert "row 1:" in capsys.readouterr().err
+
+    def test_normalize(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB * 7)
+        got = tables(tmp_path, tmp_path / "x.npz", "--normalize")
+        assert got[0] == tn.tabulate(same.Y_TRUE, same.Y_PROB * 7, normalize=True)
+
+
+class TestBins:
+    def test_exact_bins_of_equal_mass_are_those_of_all_rows_at_once(
+        self, parquet: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    ) -> None:
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
+        got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7, "--exact")
+        expected = [
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
+            for name in ("entropy", "confidence")
+        ]
+        assert got == expected
+        assert "exact, in two passes" in capsys.readouterr().err
+
+    @pytest.mark.fast
+    def test_exact_bins_with_the_fused_engine(self, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
+        options = ("--equal-mass", 7, "--exact", "--engine", "fused")
+        got = tables(parquet.parent, parquet, *same.WIDE, *options)
+        assert got == [
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7), engine="fused")
+            for name in ("entropy", "confidence")
+        ]
+
+    def test_many_equal_values(self, tmp_path: Path) -> None:
+        rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)
+        np.savez(tmp_path / "x.npz", y_true=np.zeros(1000, int), y_prob=rows)
+        got = tables(tmp_path, tmp_path / "x.npz", "--equal-mass", 4, "--exact")[0]
+        assert got == tn.tabulate(np.zeros(1000, int), rows, bins=tn.EqualMass(4))
+
+    def test_one_pass_through_a_grid(self, parquet: Path, capsys: Any) -> None:
+        got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7)
+        fine = tn.tabulate(same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid())
+        assert got[0] == fine.coarsen(tn.EqualMass(7))
+        assert "from a grid of 4000 cells, in one pass: 14." in capsys.readouterr().err
+
+    def test_grids_merge_and_groups_share_bins(self, parquet: Path) -> None:
+        assert tables(parquet.parent, parquet, *same.WIDE, "--grid", 500)[0] == tn.tabulate(
+            same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid(500)
+        )
+        out = str(parquet.with_name("by.json"))
+        assert (
+            main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "--equal-mass", "5", "-o", out])
+            == 0
+        )
+        assert len({str(of.by_variation.bins) for of in load_tables(out).groups.values()}) == 1
+
+    def test_edges_and_other_measures(self, parquet: Path) -> None:
+        got = tables(
+            parquet.parent, parquet, *same.WIDE, "--edges", "0,0.3,1", "--variation", "iqv", "--ties", "split"
+        )
+        assert got[0] == tn.tabulate(
+            same.Y_TRUE, same.Y_PROB, bins=tn.Edges([0, 0.3, 1]), variation="iqv", ties="split"
+        )
+        assert got[1].n_bins == 2
+        (only,) = tables(parquet.parent, parquet, *same.WIDE, "--variation", "confidence")
+        assert only == EXPECTED[1]
+
+    def test_exact_needs_files_and_no_weights(self, parquet: Path, tmp_path: Path) -> None:
+        data = "y,p_0,p_1\n" + "0,0.5,0.5\n" * 20
+        ended = run(
+            "tabulate",
+            "-",
+            "--equal-mass",
+            2,
+            "--exact",
+            "-o",
+            "t",
+            folder=tmp_path,
+            stdin=data.encode(),
+            code=2,
+        )
+        assert "standard input or a pipe can be read only once" in ended.stderr
+        source = Source(
+            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", weight="w"), RowOptions()
+        )
+        with pytest.raises(Refusal, match="weights"):
+            sum_source(source, Plan.of(bins=tn.EqualMass(3), exact=True))
+
+
+@pytest.mark.fast
+def test_the_engine_is_chosen_once_by_the_number_of_rows(
+    parquet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the last digits of V do not depend on how a format cuts rows into batches."""
+
+    def summed(**options: Any) -> Any:
+        source = Source(
+            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", **options), RowOptions()
+        )
+        return sum_source(source, Plan())
+
+    monkeypatch.setattr("trueness.files.summing.HELD_VALUES", 1000)
+    whole = summed()
+    assert whole.engine == "fused"
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
+    parts = summed()
+    assert parts.engine == "fused"
+    assert parts.tables.whole == whole.tables.whole
+    assert parts.tables.whole.by_variation.same_counts(EXPECTED[0])
+    assert summed(weight="w").engine == "portable"
+
+
+def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.files.summing.GROUP_BYTES", 2**18)
+    np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=np.full((1000, 2), 0.5), id=np.arange(1000))
+    assert "'id' (--groups) has more than 13 values" in refused(tmp_path / "x.npz", by="id").cause
+
+
+def test_a_group_in_each_row_is_refused_before_it_is_summed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def summed(*_: Any) -> None:
+        raise AssertionError("summed")
+
+    np.savez(
+        tmp_path / "x.npz",
+        y_true=np.zeros(20_000, int),
+        y_prob=np.full((20_000, 2), 0.5),
+        id=np.arange(20_000),
+    )
+    monkeypatch.setattr("trueness.files.summing.batch_tables", summed)
+    with pytest.raises(Refusal, match=r"'id' \(groups\) has more than 1\d{4} values"):
+        sum_source(
+            Source(find_inputs([str(tmp_path / "x.npz")]).files, Request(by="id"), RowOptions()), Plan()
+        )
+
+
+def test_control_characters_in_names_of_groups_are_escaped(tmp_path: Path, capsys: Any) -> None:
+    """Control characters, a turned direction of writing, half a surrogate pair: printed by their codes."""
+    y_true, y_prob = tn.simulate.calibrated(900, [5, 1, 1], rng=0)
+    sites = np.array(["a\x1b[31m", "b\u202e", "c\udc80"])[np.arange(900) % 3]
+    path = tmp_path / "x.npz"
+    np.savez(path, y_true=y_true, y_prob=y_prob, site=sites)
+    outputs = ["--json", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.html")]
+    assert main(["assess", str(path), "--by", "site", *outputs]) == 0
+    printed = capsys.readouterr().out
+    for code in (r"a\x1b[31m ", r"b\u202e ", r"c\udc80 "):
+        assert code in printed
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    assert main(["compare", str(path), str(path), "--names", "a,b", "--by", "site"]) == 0
+    printed = capsys.readouterr().out
+    assert all(letter.isprintable() or letter == "\n" for letter in printed)
+    assert r"c\udc80, 300 rows" in printed
+
+
+class TestRefusedBins:
+    def test_bins_too_narrow_for_the_dtype(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "x.npz", y_true=[0], y_prob=np.array([[0.5, 0.5]], np.float16))
+        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan.of(bins=tn.FineGrid())).cause

@@ -1,0 +1,81 @@
+"""The same rows give the identical table, whatever the format of their file."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import predictions as same
+import pytest
+from reading import EXPECTED, run, tables
+
+import trueness as tn
+
+pytestmark = pytest.mark.cli
+
+
+@pytest.mark.parametrize("name", same.FORMATS)
+def test_every_format_gives_the_identical_table(tmp_path: Path, name: str) -> None:
+    file, write, options = same.FORMATS[name]
+    write(tmp_path / file)
+    run("tabulate", file, *options, "-o", "t.json", folder=tmp_path)
+    assert tn.CalibrationTable.load_all(tmp_path / "t.json") == EXPECTED
+
+
+def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
+    """60 000 classes: one row of CSV is longer than the blocks that files are read in."""
+    n_classes, y_true = 60_000, [3, 59_999, 7]
+    y_prob = np.zeros((3, n_classes))
+    y_prob[:, :8] = 0.125
+    names = [f"probability_of_class_number_{c}" for c in range(n_classes)]
+    rows = [
+        ",".join([str(label), *map(repr, row)]) for label, row in zip(y_true, y_prob.tolist(), strict=True)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join([",".join(["y_true", *names]), *rows]) + "\n")
+    assert (tmp_path / "x.csv").read_bytes().index(b"\n") > 2**20
+    found = tables(tmp_path, tmp_path / "x.csv", "--probs", "probability_*", "--engine", "portable")
+    assert found[0] == tn.tabulate(y_true, y_prob, engine="portable")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy_with_a_label_file(tmp_path: Path, order: Any) -> None:
+    np.save(tmp_path / "p.npy", np.array(same.Y_PROB, order=order))
+    np.save(tmp_path / "y.npy", same.Y_TRUE)
+    assert tables(tmp_path, tmp_path / "p.npy", "--label-file", tmp_path / "y.npy") == EXPECTED
+
+
+def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
+    for name, (file, write, options) in same.FORMATS.items():
+        path = tmp_path / name.replace(", ", "-").replace(".", "-")
+        path.mkdir()
+        write(path / file)
+        assert tables(path, path / file, *options) == EXPECTED, name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_narrow_numbers_stay_narrow(tmp_path: Path, dtype: str) -> None:
+    """The rule for values on an edge depends on the dtype; a file must not widen it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    narrow = same.Y_PROB.astype(dtype)
+    narrow /= narrow.sum(axis=1, keepdims=True)
+    pq.write_table(
+        pa.table({"label": same.Y_TRUE, **{f"p_{c}": narrow[:, c] for c in range(3)}}), tmp_path / "x.parquet"
+    )
+    expected = [tn.tabulate(same.Y_TRUE, narrow, variation=name) for name in ("entropy", "confidence")]
+    assert tables(tmp_path, tmp_path / "x.parquet") == expected
+
+
+def test_decimals_whole_numbers_and_dictionaries(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {
+        "label": pa.array(["b", "a", "b"]).dictionary_encode(),
+        "p_a": pa.array([0, 1, 0], pa.int8()),
+        "p_b": pa.array([Decimal(1), Decimal(0), Decimal(1)], pa.decimal128(5, 2)),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    assert tables(tmp_path, tmp_path / "x.parquet")[0] == tn.tabulate([1, 0, 1], [[0, 1], [1, 0], [0, 1.0]])

@@ -1,0 +1,56 @@
+"""What workers send is validated before it is added."""
+
+import json
+from typing import Any
+
+import pytest
+from partitioned import (
+    N_CLASSES,
+    N_ROWS,
+    PROBS,
+    Y_PROB,
+    Y_TRUE,
+    one_process,
+)
+
+from trueness import partitions
+from trueness.formats.fields import Field
+from trueness.table import GroupedTables, Tables
+
+pytestmark = pytest.mark.cli
+
+
+def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
+    asked: Any = {"engine": "portable"} | options
+    fields = {name: Field("number") for name in ["y", *PROBS]}
+    request = partitions.request_of("y", "p_*", asked)
+    plan = partitions.plan_of(asked, with_confidence=False)
+    choice = partitions.choice_of(fields, request)
+    work = partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
+    columns = {"y": Y_TRUE, **{name: Y_PROB[:, c] for c, name in enumerate(PROBS)}}
+    return work.sum([work.batch(columns, N_ROWS, "here")]), work
+
+
+def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
+    mine, work = part_and_work()
+    later = json.loads(mine.to_json()) | {"schema": 3, "library": "9.0"}
+    other = work.part_of(json.dumps(later))
+    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 3"):
+        mine + other
+    with pytest.raises(ValueError, match="schema 3"):
+        work.finish(other)
+    theirs, _ = part_and_work(bins=11)
+    with pytest.raises(ValueError, match="cannot be added: bins differs"):
+        mine + theirs
+    with pytest.raises(ValueError, match="a table of another kind: bins differs"):
+        work.finish(theirs)
+    grouped = partitions.Part(GroupedTables("g", {}))
+    with pytest.raises(ValueError, match="by None and by 'g'"):
+        mine + grouped
+    two = GroupedTables(None, {None: Tables(one_process(), one_process(variation="confidence"))})
+    with pytest.raises(ValueError, match="a worker sent 2 tables, expected 1"):
+        work.finish(partitions.Part(two))
+    damaged = json.loads(mine.to_json())
+    damaged["groups"][0]["tables"][0]["n_rows"] += 1
+    with pytest.raises(ValueError, match="damaged"):
+        work.part_of(json.dumps(damaged))

@@ -1,0 +1,216 @@
+"""The page of the report: what it says, for ordinary and for extreme assessments."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from html_reader import hostile_assessment, hostile_names, hostile_page, read, rows
+
+import trueness as tn
+from trueness import report
+from trueness._markup import escaped
+from trueness.report._numbers import colour, number, p_text
+
+
+@pytest.fixture(scope="module")
+def result():
+    return hostile_assessment()
+
+
+@pytest.fixture(scope="module")
+def page():
+    return hostile_page()
+
+
+class TestWhatItSays:
+    def test_the_verdict_comes_first(self, result, page):
+        seen = read(page).text("main")
+        assert seen.startswith("Over-confident")
+        sentence = result.verdict.sentence.replace("-0", "−0")
+        assert sentence[1:] in seen[:400]
+        assert result.verdict.advice in seen[:600]
+
+    def test_every_metric_has_its_card_and_its_line(self, result, page):
+        reader = read(page)
+        cards, everything = reader.text("li"), reader.text("table")
+        for name in ("net", "vce", "ece", "rce"):
+            estimate = getattr(result, name)
+            sign = name == "net"
+            assert number(estimate.debiased, sign) in cards
+            assert number(estimate.interval.low, sign) in cards
+            for value in (estimate.value, estimate.noise_floor, estimate.debiased, estimate.interval.high):
+                assert number(value, sign) in everything
+        assert number(result.uce.calibrated_value) in cards
+        for value in (result.accuracy, result.brier_score, result.log_loss):
+            assert number(value) in cards
+            assert number(value) in everything
+        assert number(result.log_score_z.value, sign=True, digits=2) in cards
+
+    def test_every_filled_bin_has_its_line(self, result, page):
+        lines = re.findall(r'<tr><th scope="row">(\d+)</th><td>(.*?)</tr>', page)
+        table = result.table
+        filled = np.flatnonzero(table.row_count)
+        of_bins = [(int(name), cells) for name, cells in lines if " to " in cells.split("</td>")[0]]
+        assert [name for name, _ in of_bins][-len(filled) :] == (filled + 1).tolist()
+        for (_, cells), m in zip(of_bins[-len(filled) :], filled, strict=True):
+            assert number(float(table.predicted_variation[m])) in cells
+            assert number(float(table.observed_variation[m])) in cells
+
+    def test_warnings_are_shown_with_their_remedies(self):
+        answer = tn.assess([0, 1, 0] * 40, [[0.5, 0.5]] * 120, rng=0)
+        assert answer.warnings
+        seen = read(report.page(answer)).text("main")
+        for caution in answer.warnings:
+            assert caution.message[1:] in seen
+            assert caution.remedy[1:] in seen
+
+    def test_groups_are_listed_with_the_smallest_p_value_first(self, result, page):
+        ordered = sorted(result.groups, key=lambda group: group.adjusted_p_value)
+        table = page[page.index('<table id="groups">') :]
+        places = [table.index(f"<bdi>{escaped(group.name)}</bdi>") for group in ordered]
+        assert places == sorted(places)
+
+    def test_groups_that_are_too_small_state_the_reason(self):
+        answer = tn.assess(*rows(300), rng=0, groups=["big"] * 290 + ["tiny"] * 10)
+        assert "not assessed: fewer than 100 rows" in report.page(answer)
+        alone = tn.assess(*rows(300), rng=0, groups=np.arange(300) % 10)
+        seen = report.page(alone)
+        assert seen.count("not assessed: fewer than 100 rows") == 10
+        assert "Net gap of the groups" not in seen
+
+    def test_citation_and_provenance(self, result, page):
+        seen = read(page).text()
+        assert "arXiv 2602.12975" in seen
+        assert f"trueness {tn.__version__}" in seen
+        assert "This report was made by:" in seen
+        own = read(report.page(result)).text("pre")
+        assert (
+            "trueness.assess(y_true, y_prob, variation='entropy', bins=10, level=0.95, resamples=999, rng=7"
+            in own
+        )
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        ("words", "exponent"),
+        [
+            ("Over-confident", 1.6),
+            ("Under-confident", 0.6),
+            ("No evidence of miscalibration at this sample size", 1.0),
+        ],
+    )
+    def test_headlines_of_real_answers(self, words, exponent):
+        answer = tn.assess(*rows(3000, exponent), rng=0)
+        assert answer.verdict.headline == words
+        assert f"<h2>{words}</h2>" in report.page(answer)
+
+    def test_swapped_ranks(self):
+        answer = tn.assess([0] * 10 + [1] * 90, [[0.9, 0.1]] * 100, rng=0)
+        assert "<h2>Miscalibrated in the ranks</h2>" in report.page(answer)
+
+    def test_the_headline_follows_the_tolerance(self):
+        y_true, y_prob = rows(3000, 1.6)
+        page = report.page(tn.assess(y_true, y_prob, tolerance=0.5))
+        assert "<h2>Negligible, within the tolerance</h2>" in page
+        assert "verdict none" in page
+        assert "<h2>Over-confident beyond the tolerance</h2>" in report.page(
+            tn.assess(y_true, y_prob, tolerance=0.01)
+        )
+
+    def test_verdicts_that_rest_on_one_metric_alone(self, result):
+        """The p-values decide: they are set so that one metric after the other is the only significant one."""
+
+        def verdict(vce=0.9, net=0.9, rce=0.9, ece=0.9, z=0.9):
+            return replace(
+                result,
+                estimates={
+                    "vce": replace(result.vce, centred_p_value=vce),
+                    "net": replace(result.net, centred_p_value=net),
+                    "ece": replace(result.ece, p_value=ece),
+                    "rce": replace(result.rce, p_value=rce),
+                    "rce_w1": replace(result.rce_w1, p_value=rce),
+                },
+                log_score_z=replace(result.log_score_z, p_value=z, drawn_p_value=z),
+            ).verdict
+
+        for given, kind, shade in (
+            ({"vce": 0.001}, "mixed", "mixed"),
+            ({"net": 0.001}, "over-confident", "over"),
+            ({"rce": 0.001}, "ranks", "mixed"),
+            ({"ece": 0.001}, "top-class", "over"),
+            ({"z": 0.001}, "over-confident", "over"),
+            ({}, "none", "none"),
+        ):
+            assert verdict(**given).kind == kind
+            assert colour(verdict(**given)) == shade
+
+
+class TestSize:
+    def test_equal_assessments_give_equal_bytes_and_a_small_file(self, result):
+        first, again = report.page(result), report.page(tn.assess(*rows(), rng=7, groups=hostile_names()))
+        assert first == again
+        assert len(first.encode()) < 300_000
+
+    def test_the_report_of_the_example(self, tmp_path):
+        from trueness import demo
+
+        demo.run_demo(tmp_path / "r.html")
+        assert (tmp_path / "r.html").stat().st_size < 200_000
+
+
+class TestExtremeAssessments:
+    def test_one_bin(self):
+        assert "Over-confident" in report.page(tn.assess([0, 1] * 100, [[0.9, 0.1]] * 200, rng=0))
+
+    def test_outcomes_without_variation(self):
+        answer = tn.assess([0] * 100, [[1.0, 0.0]] * 100, rng=0)
+        assert math.isnan(answer.log_score_z.value)
+        assert read(report.page(answer)).text("main")
+
+    def test_an_observed_class_of_probability_0(self):
+        answer = tn.assess([0, 1] * 50, [[1.0, 0.0]] * 100, rng=0)
+        seen = report.page(answer)
+        assert "−∞" in seen
+        assert answer.log_score_z.reason in seen
+
+    def test_clusters_in_many_bins(self):
+        y_true, y_prob = rows(600)
+        answer = tn.assess(
+            y_true, y_prob, bins=tn.FineGrid(400), clusters=np.arange(600) // 3, rng=0, resamples=99
+        )
+        assert "They treat the rows as independent" in report.page(answer)
+
+    def test_a_path_that_cannot_be_written(self, result, tmp_path):
+        with pytest.raises(OSError, match="No such file or directory"):
+            result.write_html(tmp_path / "nowhere" / "r.html")
+        with pytest.raises(IsADirectoryError):
+            result.write_html(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_one_row(self):
+        page = report.page(tn.assess([0], [[0.999, 0.001]], rng=0))
+        assert "<h2>Too few rows to tell</h2>" in page
+        assert ">1 row · 2 classes" in page
+        assert "1 rows" not in page
+
+    def test_groups_too_small_to_assess_are_counted(self):
+        page = report.page(tn.assess(*rows(900), groups=[str(k % 90) for k in range(900)], rng=0))
+        assert "90 of 90 groups were not assessed" in page
+
+
+def test_numbers_in_words():
+    assert [number(x, True, 2) for x in (-0.5, 0.25, math.nan, -math.inf, math.inf)] == [
+        "−0.50",
+        "+0.25",
+        "–",
+        "−∞",
+        "∞",
+    ]
+    assert [p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
+        "0.040",
+        "<\u202f0.001",
+        ">\u202f0.99",
+        "–",
+    ]

@@ -1,0 +1,167 @@
+"""A printed table shows what matters and warns of what must not be overlooked."""
+
+import inspect
+import re
+
+import numpy as np
+import oracle
+import pytest
+from table_rows import Y_PROB, Y_TRUE
+
+import trueness as tn
+
+
+class TestReading:
+    def test_repr_shows_what_matters(self, table: tn.CalibrationTable) -> None:
+        text = repr(table)
+        for word in ("CalibrationTable", "200", "3 classes", "10 bins", "entropy"):
+            assert word in text, word
+        assert len(text.splitlines()) <= 15
+        assert max(map(len, text.splitlines())) <= 120
+        assert str(table) == text
+
+    @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+    @pytest.mark.parametrize("doublings", [0, 7, 20, 35])
+    def test_repr_gives_whole_counts_to_the_last_digit(self, weighted: bool, doublings: int) -> None:
+        """1169680 rows are not 1.16968e+06, and 35 doublings push the column, not the digits."""
+        weight = np.ones(9138) if weighted else None
+        table = tn.tabulate(np.zeros(9138, int), [[0.9, 0.1]] * 9138, sample_weight=weight)
+        for _ in range(doublings):
+            table = table + table
+        titles, *lines = repr(table).splitlines()[1:11]
+        assert {line.split()[2] for line in lines} == {"0", str(9138 * 2**doublings)}
+        assert {len(line) for line in lines} == {len(titles)}
+
+    def test_repr_of_weights_that_are_not_whole(self) -> None:
+        table = tn.tabulate([0, 0], [[0.9, 0.1]] * 2, sample_weight=[1169680.25, 1.5])
+        assert "1169681.8" in repr(table)
+        assert "0.123457" in repr(tn.tabulate([0], [[0.9, 0.1]], sample_weight=[0.123456789]))
+
+    def test_repr_has_no_negative_zero(self) -> None:
+        """A gap of -1e-6 rounds to +0.0000, and so does a V of -0.0."""
+        minus = tn.Variation("minus", lambda x: -np.abs(1 - x[..., 0]), range=(-1.0, -0.0))
+        for variation in ("entropy", "confidence", minus):
+            rows = np.array([[0.5 + 1e-6, 0.5 - 1e-6]] * 2 + [[1.0, 0.0]] * 2)
+            text = repr(tn.tabulate([0, 1, 0, 0], rows, variation=variation))
+            assert not re.search(r"-0\.?0*(?![\d.])", text)
+
+    def test_repr_warns_of_small_bins(self) -> None:
+        """A bin of one row has no observed variation, whichever class is true."""
+        small = r"2 of 3 filled bins .*fewer than 10 rows"
+        rows = [[1.0, 0.0]] * 10 + [[0.9, 0.1]] * 9 + [[0.5, 0.5]]
+        assert re.search(small, repr(tn.tabulate([0] * 20, rows)))
+        assert "fewer than" not in repr(tn.tabulate([0] * 10, rows[:10]))
+        assert "fewer than" not in repr(tn.CalibrationTable.empty(tn.tabulate([0] * 10, rows[:10]).spec))
+
+    def test_repr_warns_of_bins_with_fewer_rows_than_classes(self) -> None:
+        """n rows show at most n ranks: of 20 classes, 19 rows cannot look uniform."""
+        for n, small in ((19, True), (20, False)):
+            text = repr(tn.tabulate(np.zeros(n, int), np.full((n, 20), 0.05), ties="split"))
+            assert bool(re.search("1 of 1 filled bins .*fewer than 20 rows", text)) == small
+
+    def test_repr_warns_of_bins_ruled_by_a_few_heavy_rows(self) -> None:
+        """Twenty rows of which one has all the weight count as one; ten equal ones as ten, up to rounding."""
+        rows, labels = [[0.9, 0.1]] * 20, [0] * 20
+        heavy = tn.tabulate(labels, rows, sample_weight=[1e6] + [1e-3] * 19)
+        assert re.search("1 of 1 filled bins .*fewer than 10 effective rows", repr(heavy))
+        for weight in (0.1, 1 / 3, 7e-9):
+            even = tn.tabulate(labels[:10], rows[:10], sample_weight=[weight] * 10)
+            assert "fewer than" not in repr(even)
+
+    def test_repr_of_a_fine_grid_stays_short(self) -> None:
+        assert len(repr(tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(4000))).splitlines()) < 10
+
+    def test_repr_of_nothing(self, table: tn.CalibrationTable) -> None:
+        assert "0 " in repr(tn.CalibrationTable.empty(table.spec))
+
+    def test_repr_of_the_small_objects(self) -> None:
+        assert repr(tn.EqualWidth(10)) == "EqualWidth(n_bins=10)"
+        assert "entropy" in repr(tn.variations["entropy"])
+        parts = tn.signed_parts(tn.tabulate(Y_TRUE, Y_PROB))
+        assert all(word in repr(parts) for word in ("over=", "under=", "net="))
+
+    def test_the_spec_says_what_was_summed(self) -> None:
+        spec = tn.tabulate(Y_TRUE, Y_PROB, variation="iqv", ties="split").spec
+        assert (spec.n_classes, spec.variation, spec.ties, spec.weighted) == (
+            3,
+            tn.variations["iqv"],
+            "split",
+            False,
+        )
+        assert spec.bins.edges == tuple(oracle.equal_width(10, 0.0, 1.0))
+
+    def test_impossible_events_and_ties_are_printed(self) -> None:
+        """A true class of probability zero, and one that shared its probability: not to be overlooked."""
+        text = repr(tn.tabulate([0, 1], [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]))
+        assert re.search(r"\b1\b.*(impossible|probability (zero|0))", text)
+        assert re.search(r"\b1\b.*(tie|shared)", text)
+        assert not re.search(r"impossible|probability zero", repr(tn.tabulate(Y_TRUE, Y_PROB)))
+
+    def test_the_promised_signatures(self) -> None:
+        """Truth first, as in scikit-learn; options keyword-only, with these defaults."""
+        rows = {
+            "ties": "first",
+            "sample_weight": None,
+            "from_logits": False,
+            "normalize": False,
+            "classes": None,
+        }
+        norms = {"norm": "l1", "min_count": None}
+        promised = {
+            tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
+            tn.ece: {"bins": 10} | rows | norms,
+            tn.uce: {"bins": 10} | rows | norms,
+            tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
+            tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None} | rows,
+        }
+        for function, options in promised.items():
+            parameters = inspect.signature(function).parameters
+            assert list(parameters)[:2] == ["y_true", "y_prob"]
+            keywords = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+            assert keywords == options, function.__name__
+        for reader in (tn.variation_calibration_error, tn.expected_calibration_error, tn.top_label_error):
+            assert list(inspect.signature(reader).parameters) == ["table", "norm", "min_count"]
+
+    def test_the_public_names(self) -> None:
+        promised = [
+            "vce",
+            "ece",
+            "uce",
+            "rce",
+            "assess",
+            "assess_table",
+            "Assessment",
+            "compare",
+            "Comparer",
+            "Comparison",
+            "sweep_bins",
+            "BinSweep",
+            "tabulate",
+            "Accumulator",
+            "CalibrationTable",
+            "TableSpec",
+            "EqualWidth",
+            "EqualMass",
+            "Edges",
+            "FineGrid",
+            "Variation",
+            "variations",
+            "renyi",
+            "tsallis",
+            "variation_calibration_error",
+            "expected_calibration_error",
+            "uncertainty_calibration_error",
+            "ranked_calibration_error",
+            "top_label_error",
+            "variation_gap",
+            "top_label_gap",
+            "uncertainty_gap",
+            "ranked_gap",
+            "signed_parts",
+            "SignedParts",
+            "simulate",
+            "__version__",
+        ]
+        assert set(promised) <= set(tn.__all__)
+        assert all(hasattr(tn, name) for name in promised)
+        assert set(dir(tn)) == set(tn.__all__)
