@@ -12,7 +12,7 @@ from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, codes, co
 
 import trueness as tn
 from trueness.assessment._estimation import draws_for
-from trueness.assessment._group_order import flagged_first
+from trueness.assessment.text import flagged_first
 from trueness.rows.groups import coded, names_of
 from trueness.table.tables import Tables
 

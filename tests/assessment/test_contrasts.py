@@ -128,3 +128,25 @@ def test_coverage_and_size(alpha: tuple[float, ...], n_rows: int, a: float, b: f
         assert called[key] <= 0.1 + FOUR
     elif key == "net":
         assert called[key] > 0.5
+
+
+def test_the_order_of_the_models_does_not_matter_if_their_numbers_of_bins_differ() -> None:
+    """Of equal mass: many equal predictions of one model leave it with fewer bins than the other has."""
+    y_true, y_prob = tn.simulate.calibrated(400, [1, 1, 1], rng=1)
+    rounded = np.round(y_prob, 1)
+    models = {
+        "coarse": rounded / rounded.sum(axis=1, keepdims=True),
+        "fine": tn.simulate.sharpen(y_prob, 1.4),
+    }
+    models["coarse"][100:] = [0.6, 0.3, 0.1]
+    one, other = (
+        tn.compare(y_true, {name: models[name] for name in order}, bins=tn.EqualMass(10), resamples=99)
+        for order in (["coarse", "fine"], ["fine", "coarse"])
+    )
+    counts = {name: result.table.n_bins for name, result in one.assessments.items()}
+    assert counts["coarse"] < counts["fine"]
+    for key, contrast in one.pairs[0].contrasts.items():
+        swapped = other.pairs[0].contrasts[key]
+        assert contrast.difference == pytest.approx(-swapped.difference, abs=1e-12), key
+        assert contrast.p_value == pytest.approx(swapped.p_value, abs=1e-12), key
+        assert contrast.interval.low == pytest.approx(-swapped.interval.high, abs=1e-12), key

@@ -15,7 +15,7 @@ import trueness as tn
 from trueness.assessment import REPORTED
 from trueness.assessment._sample import Resampled
 from trueness.assessment.reported import ByNorm, ReportedMetric, bounding, headline_metrics
-from trueness.inference.estimates import Estimate, Interval
+from trueness.inference.results import Estimate, Interval
 from trueness.metrics import top_label_error
 
 MODELS = {"sharp": Y_PROB, "flat": tn.simulate.sharpen(Y_PROB, 0.5)}

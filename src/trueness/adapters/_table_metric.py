@@ -15,6 +15,7 @@ from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._integer_words import N_TOTALS, sums_of, width
 from trueness.adapters._reading import N_REASONS, Reading, n_classes_of
+from trueness.adapters._tensor_checks import check_tensors, wrong_shapes
 from trueness.bins import Bins
 from trueness.metrics import NORMS
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -278,10 +279,10 @@ class TableMetric(Metric):
 
     def _rows_of(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Predictions as (n, C) and labels as (n,); only shapes and dtypes are checked here."""
-        _check_tensors(preds, target, self.device)
+        check_tensors(preds, target, self.device)
         if self.task == "binary":
             if preds.shape != target.shape:
-                raise _wrong_shapes(
+                raise wrong_shapes(
                     preds,
                     target,
                     "with task='binary' both must have one entry per row: the probability of class 1, and the class",
@@ -291,7 +292,7 @@ class TableMetric(Metric):
             return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
         n_classes = self.reading.spec.n_classes
         if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
-            raise _wrong_shapes(
+            raise wrong_shapes(
                 preds,
                 target,
                 "with num_classes={n_classes} the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with "
@@ -374,44 +375,3 @@ def _confidence_table(tables: Tables) -> CalibrationTable | None:
 @cache
 def _rounding(dtype: Any) -> float:
     return float(torch.finfo(dtype).eps)
-
-
-def _wrong_shapes(preds: Tensor, target: Tensor, remedy: str, **facts: Any) -> InvalidValueError:
-    return InvalidValueError(
-        "wrong-shape",
-        "preds has shape {preds} and target {target}",
-        remedy,
-        argument="preds",
-        preds=tuple(preds.shape),
-        target=tuple(target.shape),
-        **facts,
-    )
-
-
-def _check_tensors(preds: Any, target: Any, device: Any) -> None:
-    for argument, tensor in (("preds", preds), ("target", target)):
-        if not isinstance(tensor, Tensor):
-            raise InvalidTypeError(
-                "wrong-type",
-                "{argument} must be a tensor, got {type}",
-                argument=argument,
-                type=type(tensor).__name__,
-            )
-        if tensor.device != device:
-            raise InvalidValueError(
-                "device-memory",
-                "{argument} is on {device}, the metric on {own}: call metric.to({device!r})",
-                argument=argument,
-                device=str(tensor.device),
-                own=str(device),
-            )
-    if not preds.dtype.is_floating_point:
-        raise _wrong_dtype("preds", preds, "predictions must be floating-point (the order is preds, target)")
-    if target.dtype.is_floating_point or target.dtype.is_complex:
-        raise _wrong_dtype("target", target, "targets must be class indices, of an integer dtype")
-
-
-def _wrong_dtype(argument: str, tensor: Tensor, remedy: str) -> InvalidTypeError:
-    return InvalidTypeError(
-        "wrong-type", "{argument} has dtype {dtype}", remedy, argument=argument, dtype=str(tensor.dtype)
-    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._printing import first_few, plural
-from trueness.inference.estimates import Estimate
+from trueness.inference.results import Estimate
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 FEW_CLUSTERS = 30
@@ -139,6 +139,6 @@ def too_few_draws(needed: int, where: str) -> Caution:
     """The warning that no draw reached a test, whose p-value cannot be small enough after the correction."""
     return Caution(
         "few-resamples",
-        f"no draw reached a test{where}, but so few draws cannot give a p-value small enough for the correction",
+        f"no resample reached a test{where}, but so few resamples cannot give p-values small enough for the correction",
         f"raise resamples to {needed}",
     )

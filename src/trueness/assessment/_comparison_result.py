@@ -14,7 +14,7 @@ from trueness.assessment._result import Assessment
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import limit_of
 from trueness.inference.corrections import holm
-from trueness.inference.estimates import Interval
+from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
     from trueness.plots import ForestDisplay

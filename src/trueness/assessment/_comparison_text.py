@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
-from trueness.assessment._group_order import flagged_first
-from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, metric_heads
+from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
 from trueness.assessment.verdict import limit_of
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def _heading(comparison: Comparison) -> str:
     facts = [
         f"{some.n_rows} rows",
         f"{some.tables.n_classes} classes",
-        f"{bins_of(some)}; {comparison.resamples} draws",
+        f"{bins_of(some)}; {comparison.resamples} resamples",
         f"seed {comparison.seed}; {100 * comparison.level:g} % intervals",
     ]
     if some.n_clusters is not None:

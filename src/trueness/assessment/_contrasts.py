@@ -20,10 +20,10 @@ from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.estimates import Estimate, Interval
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import FilledBins, p_value
 from trueness.inference.replicates import Replicates
+from trueness.inference.results import Estimate, Interval
 from trueness.table import CalibrationTable
 from trueness.table.tables import Tables
 
@@ -191,7 +191,7 @@ def _norm_bounds(
     apart = dict.fromkeys(norms, 0.0)
     alone, between = ({key: np.zeros(size) for key in norms} for _ in range(2))
     weighted = [_weighted_gaps(it.tables.by_variation, it.replicates[0]) for it in (first, second)]
-    for m in range(first.tables.by_variation.n_bins):
+    for m in range(max(it.tables.by_variation.n_bins for it in (first, second))):
         (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m) for of_bin in weighted)
         for key, norm in norms.items():
             apart[key] += float(norm(gap_a - gap_b))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trueness._printing import p_is
 from trueness.assessment.reported import REPORTED
 from trueness.assessment.verdict import limit_of
-from trueness.inference.estimates import Estimate
+from trueness.inference.results import Estimate
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair

@@ -13,7 +13,7 @@ from trueness.assessment import text
 from trueness.assessment._plain import SCHEMA, plain
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
-from trueness.inference.estimates import Estimate, Reference, ZTest
+from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
 from trueness.table.tables import Tables
 

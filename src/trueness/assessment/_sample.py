@@ -7,8 +7,9 @@ from functools import cached_property
 from operator import add
 
 from trueness.assessment._settings import Settings
-from trueness.inference.estimates import Estimate, Evidence, variation_error
+from trueness.inference.estimates import Evidence, variation_error
 from trueness.inference.replicates import Replicates
+from trueness.inference.results import Estimate
 from trueness.refusals import InvalidValueError
 from trueness.table.tables import Tables
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from trueness import metrics
 from trueness._arrays import FloatArray
-from trueness.inference.estimates import Estimate, net_gap, ranked_error
+from trueness.inference.estimates import net_gap, ranked_error
+from trueness.inference.results import Estimate
 from trueness.refusals import InvalidValueError
 from trueness.table.tables import Tables
 

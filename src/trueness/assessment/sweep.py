@@ -56,7 +56,7 @@ class BinSweep:
 
     def __str__(self) -> str:
         interval = f"{100 * self.level:g} % interval"
-        head = f"bins of equal {self.bins_of_equal}, by {self.variation}; {self.resamples} draws, seed {self.seed}"
+        head = f"bins of equal {self.bins_of_equal}, by {self.variation}; {self.resamples} resamples, seed {self.seed}"
         titles = f"{'bins':>6}{'VCE':>9}{'noise':>9}{'p':>8}{'debiased':>10}  {interval:18}{'net gap':>9}  bin sizes"
         lines = [
             f"{self.n_bins[k]:6d}{self.value[k]:9.4f}{self.noise_floor[k]:9.4f}{self.p_value[k]:8.3f}"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from trueness._printing import p_text, plural, visible
-from trueness.assessment._group_order import flagged_first
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import limit_of
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment, GroupAssessment
+
+Group = TypeVar("Group")
 
 NO_UCE = "is defined on a table binned by entropy"
 NO_SCORES = "the table was saved by an older version, without these sums"
@@ -33,10 +34,10 @@ def page(result: Assessment) -> str:
 
 
 def heading(result: Assessment) -> str:
-    """Rows, classes, bins, draws and seed."""
+    """Rows, classes, bins, resamples and seed."""
     facts = [
         f"{plural(result.n_rows, 'row')}, {result.tables.n_classes} classes, {bins_of(result)}",
-        f"{result.resamples} draws, seed {result.seed}",
+        f"{result.resamples} resamples, seed {result.seed}",
     ]
     if result.n_clusters is not None:
         facts.append(f"{result.n_clusters} clusters")
@@ -93,7 +94,9 @@ def _uce_line(result: Assessment, width: int) -> str:
 
 def _log_score_line(result: Assessment, width: int) -> str:
     z = result.log_score_z
-    remarks = [f"by draws p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
+    remarks = (
+        [f"by resampling p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
+    )
     remarks += [z.reason] if z.reason else []
     tail = f"  ({'; '.join(remarks)})" if remarks else ""
     value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
@@ -141,3 +144,13 @@ def _group_line(group: GroupAssessment, width: int) -> str:
         return f"{start}  {group.reason}"
     p_values = f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}"
     return f"{start}{debiased_columns(group.assessment)}{p_values}  {group.kind}"
+
+
+def flagged_first(groups: Iterable[Group], p_value: Callable[[Group], float], limit: float) -> list[Group]:
+    """Groups whose p-value is at most the limit, smallest first; then the others in their order."""
+
+    def place(group: Group) -> tuple[bool, float]:
+        p = p_value(group)
+        return (False, p) if p <= limit else (True, 0.0)  # NaN is above any limit
+
+    return sorted(groups, key=place)

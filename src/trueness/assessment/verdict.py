@@ -13,8 +13,8 @@ from trueness._printing import p_is, plural
 from trueness.assessment.reported import REPORTED, ReportedMetric, bounding, estimates_of
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
-from trueness.inference.estimates import Estimate
 from trueness.inference.normal import normal_quantile
+from trueness.inference.results import Estimate
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment

@@ -9,107 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
 from trueness.inference.replicates import Replicates
+from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
 from trueness.table import CalibrationTable
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval."""
-
-    low: float
-    high: float
-    level: float
-    method: str
-    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
-
-    @classmethod
-    def around(
-        cls, centre: float, reach: float, possible: tuple[float, float], level: float, method: str
-    ) -> Interval:
-        """The interval from centre - reach to centre + reach, clipped to the possible values."""
-        least, most = possible
-        low, high = (min(most, max(least, end)) for end in (centre - reach, centre + reach))
-        return cls(low, high, level, method)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinNoise:
-    """The observed value of each bin, and the distribution it would have if the model were calibrated, (M,) each.
-
-    NaN in empty bins.
-    """
-
-    observed: FloatArray
-    """𝒱(r̄_m), or d(r̄_m, q̄_m)."""
-    expected: FloatArray
-    """Its mean if the model were calibrated."""
-    low: FloatArray
-    """Lower end of the band in which it would lie, with the level of the assessment."""
-    high: FloatArray
-    """Upper end of the band."""
-    sd: FloatArray
-    """Its standard deviation, under calibration or as observed, whichever is larger."""
-    independent_rows: FloatArray
-    """The number of independent rows with this noise: the rows of the bin, fewer if they have weights or clusters."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
-    """A metric with its noise floor, p-values, debiased value and interval."""
-
-    value: float
-    """The plug-in value, as the paper defines it."""
-    noise_floor: float
-    """Its mean if the model were calibrated."""
-    p_value: float
-    """The probability of a plug-in value at least as large, if the model were calibrated."""
-    centred_p_value: float
-    """The same with each bin compared with its mean under calibration, which detects over-confidence too."""
-    debiased: float
-    """An estimate of the value with unlimited data."""
-    interval: Interval
-    """The interval of the debiased value."""
-    centred_gap: FloatArray
-    """Observed less expected under calibration in each bin, (M,), positive if over-confident; NaN in empty bins."""
-    debiased_gap: FloatArray
-    """Observed less predicted in each bin, (M,), corrected for the bias of few rows; NaN in empty bins."""
-    bins: BinNoise
-    bias_error: float = 0.0
-    """Standard error of the corrections in the debiased value: of the bias, and of the simulated noise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A metric that is not 0 for a calibrated model, and the value that it would have."""
-
-    value: float
-    calibrated_value: float
-    """The mean value of a calibrated model with the same predictions."""
-    p_value: float
-    """The two-sided probability of a value at least as far from it, if the model were calibrated."""
-
-
-@dataclass(frozen=True, slots=True)
-class ZTest:
-    """A standardised sum with its two-sided p-value; where the value is NaN, `reason` says why."""
-
-    value: float
-    p_value: float
-    """By the normal distribution."""
-    reason: str | None = None
-    """Why there is no value, or which rows were left out."""
-    drawn_p_value: float = math.nan
-    """By simulation of the same score of the binned ranks: correct also where rare outcomes make Z skewed."""
-
-    @property
-    def safe_p_value(self) -> float:
-        """The larger of the two p-values, which the verdict uses."""
-        return max(self.p_value, self.drawn_p_value)
 
 
 class Null(NamedTuple):
@@ -318,6 +225,7 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
 
     Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
     """
+    require_choice("distance", distance, ("tv", "w1"))
     e, w = evidence, evidence.bins.weight
     apart = e.bins.observed - e.bins.predicted
     if distance == "tv":

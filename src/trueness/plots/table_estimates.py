@@ -7,14 +7,8 @@ from typing import Any, Protocol
 
 from trueness._arguments import whole_number
 from trueness._random import Seed, root_seed
-from trueness.inference.estimates import (
-    Estimate,
-    Evidence,
-    Reference,
-    net_gap,
-    uncertainty_reference,
-    variation_error,
-)
+from trueness.inference.estimates import Evidence, net_gap, uncertainty_reference, variation_error
+from trueness.inference.results import Estimate, Reference
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable
 

@@ -10,7 +10,7 @@ from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, limit_of
-from trueness.inference.estimates import Estimate
+from trueness.inference.results import Estimate
 from trueness.report._strip import strip
 
 if TYPE_CHECKING:

@@ -53,8 +53,10 @@ def parsed(text: Callable[[], str], name: str) -> Any:
     """The content of a JSON file; `text` is called here, so that an encoding error is refused in the same words."""
     try:
         return _json.parse(text())
-    except Refusal:
-        raise
+    except Refusal as error:
+        if error.code != "bad-json":
+            raise
+        raise error.with_facts(source=name) from error
     except ValueError as error:
         raise InvalidValueError(
             "damaged-file",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.estimates import Estimate
 from trueness.inference.normal import normal_quantile
+from trueness.inference.results import Estimate
 from trueness.plots._filled_bins import FilledBins, covering, zoomed
 from trueness.plots.table_estimates import Drawable
 
