@@ -12,6 +12,7 @@ import pytest
 from command_process import COMMAND, run
 
 from trueness.cli import main
+from trueness.cli.vocabulary import COMMAND as COMMAND_TERMS
 from trueness.refusals import InvalidValueError
 
 pytestmark = pytest.mark.cli
@@ -111,6 +112,7 @@ def test_a_bad_row_as_json(tmp_path: Path) -> None:
     path.write_text("y,p_0,p_1\n0,0.5,0.5\n1,0.5,0.5\n1,0.7,0.7\n")
     content = json_error("assess", path)
     assert content["kind"] == "refusal"
+    assert (content["code"], content["source"], content["row"]) == ("sum-not-1", str(path), 3)
     assert content["cause"].startswith(f"{path}, row 3: ")
     assert "--normalize" in content["remedy"]
     assert run("assess", path, code=2).stderr.splitlines()[-2:] == [
@@ -146,12 +148,12 @@ def test_every_fact_of_a_refusal_is_in_its_json(
         "class_index": 2,
         "value": "inf",
         "cause": "preds.csv, row 18: the prediction is inf in class 2",
-        "remedy": "leave such rows out with --on-bad-rows skip",
+        "remedy": COMMAND_TERMS["skip_rows"],
     }
     assert main(command) == 2
     assert capsys.readouterr().err.splitlines()[-2:] == [
         "trueness tabulate: preds.csv, row 18: the prediction is inf in class 2",
-        "  leave such rows out with --on-bad-rows skip",
+        f"  {COMMAND_TERMS['skip_rows']}",
     ]
 
 

@@ -20,7 +20,7 @@ def test_the_rows_are_those_of_the_library(tmp_path: Path, ending: str) -> None:
     y_true, y_prob = tn.simulate.calibrated(1500, [2, 1, 1], rng=3)
     expected = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.2))
     assert main(["tabulate", str(out), "-o", str(tmp_path / "t.json")]) == 0
-    assert load_tables(str(tmp_path / "t.json")).whole[0] == expected
+    assert load_tables(str(tmp_path / "t.json")).whole.by_variation == expected
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_wrong_arguments_write_nothing(tmp_path: Path, arguments: list[str], cap
 def test_an_unknown_ending(tmp_path: Path, capsys: Any) -> None:
     for name in ("x.docx", "x.npy"):
         assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", str(tmp_path / name)]) == 2
-        assert "none that can be written" in capsys.readouterr().err
+        assert "cannot be written" in capsys.readouterr().err

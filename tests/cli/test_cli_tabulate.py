@@ -38,7 +38,7 @@ def test_skipped_rows_are_counted_by_reason(tmp_path: Path, capsys: Any) -> None
     assert main(arguments) == 0
     printed = capsys.readouterr().err.splitlines()[-3:]
     assert printed[0] == "skipped 2 of 3 rows:"
-    assert sorted(printed[1:]) == ["  1 label out of range", "  1 probabilities that do not sum to 1"]
+    assert sorted(printed[1:]) == ["  1 labels out of range", "  1 probabilities that do not sum to 1"]
 
 
 def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -50,10 +50,10 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
     out = str(tmp_path / "t.json")
     assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     monkeypatch.setattr(sys, "stdin", Standard(b'{"y": 0, "p": [0.25, 0.75]}\n' * 50))
     assert main(["tabulate", "-", "-o", out]) == 0
-    assert load_tables(out).whole[0] == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
+    assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     for options, printed in (
         (["--equal-mass", "3", "--exact"], "can be read only once"),
         (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
@@ -70,7 +70,7 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
 def test_merging_other_groups_is_refused(files: Path, tmp_path: Path, capsys: Any) -> None:
     main(["tabulate", str(files / "preds.csv"), "--groups", "y_true", "-o", str(tmp_path / "by.json")])
     assert main(["merge", str(tmp_path / "by.json"), str(files / "all.json"), "-o", str(tmp_path / "t")]) == 2
-    assert "same --by" in capsys.readouterr().err
+    assert "same --groups" in capsys.readouterr().err
     shutil.copy(tmp_path / "by.json", tmp_path / "by2.json")
     arguments = [
         "merge",

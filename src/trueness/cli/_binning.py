@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from trueness.cli._errors import naming_option, whole_number
+from trueness.cli._errors import naming_option, parse_numbers, whole_number
 from trueness.cli._options import DEFAULT_BINS, GRID_CELLS
 from trueness.cli._outputs import print_note
 
@@ -24,8 +24,10 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
         with naming_option("--equal-mass", arguments.equal_mass, "such as --equal-mass 10"):
             return EqualMass(arguments.equal_mass)
     if arguments.edges is not None:
-        with naming_option("--edges", arguments.edges, "write numbers: --edges 0,0.2,0.5,1"):
-            return Edges([float(edge) for edge in arguments.edges.split(",")])
+        example = "such as --edges 0,0.2,0.5,1"
+        edges = parse_numbers("--edges", arguments.edges, example)
+        with naming_option("--edges", arguments.edges, example):
+            return Edges(edges)
     if grid is not None:
         with naming_option("--grid", grid, f"leave out the number for {GRID_CELLS} cells"):
             return FineGrid(grid)

@@ -107,22 +107,30 @@ def whole_number(argument: str, value: int, least: int) -> int:
     return value
 
 
+def parse_numbers(argument: str, text: str, remedy: str) -> list[float]:
+    """The numbers of an option, which are separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise refuse_argument(
+            argument, text, "{argument} must be numbers separated by commas, got {value!r}", remedy
+        ) from error
+
+
 @contextmanager
 def naming_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
     """Refusals of the library inside are raised again with the name of the option whose value is refused."""
     try:
         yield
     except Refusal as refusal:
-        cause = refusal.rendered(COMMAND)[0]
-        raise _with_option_name(refusal.code, argument, value, cause, remedy) from refusal
-    except ValueError as error:  # until the merge with the branches that raise refusals only
-        raise _with_option_name("bad-argument", argument, value, str(error), remedy) from error
-
-
-def _with_option_name(code: str, argument: str, value: Any, reason: str, remedy: str) -> InvalidValueError:
-    return InvalidValueError(
-        code, "{argument} {value}: {reason}", remedy, argument=argument, value=value, reason=reason
-    )
+        raise InvalidValueError(
+            refusal.code,
+            "{argument} {value}: {reason}",
+            remedy,
+            argument=argument,
+            value=value,
+            reason=refusal.rendered(COMMAND)[0],
+        ) from refusal
 
 
 def one_line(text: str) -> str:

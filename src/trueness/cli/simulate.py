@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli._errors import naming_option, refuse_argument
+from trueness.cli._errors import naming_option, parse_numbers, refuse_argument
 from trueness.cli._options import add_options, add_output
 from trueness.cli._outputs import output_path, print_summary
 
@@ -60,7 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
             "{argument} is for standard output (-o -)",
             "choose the format by the file's ending",
         )
-    n_rows, alpha = _number_of_rows(arguments.n_rows), _numbers(arguments.alpha)
+    n_rows, alpha = (
+        _number_of_rows(arguments.n_rows),
+        parse_numbers("--alpha", arguments.alpha, _ALPHA_EXAMPLE),
+    )
     check_outputs([arguments.output])
     with naming_option("--alpha", arguments.alpha, _ALPHA_EXAMPLE):
         chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.rng_seed)
@@ -101,12 +104,3 @@ def _number_of_rows(text: str) -> int:
             "such as 50000 or 1e6",
         )
     return int(number)
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError as error:
-        raise refuse_argument(
-            "--alpha", text, "{argument} must be numbers separated by commas, got {value!r}", _ALPHA_EXAMPLE
-        ) from error
