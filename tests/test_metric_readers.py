@@ -58,7 +58,7 @@ def test_min_count_is_a_number_of_rows(min_count: Any) -> None:
 def test_the_largest_errors(variation: str, most: float) -> None:
     """Two classes, predicted (1, 0). V of the outcomes is V of (1/2, 1/2) for half of them wrong, of (0, 1) for all.
 
-    A symmetric measure sees the first and takes the second for the prediction come true: at most the width of its
+    A symmetric measure sees the first, and has the predicted value for the second: at most the width of its
     range (max_probability runs from 1/2 to 1). `confidence` and `margin` of (0, 1) are 0 and 2, where the prediction
     has 1 and 0.
     """

@@ -139,7 +139,7 @@ def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
     (found,) = find_remote([str(path)])
     path.unlink()
     with (
-        pytest.raises(Refusal, match=r"there is no file .*a\.parquet on this worker"),
+        pytest.raises(Refusal, match=r"the file .*a\.parquet does not exist on this worker"),
         local_source(found),
     ):
         pass

@@ -196,7 +196,7 @@ def test_debug_in_this_process(tmp_path: Path, capsys: Any) -> None:
     assert main(["tabulate", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t"), "--debug"]) == 2
     message = capsys.readouterr().err
     assert message.startswith("Traceback")
-    assert message.splitlines()[-2].startswith("trueness tabulate: there is no file")
+    assert message.splitlines()[-2].startswith("trueness tabulate: the file")
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def saved_paths(files: Sequence[str]) -> list[str]:
         if not matches:
             raise InvalidValueError(
                 "missing-file",
-                "there is no file {argument!r}",
+                "the file {argument!r} does not exist",
                 "name files that trueness tabulate wrote",
                 argument=name,
             )

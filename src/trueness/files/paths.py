@@ -69,7 +69,9 @@ def _missing_file(pattern: str) -> InvalidValueError:
         return InvalidValueError(
             "missing-file", "no file matches {file!q}", "{hint}", file=pattern, hint=hint
         )
-    return InvalidValueError("missing-file", "there is no file {file!q}", "{hint}", file=pattern, hint=hint)
+    return InvalidValueError(
+        "missing-file", "the file {file!q} does not exist", "{hint}", file=pattern, hint=hint
+    )
 
 
 def _each_once(found: Inputs) -> Inputs:

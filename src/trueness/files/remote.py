@@ -86,7 +86,7 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
         if not os.path.exists(name):
             raise InvalidValueError(
                 "missing-file",
-                "there is no file {file} on this worker",
+                "the file {file} does not exist on this worker",
                 "all workers must be able to read the same files",
                 file=name,
             )

@@ -83,7 +83,7 @@ def load_tables(path: str) -> GroupedTables:
     if not os.path.exists(path) or os.path.isdir(path):  # a pipe can be read too, once
         raise InvalidValueError(
             "missing-file",
-            "there is no file {file!q}",
+            "the file {file!q} does not exist",
             "name a file that tabulate or merge wrote",
             file=path,
         )

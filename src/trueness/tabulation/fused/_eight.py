@@ -13,7 +13,7 @@ from numba.core import cgutils
 from trueness.table.exact_sums import LOG_SCORE_BITS, ONE_BITS
 from trueness.tabulation.fused._jit import jit
 from trueness.tabulation.fused._lanes import BYTE, DOUBLE, FLOATS, INT64, INTS, SINGLE, WIDTH, Lanes
-from trueness.tabulation.fused._totals import N_SCORES, TINY, mend
+from trueness.tabulation.fused._totals import N_SCORES, TINY, add_odd_row
 
 _LN2 = math.log(2)
 
@@ -58,7 +58,7 @@ class Layout:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """For `mend_rows`."""
+        """For `handle_odd_rows`."""
         return self.bins, self.rank, self.tied, self.entropy, self.totals
 
 
@@ -221,7 +221,7 @@ def pad(source, first, valid, padded):
 
 
 @jit
-def mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies):
+def handle_odd_rows(y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies):
     """Look at eight rows one by one, because at least one of them is odd."""
     bins_at, rank_at, tied_at, entropy_at, totals_at = places
     bins = np.empty(totals.ranks.shape[1], np.int64)
@@ -233,4 +233,4 @@ def mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, plac
             bins[k] = scratch[bins_at + 8 * k + r]
         rank, tied = scratch[rank_at + r], scratch[tied_at + r]
         row, copy = scores[first + r], r % copies
-        mend(row, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, r, totals)
+        add_odd_row(row, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, r, totals)

@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 
 from trueness.ranking import comparators
 from trueness.table.exact_sums import bits_of_ones
-from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
+from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, handle_odd_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import INT32, INT64, INTS, WIDTH
 from trueness.tabulation.fused._totals import N_SCORES, flush
@@ -284,7 +284,7 @@ def group_kernel(shape: str, few: bool) -> Any:
                 if flags & 1:
                     failed = first
                     break
-                mend_rows(
+                handle_odd_rows(
                     y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, copies
                 )
             waiting += 1

@@ -17,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from trueness.table.exact_sums import ONE_BITS
-from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, mend_rows, pad
+from trueness.tabulation.fused._eight import Eight, Layout, Swept, find_bins, handle_odd_rows, pad
 from trueness.tabulation.fused._jit import FINGERPRINT, kernel
 from trueness.tabulation.fused._lanes import FLOATS, INT32, INT64, INTS, WIDTH
 from trueness.tabulation.fused._sorting import BLOCK, sort_lines
@@ -299,7 +299,9 @@ def line_kernel(shape: str, few: bool) -> Any:
                 at_lines, n_classes, words, acc, totals.acc.shape[3], ranks, totals.acc.shape[2], shape
             )
             if flags:
-                mend_rows(y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, 1)
+                handle_odd_rows(
+                    y_prob, scores, labels, first, valid, logits, split, scratch, places, totals, 1
+                )
             waiting += 1
             if waiting == groups_between_flushes:
                 flush(totals, lane_sums)

@@ -111,7 +111,7 @@ def add_log(totals, lane_sums, which, lane, value):
 
 
 @jit
-def mend(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, lane, totals):
+def add_odd_row(scores, label, p, rank, tied, entropy, logits, split, bins, copy, lane_sums, lane, totals):
     """Put right a row that is rare enough to be looked at alone.
 
     Its true class is tied and was counted at the first of the tied ranks; or has a probability of zero, or too small
