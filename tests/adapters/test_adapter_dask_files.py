@@ -171,7 +171,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
         (["--dask", "nonsense"], "no Dask scheduler answers at 'nonsense': missing port number"),
         (["--dask", "nowhere://x"], "no Dask scheduler answers at 'nowhere://x'"),
-        (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is for runs in one process"),
+        (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is not supported with --dask"),
     ],
 )
 def test_refusals_of_the_command(
