@@ -11,7 +11,7 @@ import numpy as np
 from trueness.metrics import variation_calibration_error
 from trueness.plots import theory as pictures
 from trueness.plots.paper import save
-from trueness.reproduction.cells import N_BINS, all_threads, batches, ready_engine, tabulate_cells
+from trueness.reproduction.cells import N_BINS, all_threads, batches, choose_engine, tabulate_cells
 from trueness.reproduction.scenarios import Cell, skewed
 from trueness.reproduction.theory import bin_moments, limit_terms, variation_limit
 from trueness.table import CalibrationTable
@@ -43,7 +43,7 @@ def largest_varentropy(n_classes: int) -> float:
 def tables(n_classes: int, n_rows: int, repeats: int) -> list[dict[str, CalibrationTable]]:
     """The equal-width tables of so many calibrated data sets, by measure."""
     cells = [Cell(skewed(n_classes, 1), n_rows, seed) for seed in range(repeats)]
-    engine = ready_engine("auto", cells)
+    engine = choose_engine("auto", cells)
     done = [
         tabulate_cells(batch, ("entropy", "iqv"), engine, all_threads()).cells for batch in batches(cells)
     ]
