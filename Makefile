@@ -14,7 +14,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 
 # What numbers come from: rows, tables, measures, inference.
-CORE := */trueness/_*.py,*/trueness/[a-z]*.py,*/trueness/rows/*,*/trueness/table/*,*/trueness/tabulation/*,*/trueness/inference/*,*/trueness/assessment/*
+CORE := */trueness/_*.py,*/trueness/[a-z]*.py,*/trueness/bins/*,*/trueness/rows/*,*/trueness/table/*,*/trueness/variation/*,*/trueness/tabulation/*,*/trueness/inference/*,*/trueness/assessment/*
 
 VENV := .venv
 BARE := .venv-bare

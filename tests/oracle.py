@@ -1,6 +1,6 @@
 """The paper in plain loops: the judge of every engine.
 
-Written from `paper.tex` (Thompson & Desai 2026) and the open points settled for this library, never from the
+Written from the paper (Thompson & Desai 2026) and the open points settled for this library, never from the
 implementation. One row at a time, Python integers and fractions where a sum is promised to be exact, `math.fsum`
 where it passes through a logarithm. Slow on purpose.
 """

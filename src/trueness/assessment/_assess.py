@@ -21,7 +21,7 @@ from trueness.assessment._settings import Settings
 from trueness.bins import Bins
 from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidTypeError, Refusal
 from trueness.rows import Rows
 from trueness.rows.groups import coded_groups, names_of
 from trueness.table import CalibrationTable, TableSpec
@@ -242,26 +242,10 @@ def _as_tables(argument: str, table: Any, confidence_table: Any) -> Tables:
     if confidence_table is None:
         return Tables(table)
     _refuse_no_table("confidence_table", confidence_table)
-    if not confidence_table.spec.is_by_confidence:
-        raise InvalidValueError(
-            "wrong-table",
-            "confidence_table is binned by {value}",
-            "tabulate with variation='confidence'",
-            argument="confidence_table",
-            value=confidence_table.spec.variation.name,
-        )
-    if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
-        raise InvalidValueError(
-            "different-rows",
-            "{argument} holds {n_rows} rows of {n_classes} classes, confidence_table {other_rows} of {other_classes}",
-            "they must be of the same rows",
-            argument=argument,
-            n_rows=table.n_rows,
-            n_classes=table.n_classes,
-            other_rows=confidence_table.n_rows,
-            other_classes=confidence_table.n_classes,
-        )
-    return Tables(table, confidence_table)
+    try:
+        return Tables(table, confidence_table)
+    except Refusal as error:
+        raise error.with_facts(argument=argument) from None
 
 
 def _refuse_no_table(argument: str, value: Any) -> None:

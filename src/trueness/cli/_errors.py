@@ -119,17 +119,19 @@ def parse_numbers(argument: str, text: str, remedy: str) -> list[float]:
 
 @contextmanager
 def naming_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
-    """Refusals of the library inside are raised again with the name of the option whose value is refused."""
+    """Name the option in refusals of the library; `remedy` is used if a refusal has none."""
     try:
         yield
     except Refusal as refusal:
+        reason, own_remedy = refusal.rendered(COMMAND)
         raise InvalidValueError(
             refusal.code,
             "{argument} {value}: {reason}",
-            remedy,
+            "{advice}",
             argument=argument,
             value=value,
-            reason=refusal.rendered(COMMAND)[0],
+            reason=reason,
+            advice=own_remedy or remedy,
         ) from refusal
 
 

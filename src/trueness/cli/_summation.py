@@ -144,4 +144,4 @@ def _note_skipped_rows(summed: Summed) -> None:
     if skipped:
         print_note(f"skipped {skipped} of {skipped + summed.tables.n_rows} rows:")
         for code, count in summed.skipped.most_common():
-            print_note(f"  {count} {SKIPPED.get(code, code)}")
+            print_note(f"  {SKIPPED.get(code, code)}: {count}")

@@ -128,7 +128,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
         print_note(
             f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
-    return GroupedTables(None, {None: Tables.of(saved.tables[:2])})
+    return GroupedTables(None, {None: Tables.of(saved.tables)})
 
 
 def _command_line() -> str:

@@ -18,7 +18,7 @@ from trueness.files._checkpoint import Checkpoint
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, pair_batches, refusal_of_batches
-from trueness.files.batches import BAD_ROWS, SCALES, SKIPPED, Batch, RowOptions
+from trueness.files.batches import SKIPPED, Batch, RowOptions
 from trueness.files.folders import matching_paths
 from trueness.files.paths import Inputs, find_inputs, refuse_twice
 from trueness.files.remote import find_remote
@@ -61,7 +61,5 @@ __all__ = [
     "check_outputs",
     "write_predictions",
     "STANDARD_INPUT",
-    "SCALES",
-    "BAD_ROWS",
     "SKIPPED",
 ]

@@ -53,9 +53,6 @@ SKIPPED: Mapping[str, str] = {
 }
 """What is wrong with skipped rows, by the code of the refusal."""
 
-SCALES = ("probabilities", "logits", "logprobs", "percent")
-BAD_ROWS = ("refuse", "skip")
-
 
 @dataclass(frozen=True, slots=True)
 class RowOptions:

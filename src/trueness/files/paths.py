@@ -131,9 +131,7 @@ def _file(path: str, format: str | None) -> Input:
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
         raise InvalidValueError("no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path)
-    return Input(
-        path, kind, status.st_size, status.st_mtime_ns, _partition(os.path.dirname(path).split(os.sep))
-    )
+    return Input(path, kind, status.st_size, _partition(os.path.dirname(path).split(os.sep)))
 
 
 def unknown_ending(path: str) -> InvalidValueError:

@@ -23,7 +23,6 @@ class Input:
     path: str
     kind: Kind
     size: int = 0
-    modified: int = 0
     partition: dict[str, str | None] = field(default_factory=dict)
     """Columns that the folder names state, as in `day=2026-11-16`; None for Hive's name of a missing value."""
     read_once: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trueness.assessment import Assessment, assess_table
-from trueness.table import CalibrationTable, GroupedTables, Tables
+from trueness.table import CalibrationTable, GroupedTables
 
 
 def tables_by_group(tables: GroupedTables) -> CalibrationTable | dict[str, CalibrationTable]:
@@ -17,12 +17,5 @@ def tables_by_group(tables: GroupedTables) -> CalibrationTable | dict[str, Calib
 
 def assess_tables(tables: GroupedTables, **how: Any) -> Assessment:
     """The result of `trueness.assess` from the tables; `how` are the other arguments of `assess_table`."""
-    table, second = _pair(tables.whole)
-    groups = {str(name): _pair(group) for name, group in tables.groups.items()}
-    return assess_table(table, confidence_table=second, groups=None if tables.by is None else groups, **how)
-
-
-def _pair(tables: Tables) -> tuple[CalibrationTable, CalibrationTable | None]:
-    """The table by variation, and the one by confidence if that is another table."""
-    first, *second = tables.stored
-    return first, second[0] if second else None
+    groups = None if tables.by is None else {str(name): group for name, group in tables.groups.items()}
+    return assess_table(tables.whole, groups=groups, **how)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._markup import Markup, tag
+from trueness.assessment import assess_table
 from trueness.bins import EqualMass
 from trueness.plots.picture import Picture
-from trueness.plots.table_estimates import TableEstimates
 from trueness.report._html_table import table_of
 
 if TYPE_CHECKING:
@@ -27,12 +27,8 @@ def drawable(result: Assessment) -> tuple[Assessment, str | None]:
         return result, None
     settings: dict[str, Any] = {"level": result.level, "resamples": result.resamples, "rng": result.seed}
     bins = EqualMass(MOST_BINS)
-    tables = result.tables.coarsened(bins, bins)
-    it = TableEstimates.of(tables.by_variation, **settings)
-    estimates = {"vce": it.vce, "net": it.net}
-    if tables.by_confidence is not None:
-        estimates["ece"] = TableEstimates.of(tables.by_confidence, **settings).vce
-    merged = replace(result, estimates={**result.estimates, **estimates}, uce=it.uce, tables=tables)
+    it = assess_table(result.tables.coarsened(bins, bins), **settings)
+    merged = replace(result, estimates=it.estimates, uce=it.uce, tables=it.tables)
     independent = " They treat the rows as independent, not as clusters." if result.n_clusters else ""
     note = (
         f"Pictures and the table of bins merge the {result.table.n_bins} bins into {MOST_BINS} of equal mass; the "

@@ -25,8 +25,8 @@ def colour(verdict: Verdict) -> str:
 
 
 def sentence_of(verdict: Verdict) -> str:
-    """The sentence of a verdict, with a capital, a full stop and typographic minus signs."""
-    return f"{_printing.capitalised(verdict.sentence)}.".replace(" -", " −").replace("[-", "[−")
+    """The sentence of a verdict, with a capital and a full stop."""
+    return f"{_printing.capitalised(verdict.sentence)}."
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
@@ -40,8 +40,9 @@ def number(value: float, sign: bool = False, digits: int = 4) -> str:
 
 def p_text(p: float) -> str:
     """A p-value in a column, with narrow no-break spaces."""
-    words = _printing.p_text(p)
-    return "–" if words == "-" else words.replace("<", "<\u202f").replace(">", ">\u202f")
+    if math.isnan(p):
+        return "–"
+    return _printing.p_text(p).replace("<", "<\u202f").replace(">", ">\u202f")
 
 
 def p_is(p: float) -> str:

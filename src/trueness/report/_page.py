@@ -14,8 +14,10 @@ import numpy as np
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import capitalised, count_text, rows_text
 from trueness._version import __version__
+from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
+from trueness.inference.results import Estimate
 from trueness.plots import PICTURES, Picture
 from trueness.plots.picture import BINS, GROUPS
 from trueness.report._embedded import embedded
@@ -232,9 +234,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
     heads = [
         "group",
         "rows",
-        "debiased VCE",
-        "debiased net gap",
-        "interval",
+        *(head for metric in headline_metrics() for head in _group_heads(metric)),
         "p",
         "corrected p",
         "verdict",
@@ -249,26 +249,31 @@ def _last_if_nan(p: float) -> float:
     return math.inf if math.isnan(p) else p
 
 
+def _group_heads(metric: ReportedMetric) -> list[str]:
+    """The columns of a metric in the table of groups: its debiased value; for a signed metric also its interval."""
+    return [f"debiased {metric.label}", *(["interval"] if metric.signed else [])]
+
+
+def _group_cells(metric: ReportedMetric, estimate: Estimate | None) -> list[str]:
+    if estimate is None:
+        return ["–"] * len(_group_heads(metric))
+    low, high = (number(end, sign=True) for end in (estimate.interval.low, estimate.interval.high))
+    return [number(estimate.debiased, sign=metric.signed), *([f"[{low}, {high}]"] if metric.signed else [])]
+
+
 def _group(group: Any) -> list[Any]:
     it = group.assessment
     if it is None:
         return [
             name_of(group.name),
             count_text(group.n_rows),
-            "",
-            "",
-            "",
-            "",
-            "",
+            *[""] * (2 + sum(len(_group_heads(metric)) for metric in headline_metrics())),
             f"not assessed: {group.reason}",
         ]
-    span = it.net.interval
     return [
         name_of(group.name),
         count_text(group.n_rows),
-        number(it.vce.debiased),
-        number(it.net.debiased, sign=True),
-        f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
+        *(cell for metric in headline_metrics() for cell in _group_cells(metric, metric.of(it))),
         p_text(group.p_value),
         p_text(group.adjusted_p_value),
         it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",

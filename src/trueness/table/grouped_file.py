@@ -110,7 +110,7 @@ def _ungrouped(content: Any, path: str) -> Tables:
         parts = table_file.read_content(content, path, None)
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
-    return Tables.of([CalibrationTable(*part) for part in parts[:2]])
+    return Tables.of([CalibrationTable(*part) for part in parts])
 
 
 def read_json(path: str, what: str) -> Any:

@@ -59,6 +59,14 @@ class Variation:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
             raise InvalidTypeError("wrong-type", "name must be a string and function a callable")
+        if self.kernel is not None and not self._is_from_library():
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} names compiled code, which exists for built-in measures only, got {value!r}",
+                "leave it out",
+                argument="kernel",
+                value=self.kernel,
+            )
         if not self._is_from_library() and _is_library_name(self.name):
             raise InvalidValueError(
                 "name-in-use",
