@@ -14,7 +14,7 @@ import pytest
 import trueness as tn
 from trueness.inference._bias import fitted_bias, most_likely_beta
 from trueness.inference.estimates import Evidence
-from trueness.inference.null import FilledBins
+from trueness.inference.null import NullBins
 
 pytestmark = pytest.mark.simulation
 
@@ -133,7 +133,7 @@ class TestEstimatesAddUp:
         y_true, truth = tn.simulate.calibrated(500, [2.0] * 5, rng=31)
         table = tn.tabulate(y_true, tn.simulate.sharpen(truth, exponent), bins=6)
         result = tn.assess_table(table, rng=1)
-        bins = FilledBins.of(table)
+        bins = NullBins.of(table)
         beta, _ = most_likely_beta(bins)
         w, sd = bins.weight.tolist(), result.vce.bins.sd[bins.index].tolist()
         g = []

@@ -11,7 +11,7 @@ from html_reader import hostile_assessment, hostile_names, hostile_page, read, r
 import trueness as tn
 from trueness import report
 from trueness._markup import escaped
-from trueness.report._numbers import colour, number, p_text
+from trueness.report._numbers import colour, html_p_text, number
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_numbers_in_words():
         "−∞",
         "∞",
     ]
-    assert [p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
+    assert [html_p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
         "0.040",
         "<\u202f0.001",
         ">\u202f0.99",

@@ -58,7 +58,7 @@ def settings(out, **changed):
         "repeats": 2,
         "draws_figures": False,
     }
-    return run.Settings(out=out, **(chosen | changed))
+    return run.RunSettings(out=out, **(chosen | changed))
 
 
 class TestScenarios:

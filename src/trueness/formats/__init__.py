@@ -25,14 +25,14 @@ from typing import Any
 
 from trueness._atomic_write import atomic_file
 from trueness.formats import by_name
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats.fields import Reader, ReadOptions
 from trueness.formats.inputs import STANDARD_INPUT, Input, Kind
 from trueness.refusals import InvalidValueError, MissingLibraryError
 
 __all__ = [
     "Format",
-    "Predictions",
+    "PredictionChunks",
     "Reader",
     "ReadOptions",
     "Input",
@@ -137,7 +137,7 @@ def write_predictions(path: str, chunks: Iterable[tuple[Any, Any]], n_rows: int,
             endings=endings_text(written=True),
         )
     with atomic_file(path) as beside:
-        writer(beside, kind, Predictions(chunks, n_rows, n_classes))
+        writer(beside, kind, PredictionChunks(chunks, n_rows, n_classes))
 
 
 def _usable(name: str) -> Format:

@@ -13,7 +13,7 @@ from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
-from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
+from trueness.inference.null import Draws, NullBins, draw, multinomial_frequencies, p_value
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
 from trueness.table import CalibrationTable
@@ -32,7 +32,7 @@ class Null(NamedTuple):
 class Evidence:
     """A table with its simulations."""
 
-    bins: FilledBins
+    bins: NullBins
     n_bins: int
     predicted: FloatArray
     """𝒫_m of the filled bins, (F,)."""
@@ -50,7 +50,7 @@ class Evidence:
     @classmethod
     def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
         """The evidence of independent rows, from the table alone."""
-        bins = FilledBins.of(table)
+        bins = NullBins.of(table)
         smoothed = bins.smoothed()
         around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
         return cls._of_bins(table, bins, around, resamples, seed)
@@ -58,7 +58,7 @@ class Evidence:
     @classmethod
     def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
         """The evidence of rows in clusters, whose noise is estimated from the replicates."""
-        bins = FilledBins.of(table)
+        bins = NullBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
         around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
@@ -71,7 +71,7 @@ class Evidence:
 
     @classmethod
     def _of_bins(
-        cls, table: CalibrationTable, bins: FilledBins, around: Draws, resamples: int, seed: list[int]
+        cls, table: CalibrationTable, bins: NullBins, around: Draws, resamples: int, seed: list[int]
     ) -> Evidence:
         null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         variance = table.log_score_variance

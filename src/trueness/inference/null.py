@@ -30,7 +30,7 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class FilledBins:
+class NullBins:
     """The bins of a table that have rows, as arrays."""
 
     index: IntArray
@@ -46,7 +46,7 @@ class FilledBins:
     variation: Variation
 
     @classmethod
-    def of(cls, table: CalibrationTable) -> FilledBins:
+    def of(cls, table: CalibrationTable) -> NullBins:
         """The filled bins of a table with rows."""
         index = np.flatnonzero(table.row_count)
         if not index.size:
@@ -88,7 +88,7 @@ class FilledBins:
         """Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin, (F,)."""
         return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
 
-    def smoothed(self) -> FilledBins:
+    def smoothed(self) -> NullBins:
         """These bins with (n·r̄ + q̄)/(n + 1) as predictions: the observed frequencies and one predicted row."""
         n = self.count[:, None]
         mixed = (n * self.observed + self.predicted) / (n + 1)
@@ -124,7 +124,7 @@ Frequencies = Callable[[int], Iterator[FloatArray]]
 """For each bin, batches of rank frequencies, (k, C), R of them in all."""
 
 
-def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -> Frequencies:
+def multinomial_frequencies(bins: NullBins, resamples: int, seed: list[int]) -> Frequencies:
     """Multinomial(n_m, q̄_m)/n_m, each bin from its own random stream, independent of other bins and of batches."""
     batch = max(1, BATCH_VALUES // bins.n_classes)
 
@@ -137,7 +137,7 @@ def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -
     return of_bin
 
 
-def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
+def draw(bins: NullBins, frequencies: Frequencies, resamples: int) -> Draws:
     """The numbers of all bins for R draws of the rank frequencies."""
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
@@ -164,7 +164,7 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
     return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
-def mean_variation(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
+def mean_variation(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
     """E[𝒱(r̄*)] of each bin under its q̄, (F,); simulated only where it is not known exactly."""
     exact = bins.variation.expectation_for(bins.count, bins.predicted)
     if exact is not None:

@@ -25,10 +25,10 @@ from trueness.report._numbers import (
     UCE_NOTE,
     cards,
     colour,
+    html_p_sentence,
+    html_p_text,
     number,
     number_table,
-    p_is,
-    p_text,
     sentence_of,
 )
 from trueness.report._provenance import assess_call, code_from_report
@@ -269,8 +269,8 @@ def _group(group: Any) -> list[Any]:
         number(it.vce.debiased),
         number(it.net.debiased, sign=True),
         f"[{number(span.low, sign=True)}, {number(span.high, sign=True)}]",
-        p_text(group.p_value),
-        p_text(group.adjusted_p_value),
+        html_p_text(group.p_value),
+        html_p_text(group.adjusted_p_value),
         it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",
     ]
 
@@ -281,7 +281,7 @@ def _all_numbers(result: Assessment) -> Markup:
         "Plug-in: the value by its definition. Noise floor: its mean for a calibrated model at this sample size. p "
         "compares the two; centred p compares them bin by bin, which also detects over-confidence with many classes. "
         "Debiased: the value expected with unlimited data. The verdict combines all tests (Cauchy combination): "
-        f"{p_is(result.p_value)}. {star}"
+        f"{html_p_sentence(result.p_value)}. {star}"
     )
     return tag(
         "section",

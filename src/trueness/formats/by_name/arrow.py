@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
@@ -88,7 +88,7 @@ def _is_ipc_file(path: str) -> bool:
         return file.read(6) == b"ARROW1"
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     pa = pyarrow()
     with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, schema_of(predictions)) as file:
         for table in tables_of(predictions):

@@ -12,7 +12,7 @@ from typing import Any
 from trueness._json import MAX_NESTING, has_deep_line, nesting
 from trueness.formats import _text_stream
 from trueness.formats._arrow_files import fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._text_stream import TextStream, blocks_of_rows, end_of_lines
 from trueness.formats._written_columns import text_file
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
@@ -180,7 +180,7 @@ def _with_texts_once(table: Any) -> Any:
     return table
 
 
-def _write(path: str, kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, kind: Kind, predictions: PredictionChunks) -> None:
     with text_file(path, kind.compression) as sink:
         for y_true, y_prob in predictions.chunks:
             lines = (

@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._numpy_arrays import ArraysReader, Opened
 from trueness.formats.fields import ReadOptions
 from trueness.formats.inputs import Input, Kind
@@ -63,7 +63,7 @@ def _open_array(path: str, member: str, place: str, stack: ExitStack) -> Opened:
     return Opened(stream, archive.getinfo(member).file_size, place, seekable=False)
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     """An archive is written member after member, so the labels wait in a temporary file."""
     with tempfile.TemporaryFile() as labels, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open("y_prob.npy", "w", force_zip64=True) as member:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import BATCH_BYTES
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
@@ -85,7 +85,7 @@ class ParquetReader:
         self._file.close()
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     import pyarrow.parquet as pq
 
     # Probabilities hardly repeat: a dictionary would be built and thrown away.

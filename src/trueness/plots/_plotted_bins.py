@@ -14,7 +14,7 @@ from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FilledBins:
+class PlottedBins:
     """The bins of a table that hold rows, (F,) each unless stated."""
 
     measure: str
