@@ -11,7 +11,7 @@ from trueness.assessment._sample import Resampled, Sample
 from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED
 from trueness.inference.combination import AGAINST
-from trueness.inference.estimates import Evidence, log_score_test, uncertainty_reference
+from trueness.inference.estimates import ResampledTable, log_score_test, uncertainty_reference
 from trueness.inference.normal import normal_quantile
 
 POWER = 0.8
@@ -62,29 +62,29 @@ def most_draws(sample: Sample) -> int:
 
 def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
     """The assessment of a sample, with as many draws as `settings.resamples`."""
-    drawn = Resampled(sample, settings)
-    table, evidence = sample.tables.by_variation, drawn.by_variation
+    resampled = Resampled(sample, settings)
+    table, by_variation = sample.tables.by_variation, resampled.by_variation
     return Assessment(
-        estimates={key: metric.estimate(drawn) for key, metric in REPORTED.items()},
-        uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
-        log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=_detectable_net_gap(settings.level, evidence),
+        estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},
+        uce=uncertainty_reference(by_variation, table) if table.spec.is_by_entropy else None,
+        log_score_z=log_score_test(table, by_variation),
+        detectable_net_gap=_detectable_net_gap(settings.level, by_variation),
         tables=sample.tables,
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
         n_clusters=sample.n_clusters,
-        warnings=cautions(table, drawn.variation_error, sample.n_clusters),
+        warnings=cautions(table, resampled.variation_error, sample.n_clusters),
         tolerance=settings.tolerance,
     )
 
 
-def _detectable_net_gap(level: float, evidence: Evidence) -> float:
+def _detectable_net_gap(level: float, resampled: ResampledTable) -> float:
     """The net gap for which twice the p-value is at most 1 - level with probability `POWER`.
 
     In the combination of six tests that partly agree, a single one needs about half the p-value. For predictions of
     probability 1 it is 0: outcomes do not vary, and the first other outcome is evidence.
     """
-    if evidence.reveals_nothing:
+    if resampled.reveals_nothing:
         return math.inf
-    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd
+    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * resampled.null_net_sd

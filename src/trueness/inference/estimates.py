@@ -1,4 +1,4 @@
-"""Estimates of metrics from a table and its simulations: noise floor, p-values, debiased value, interval."""
+"""Estimates of metrics from a table and its resamples: noise floor, p-values, debiased value, interval."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Null(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """A table with its simulations."""
+class ResampledTable:
+    """A table with its resamples."""
 
     bins: NullBins
     n_bins: int
@@ -48,16 +48,16 @@ class Evidence:
     """Of Σ(ln p_y + H)."""
 
     @classmethod
-    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
-        """The evidence of independent rows, from the table alone."""
+    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> ResampledTable:
+        """A table of independent rows with its resamples, from the table alone."""
         bins = NullBins.of(table)
         smoothed = bins.smoothed()
         around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
         return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
-    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
-        """The evidence of rows in clusters, whose noise is estimated from the replicates."""
+    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> ResampledTable:
+        """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
         bins = NullBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
         around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
@@ -72,7 +72,7 @@ class Evidence:
     @classmethod
     def _of_bins(
         cls, table: CalibrationTable, bins: NullBins, around: Draws, resamples: int, seed: list[int]
-    ) -> Evidence:
+    ) -> ResampledTable:
         null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         variance = table.log_score_variance
         if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
@@ -151,9 +151,9 @@ class Evidence:
         return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
 
 
-def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estimate:
+def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
     """VCE, or ECE if the table is binned by confidence."""
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     value = float(w @ np.abs(e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     total = float(w @ np.abs(gap))
@@ -193,9 +193,9 @@ def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int
     return abs(float(high) - float(low)) / 2
 
 
-def net_gap(evidence: Evidence, level: float) -> Estimate:
+def net_gap(resampled: ResampledTable, level: float) -> Estimate:
     """Σ w·Δ, positive if over-confident."""
-    e, w, sign = evidence, evidence.bins.weight, evidence.bins.sign
+    e, w, sign = resampled, resampled.bins.weight, resampled.bins.sign
     value = sign * float(w @ (e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     debiased = sign * float(w @ gap)
@@ -220,13 +220,13 @@ def net_gap(evidence: Evidence, level: float) -> Estimate:
     )
 
 
-def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
+def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Estimate:
     """RCE by total variation ("tv") or Wasserstein distance over ranks ("w1").
 
     Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
     """
     require_choice("distance", distance, ("tv", "w1"))
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     apart = e.bins.observed - e.bins.predicted
     if distance == "tv":
         gaps, noise, share = apart, e.null.tv_noise, 0.5
@@ -265,9 +265,9 @@ def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tupl
     return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
-def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Reference:
+def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) -> Reference:
     """UCE, and its value for a calibrated model with these predictions."""
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     uncertainty = table.mean_variation[e.bins.index]
     value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
 
@@ -281,13 +281,13 @@ def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Refere
     return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(compared))
 
 
-def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
+def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
     For rows in clusters the variance is that of the replicates, if that is larger. Rows whose true class had
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
-    variance = evidence.log_score_variance
+    variance = resampled.log_score_variance
     if variance <= 0:
         return ZTest(
             math.nan,
@@ -300,14 +300,14 @@ def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
     if table.impossible_rows:
         rows = "1 row" if table.impossible_rows == 1 else f"{table.impossible_rows} rows"
         reason = f"without {rows} whose true class had probability 0"
-    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(evidence))
+    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(resampled))
 
 
-def _binned_log_score_p_value(evidence: Evidence) -> float:
+def _binned_log_score_p_value(resampled: ResampledTable) -> float:
     """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by simulation: the score test of β = 1 in q_β ∝ q̄^β.
 
     The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are exact.
     """
-    count = evidence.bins.count
-    observed = abs(float(count @ evidence.bins.log_score))
-    return evidence.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))
+    count = resampled.bins.count
+    observed = abs(float(count @ resampled.bins.log_score))
+    return resampled.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))
