@@ -13,7 +13,7 @@ from inference_study.settings import (
     markdown,
     seed_of,
 )
-from trueness.inference.null import NullBins, draw, multinomial_frequencies
+from trueness.inference.null import NullBins, multinomial_frequencies, resample
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 
@@ -38,7 +38,7 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
     for measure in ("entropy", "confidence"):
         table = tn.tabulate(y_true, y_prob, variation=measure, bins=BINS[setting["bins"]])
         bins = NullBins.of(table)
-        drawn = draw(bins, multinomial_frequencies(bins, NULL_DRAWS, [1]), NULL_DRAWS)
+        drawn = resample(bins, multinomial_frequencies(bins, NULL_DRAWS, [1]), NULL_DRAWS)
         from_table = statistics(bins, table, drawn.variation, drawn.tv)
         from_rows = statistics(bins, table, *resample_rows(y_prob, table, measure))
         for name in ("VCE", "net", "RCE") if measure == "entropy" else ("VCE",):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.null import NullBins, draw, multinomial_frequencies, p_value
+from trueness.inference.null import NullBins, multinomial_frequencies, p_value, resample
 
 pytestmark = pytest.mark.simulation
 
@@ -47,7 +47,7 @@ def test_the_null_is_that_of_redrawn_labels(n_classes: int, bins: Any) -> None:
     for measure in ("entropy", "confidence"):
         table = tn.tabulate(y_true, y_prob, variation=measure, bins=bins)
         filled = NullBins.of(table)
-        ours = draw(filled, multinomial_frequencies(filled, draws, [7]), draws)
+        ours = resample(filled, multinomial_frequencies(filled, draws, [7]), draws)
         r = redrawn(y_prob, table, draws, seed=8)
         theirs_v = table.spec.variation.of(r)
         p, w = table.predicted_variation[filled.index], filled.weight

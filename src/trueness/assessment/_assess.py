@@ -76,9 +76,9 @@ def assess(
         {"vce": 0.02, "ece": 0.01}. The verdict then says whether the error is negligible (all intervals lie within the
         tolerance), beyond it (a whole interval does), or undecided at this sample size.
     resamples : int
-        The number of draws of the table of a calibrated model, or of bootstrap replicates of the clusters. The smallest
-        p-value of a single test is 1/(resamples + 1); if no draw reaches a test and a correction needs a smaller
-        p-value, more are drawn.
+        The number of resamples of the table of a calibrated model, or of bootstrap replicates of the clusters. The
+        smallest p-value of a single test is 1/(resamples + 1); if no resample is as extreme as the data and a correction
+        needs a smaller p-value, more are made.
     p_resolution : float
         The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
     rng : int, None or numpy.random.Generator

@@ -1,4 +1,4 @@
-"""The tables of some rows with their bootstrap replicates, and the draws from which metrics are estimated."""
+"""The tables of some rows with their bootstrap replicates, and the resamples from which metrics are estimated."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Sample:
 
 
 class Resampled:
-    """A sample with draws that show the noise of its metrics; draws are made when a metric first needs them."""
+    """A sample with resamples that show the noise of its metrics, made when a metric first needs them."""
 
     def __init__(self, sample: Sample, settings: Settings) -> None:
         self.tables: Tables = sample.tables
@@ -69,12 +69,12 @@ class Resampled:
 
     @cached_property
     def by_variation(self) -> ResampledTable:
-        """The table by variation with its draws."""
+        """The table by variation with its resamples."""
         return self._resampled_table(_BY_VARIATION)
 
     @property
     def by_confidence(self) -> ResampledTable | None:
-        """The table by confidence with its draws, which are not kept because they can take a gigabyte."""
+        """The table by confidence with its resamples, which are not kept because they can take a gigabyte."""
         if self.tables.by_confidence is None:
             return None
         same = self.tables.by_confidence is self.tables.by_variation

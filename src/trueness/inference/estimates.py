@@ -13,7 +13,7 @@ from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
-from trueness.inference.null import Draws, NullBins, draw, multinomial_frequencies, p_value
+from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, p_value, resample
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
 from trueness.table import CalibrationTable
@@ -22,8 +22,8 @@ from trueness.table import CalibrationTable
 class Null(NamedTuple):
     """Simulations of a calibrated model."""
 
-    draws: Draws
-    """Draws around q̄."""
+    resamples: Resamples
+    """Resamples around q̄."""
     expected: FloatArray
     """E₀[𝒱(r̄*)], (F,)."""
 
@@ -41,8 +41,8 @@ class ResampledTable:
     nulls: tuple[Null, ...]
     """The independent noise of each bin; and, if rows have clusters, that of the bootstrap replicates, in which bins
     may be correlated, but ranks that no cluster has observed have no noise. Neither covers the other."""
-    around: Draws
-    """Draws around what was observed."""
+    around: Resamples
+    """Resamples around what was observed."""
     bias: Bias
     log_score_variance: float
     """Of Σ(ln p_y + H)."""
@@ -52,7 +52,7 @@ class ResampledTable:
         """A table of independent rows with its resamples, from the table alone."""
         bins = NullBins.of(table)
         smoothed = bins.smoothed()
-        around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
+        around = resample(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
         return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
@@ -60,9 +60,9 @@ class ResampledTable:
         """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
         bins = NullBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
-        around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
+        around = resample(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
-        together = draw(bins, replicates.null_frequencies(bins), replicates.size)
+        together = resample(bins, replicates.null_frequencies(bins), replicates.size)
         return replace(
             alone,
             nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
@@ -71,9 +71,9 @@ class ResampledTable:
 
     @classmethod
     def _of_bins(
-        cls, table: CalibrationTable, bins: NullBins, around: Draws, resamples: int, seed: list[int]
+        cls, table: CalibrationTable, bins: NullBins, around: Resamples, resamples: int, seed: list[int]
     ) -> ResampledTable:
-        null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
+        null = resample(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         variance = table.log_score_variance
         if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
@@ -89,9 +89,9 @@ class ResampledTable:
         )
 
     @property
-    def null(self) -> Draws:
-        """Draws of each bin, independent of one another."""
-        return self.nulls[0].draws
+    def null(self) -> Resamples:
+        """Resamples of each bin, independent of one another."""
+        return self.nulls[0].resamples
 
     @property
     def expected(self) -> FloatArray:
@@ -104,14 +104,16 @@ class ResampledTable:
         return len(self.nulls) == 1
 
     @property
-    def all_draws(self) -> list[Draws]:
-        """Draws under calibration and around the observed frequencies."""
-        return [*(null.draws for null in self.nulls), self.around]
+    def all_resamples(self) -> list[Resamples]:
+        """Resamples under calibration and around the observed frequencies."""
+        return [*(null.resamples for null in self.nulls), self.around]
 
     @property
     def sd(self) -> FloatArray:
         """σ_m of 𝒱(r̄_m), (F,)."""
-        return np.asarray(np.max([draws.variation.std(axis=0) for draws in self.all_draws], axis=0))
+        return np.asarray(
+            np.max([resamples.variation.std(axis=0) for resamples in self.all_resamples], axis=0)
+        )
 
     def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
         """The larger p-value of all nulls; `compared` gives simulated values and the observed one."""
@@ -142,13 +144,13 @@ class ResampledTable:
         if self.independent:
             sd = math.sqrt(float(weight**2 @ self.sd**2))
         else:
-            sd = max(float((draws.variation @ weight).std()) for draws in self.all_draws)
+            sd = max(float((resamples.variation @ weight).std()) for resamples in self.all_resamples)
         return sd + self.bias.standard_error
 
     @property
     def null_net_sd(self) -> float:
         """Standard deviation of the net gap if the model were calibrated."""
-        return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
+        return max(float((null.resamples.variation @ self.bins.weight).std()) for null in self.nulls)
 
 
 def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
@@ -163,17 +165,17 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
         wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
         reach = half_normal_quantile(w * e.sd * wider, level, seed)
     else:
-        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_draws)
+        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_resamples)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
     if e.reveals_nothing:
         reach = e.bins.largest_gap
     return Estimate(
         value=value,
         noise_floor=float((np.abs(e.null.variation - e.predicted) @ w).mean()),
-        p_value=e.p_value(lambda null: (np.abs(null.draws.variation - e.predicted) @ w, value)),
+        p_value=e.p_value(lambda null: (np.abs(null.resamples.variation - e.predicted) @ w, value)),
         centred_p_value=e.p_value(
             lambda null: (
-                np.abs(null.draws.variation - null.expected) @ w,
+                np.abs(null.resamples.variation - null.expected) @ w,
                 float(w @ np.abs(e.observed - null.expected)),
             )
         ),
@@ -182,13 +184,13 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
         centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.spread_out(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
-        bias_error=e.bias.standard_error + _drawn_error(w, gap, e.sd, len(e.null.variation)),
+        bias_error=e.bias.standard_error + _resampling_error(w, gap, e.sd, len(e.null.variation)),
     )
 
 
-def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int) -> float:
+def _resampling_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, resamples: int) -> float:
     """Standard error of the debiased sum from the simulation of σ, whose relative standard error is 1/√(2R)."""
-    error = 1 / math.sqrt(2 * draws)
+    error = 1 / math.sqrt(2 * resamples)
     low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
     return abs(float(high) - float(low)) / 2
 
@@ -204,10 +206,10 @@ def net_gap(resampled: ResampledTable, level: float) -> Estimate:
     return Estimate(
         value=value,
         noise_floor=sign * float(w @ (e.expected - e.predicted)),
-        p_value=e.p_value(lambda null: (np.abs((null.draws.variation - e.predicted) @ w), abs(value))),
+        p_value=e.p_value(lambda null: (np.abs((null.resamples.variation - e.predicted) @ w), abs(value))),
         centred_p_value=e.p_value(
             lambda null: (
-                np.abs((null.draws.variation - null.expected) @ w),
+                np.abs((null.resamples.variation - null.expected) @ w),
                 abs(float(w @ (e.observed - null.expected))),
             )
         ),
@@ -234,8 +236,8 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
         gaps, noise = np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise
         share = 1 / (e.bins.n_classes - 1)
 
-    def distances(draws: Draws) -> FloatArray:
-        return draws.tv if distance == "tv" else draws.w1
+    def distances(resamples: Resamples) -> FloatArray:
+        return resamples.tv if distance == "tv" else resamples.w1
 
     null = distances(e.null)
     observed = np.abs(gaps).sum(axis=1) * share
@@ -244,13 +246,13 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
     # Of normal noise with the same mean absolute value.
     sd = noise * math.sqrt(math.pi / 2)
     weights = np.broadcast_to((w * share)[:, None], gaps.shape)
-    reach = max(float(np.quantile(distances(draws) @ w, level)) for draws in e.all_draws)
+    reach = max(float(np.quantile(distances(resamples) @ w, level)) for resamples in e.all_resamples)
     debiased = float(debiased_total(weights.ravel(), gaps.ravel(), sd.ravel()))
     return Estimate(
         value=value,
         noise_floor=float((null @ w).mean()),
-        p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
-        centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
+        p_value=e.p_value(lambda null: (distances(null.resamples) @ w, value)),
+        centred_p_value=e.p_value(lambda null: _centred(distances(null.resamples), observed, w)),
         debiased=debiased,
         interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
         centred_gap=e.spread_out(observed - expected),
@@ -272,7 +274,7 @@ def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) ->
     value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
 
     def values(null: Null) -> FloatArray:
-        return np.asarray(np.abs(1 - null.draws.first - uncertainty) @ w)
+        return np.asarray(np.abs(1 - null.resamples.first - uncertainty) @ w)
 
     def compared(null: Null) -> tuple[FloatArray, float]:
         there = values(null)
@@ -310,4 +312,4 @@ def _binned_log_score_p_value(resampled: ResampledTable) -> float:
     """
     count = resampled.bins.count
     observed = abs(float(count @ resampled.bins.log_score))
-    return resampled.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))
+    return resampled.p_value(lambda null: (np.abs(null.resamples.log_score @ count), observed))

@@ -94,15 +94,15 @@ class NullBins:
         mixed = (n * self.observed + self.predicted) / (n + 1)
         return replace(self, predicted=mixed / mixed.sum(axis=1, keepdims=True))
 
-    def expected_variation(self, draws: FloatArray) -> FloatArray:
-        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the draws, (R, F)."""
+    def expected_variation(self, resamples: FloatArray) -> FloatArray:
+        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the resamples, (R, F)."""
         exact = self.variation.expectation_for(self.count, self.predicted)
-        return np.asarray(draws.mean(axis=0)) if exact is None else exact
+        return np.asarray(resamples.mean(axis=0)) if exact is None else exact
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
-    """Numbers of each bin for each draw of its rank frequencies, (R, F) each."""
+class Resamples:
+    """Numbers of each bin for each resample of its rank frequencies, (R, F) each."""
 
     variation: FloatArray
     """𝒱(r̄*)."""
@@ -137,8 +137,8 @@ def multinomial_frequencies(bins: NullBins, resamples: int, seed: list[int]) -> 
     return of_bin
 
 
-def draw(bins: NullBins, frequencies: Frequencies, resamples: int) -> Draws:
-    """The numbers of all bins for R draws of the rank frequencies."""
+def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamples:
+    """The numbers of all bins for R resamples of the rank frequencies."""
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
     logs = bins.log_predicted
@@ -161,7 +161,7 @@ def draw(bins: NullBins, frequencies: Frequencies, resamples: int) -> Draws:
 
     n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
     in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
-    return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
+    return Resamples(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
 def mean_variation(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
