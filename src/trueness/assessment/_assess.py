@@ -77,8 +77,8 @@ def assess(
         tolerance), beyond it (a whole interval does), or undecided at this sample size.
     resamples : int
         The number of resamples of the table of a calibrated model, or of bootstrap replicates of the clusters. The
-        smallest p-value of a single test is 1/(resamples + 1); if no resample is as extreme as the data and a correction
-        needs a smaller p-value, more are made.
+        smallest p-value of a single test is 1/(resamples + 1); if no resample is as extreme as the data and a
+        correction needs a smaller p-value, more are made.
     p_resolution : float
         The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
     rng : int, None or numpy.random.Generator
