@@ -94,10 +94,10 @@ def capitalised(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The text in one line of at most so many characters.
 
-    >>> shortened("x" * 40, 8)
+    >>> shorten("x" * 40, 8)
     'xxxxxxx…'
     """
     flat = " ".join(text.split())

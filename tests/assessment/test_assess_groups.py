@@ -13,7 +13,7 @@ from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, codes, co
 import trueness as tn
 from trueness.assessment._estimation import resamples_for
 from trueness.assessment.text import flagged_first
-from trueness.rows.groups import coded, names_of
+from trueness.rows.groups import encode_names, names_of
 from trueness.table.tables import Tables
 
 
@@ -145,10 +145,10 @@ class TestGroups:
         assert "and 20 more groups" in str(result)
 
     def test_names_of_groups(self) -> None:
-        assert coded(np.array([2.0, 1.5, 2.0]))[0] == ["1.5", "2"]
-        assert coded(np.array([3, 1, 3]))[0] == ["1", "3"]
-        assert coded(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
-        assert coded(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
+        assert encode_names(np.array([2.0, 1.5, 2.0]))[0] == ["1.5", "2"]
+        assert encode_names(np.array([3, 1, 3]))[0] == ["1", "3"]
+        assert encode_names(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
+        assert encode_names(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
 
     def test_combinations_of_columns(self) -> None:
         """A mapping of columns: the groups are those of the joined names."""

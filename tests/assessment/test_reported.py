@@ -14,7 +14,7 @@ from assessment_data import RESULT, SITE, Y_PROB, Y_TRUE
 import trueness as tn
 from trueness.assessment import REPORTED
 from trueness.assessment._sample import Resampled
-from trueness.assessment.reported import ByNorm, ReportedMetric, bounding, headline_metrics
+from trueness.assessment.reported import ByNorm, ReportedMetric, bounding_metrics, headline_metrics
 from trueness.inference.results import Estimate, Interval
 from trueness.metrics import top_label_error
 
@@ -99,7 +99,7 @@ class TestAFurtherMetric:
         assert "top-label" in comparison.model_table
 
     def test_as_a_tolerance(self) -> None:
-        assert "top" in [metric.key for metric in bounding()]
+        assert "top" in [metric.key for metric in bounding_metrics()]
         loose = tn.assess(Y_TRUE, Y_PROB, rng=3, tolerance={"vce": 1, "top": 1})
         assert loose.verdict.size == "negligible"
         strict = tn.assess(Y_TRUE, Y_PROB, rng=3, tolerance={"vce": 1, "ece": 1, "rce": 1, "top": 0.001})

@@ -10,7 +10,7 @@ from html_reader import hostile_assessment, hostile_names, hostile_page, read, r
 
 import trueness as tn
 from trueness import report
-from trueness._markup import escaped
+from trueness._markup import escape
 from trueness.report._numbers import colour, html_p_text, number
 
 
@@ -69,7 +69,7 @@ class TestWhatItSays:
     def test_groups_are_listed_with_the_smallest_p_value_first(self, result, page):
         ordered = sorted(result.groups, key=lambda group: group.adjusted_p_value)
         table = page[page.index('<table id="groups">') :]
-        places = [table.index(f"<bdi>{escaped(group.name)}</bdi>") for group in ordered]
+        places = [table.index(f"<bdi>{escape(group.name)}</bdi>") for group in ordered]
         assert places == sorted(places)
 
     def test_groups_that_are_too_small_state_the_reason(self):

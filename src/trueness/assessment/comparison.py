@@ -28,7 +28,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import refuse_other_index
-from trueness.rows.groups import coded_groups, names_of
+from trueness.rows.groups import encode_groups_of_rows, names_of
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
 from trueness.tabulation import tabulate_groups, tabulate_rows
@@ -199,8 +199,8 @@ class Comparer:
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows, index)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        coded = None if groups is None else coded_groups(groups, n_rows, index)
-        batch = self._samples_of(rows, weights, coded, progress)
+        encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
+        batch = self._samples_of(rows, weights, encoded, progress)
         # All together, so that a refusal leaves nothing half added.
         self._samples |= {
             group: _added(self._samples[group], samples) if group in self._samples else samples

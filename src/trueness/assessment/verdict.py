@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trueness._printing import p_is, plural
-from trueness.assessment.reported import REPORTED, ReportedMetric, bounding, estimates_of
+from trueness.assessment.reported import REPORTED, ReportedMetric, bounding_metrics, estimates_of
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
 from trueness.inference.normal import normal_quantile
@@ -278,7 +278,7 @@ def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, s
     if result.tolerance is not None:
         return _against_tolerance(result, case, result.tolerance)
     found = case.kind not in ("none", "too-few-rows")
-    sizes = [metric.magnitude(e) for metric in bounding() if (e := metric.of(result)) is not None]
+    sizes = [metric.magnitude(e) for metric in bounding_metrics() if (e := metric.of(result)) is not None]
     if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
         return "small", f"{case.headline}, but only slightly", "small, but more than noise"
     return None, case.headline, None
@@ -314,7 +314,7 @@ def _against_tolerance(
 
 def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
     """The tolerance of each metric that is checked; a metric without one has the largest of the others."""
-    others = [metric.key for metric in bounding() if metric.key not in tolerance]
+    others = [metric.key for metric in bounding_metrics() if metric.key not in tolerance]
     return [(REPORTED[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._coding import coded, is_decimal, is_numeric, missing_in
+from trueness.files._coding import encode_column, is_decimal, is_numeric, missing_in
 from trueness.files._values import (
     BoolArray,
     Problem,
@@ -33,7 +33,7 @@ from trueness.formats.fields import Chunk
 from trueness.refusals import Refusal
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.rows.groups import Coded, objects_of
+from trueness.rows.groups import EncodedNames, objects_of
 
 SKIPPED: Mapping[str, str] = {
     "not-finite": "probabilities that are not finite",
@@ -82,7 +82,7 @@ class Batch:
     y_prob: NDArray[Any] | Contents
     """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
     weight: NDArray[Any] | None = None
-    groups: Coded | None = None
+    groups: EncodedNames | None = None
     """The group of each row."""
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
@@ -166,7 +166,7 @@ def _take(column: Any, places: NDArray[np.int64]) -> Any:
 
 def _text_meets(condition: Condition, column: Any) -> BoolArray:
     """Which rows of a column of text meet a condition; each different text is compared once, in order of the rows."""
-    names, codes = coded(column, condition.column, "where")
+    names, codes = encode_column(column, condition.column, "where")
     missing = missing_in(column)
     rows = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
     _, first = np.unique(codes[rows], return_index=True)

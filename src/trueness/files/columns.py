@@ -17,7 +17,7 @@ from trueness.files._column_search import (
 )
 from trueness.files.request import Choice, Request, split
 from trueness.formats.fields import MAX_CLASSES, Field
-from trueness.refusals import InvalidValueError, nearest, quoted
+from trueness.refusals import InvalidValueError, nearest, quote
 from trueness.rows.class_columns import (
     COLUMNS,
     INDEX,
@@ -46,7 +46,7 @@ def choose(
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
     _refuse_two_roles(label, columns.names, request.weight, by)
     _require_numbers(fields, columns.names, is_list, file, percent=request.percent)
-    found = [] if request.label else [f"labels from column {quoted(label)}"]
+    found = [] if request.label else [f"labels from column {quote(label)}"]
     chosen = Choice(label, columns.names, is_list, request.weight, by, request.where)
     if len(columns.names) == 1:
         found.append(description(columns.names, is_list))
@@ -166,7 +166,7 @@ def _names_of_two(columns: Columns, request: Request, is_list: bool) -> dict[str
 
 def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file: str, first: str) -> None:
     """Refuse another file whose columns are not those that were chosen in the first one."""
-    for name, purpose in _named(choice):
+    for name, purpose in _named_columns(choice):
         if name not in fields:
             raise InvalidValueError(
                 "missing-column",
@@ -214,7 +214,7 @@ def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field]
     return [name for names in found for name in names if name not in choice.probs]
 
 
-def _named(choice: Choice) -> Iterable[tuple[str, str]]:
+def _named_columns(choice: Choice) -> Iterable[tuple[str, str]]:
     yield choice.label, "labels"
     yield from ((name, "probabilities") for name in choice.probs)
     if choice.weight is not None:

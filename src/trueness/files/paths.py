@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from trueness._printing import visible
 from trueness.files.folders import file_identity, files_below, matching_paths, natural_key
 from trueness.formats import STANDARD_INPUT, Input, Kind, endings_text, format_names, formats, kind_of
-from trueness.refusals import InvalidValueError, quoted
+from trueness.refusals import InvalidValueError, quote
 
 _STANDARD_INPUTS = (STANDARD_INPUT, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
@@ -114,10 +114,10 @@ def _near_file(pattern: str) -> str:
     try:
         beside = os.listdir(folder or ".")
     except OSError:
-        return f"there is no folder {quoted(folder)} either"
+        return f"there is no folder {quote(folder)} either"
     near = get_close_matches(name, beside, n=1)
     return (
-        f"did you mean {quoted(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
+        f"did you mean {quote(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
     )
 
 

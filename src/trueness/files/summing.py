@@ -215,7 +215,7 @@ class _Run:
         if not self.state.engine:
             held, batches = _first_batches(batches, self._source.n_classes)
             self.state = replace(self.state, engine=self._engine(held))
-            batches = chain(_released(held), batches)
+            batches = chain(_release_batches(held), batches)
         for placed in batches:
             self._add(placed)
             yield
@@ -295,7 +295,7 @@ def _first_batches(batches: Iterator[Placed], n_classes: int) -> tuple[list[Plac
     return held, batches
 
 
-def _released(held: list[Placed]) -> Iterator[Placed]:
+def _release_batches(held: list[Placed]) -> Iterator[Placed]:
     """The batches, each removed from the list before it is used, so that its memory can be freed."""
     held.reverse()
     while held:

@@ -18,7 +18,7 @@ from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import limit_of
 from trueness.plots import PICTURES, Picture
 from trueness.plots.picture import BINS, GROUPS
-from trueness.report._embedded import embedded
+from trueness.report._embedded import embed_tables
 from trueness.report._figures import drawable, figures_by_section
 from trueness.report._html_table import table_of
 from trueness.report._numbers import (
@@ -46,7 +46,7 @@ def page(
     pictures: Iterable[Picture[Any]] = PICTURES,
 ) -> str:
     """The entire file."""
-    data, with_groups = embedded(result)
+    data, with_groups = embed_tables(result)
     heading = title or "Calibration report"
     style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
     shown, note = drawable(result)

@@ -18,7 +18,7 @@ from trueness.formats._written_columns import text_file
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
 from trueness.formats.inputs import Kind
-from trueness.refusals import InvalidValueError, quoted
+from trueness.refusals import InvalidValueError, quote
 
 UNREADABLE_ROW = "unreadable-row"
 
@@ -161,7 +161,7 @@ class JsonLinesReader:
             return "not a JSON object"
         for field in schema or ():
             if self._parse(line, pyarrow().schema([field])) is None:
-                return f"{quoted(field.name)} is not of type {field.type}"
+                return f"{quote(field.name)} is not of type {field.type}"
         return "not one JSON object"
 
 

@@ -14,7 +14,7 @@ from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._numpy_arrays import ArraysReader, Opened
 from trueness.formats.fields import ReadOptions
 from trueness.formats.inputs import Input, Kind
-from trueness.refusals import InvalidValueError, quoted, reason_of
+from trueness.refusals import InvalidValueError, quote, reason_of
 
 
 def _open(input: Input, _options: ReadOptions) -> ArraysReader:
@@ -41,7 +41,7 @@ def _open(input: Input, _options: ReadOptions) -> ArraysReader:
             "write it with numpy.savez",
             file=input.name,
         )
-    places = {name: f"{quoted(name)} in {input.name}" for name in members}
+    places = {name: f"{quote(name)} in {input.name}" for name in members}
     openers = {
         name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()
     }

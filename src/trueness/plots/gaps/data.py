@@ -9,7 +9,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness.inference.normal import normal_quantile
 from trueness.inference.results import Estimate
-from trueness.plots._plotted_bins import PlottedBins, covering, zoomed
+from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 
 Y_LABEL = "observed minus expected"
@@ -65,7 +65,7 @@ def gaps_of(result: Drawable) -> Gaps:
         low=ends.min(axis=0),
         high=ends.max(axis=0),
         reach=normal_quantile(result.level) * noise.sd[at],
-        view=zoomed(covering(measure.range_for(table.n_classes), x), x),
+        view=zoom_range(widen_range(measure.range_for(table.n_classes), x), x),
         net=result.net,
         level=result.level,
     )

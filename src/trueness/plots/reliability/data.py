@@ -11,7 +11,7 @@ from trueness._arrays import FloatArray
 from trueness._printing import p_is
 from trueness.inference.binomial import frequency_band
 from trueness.inference.normal import normal_quantile
-from trueness.plots._plotted_bins import PlottedBins, covering, zoomed
+from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
 
@@ -85,7 +85,7 @@ def _variation(result: Drawable, metric: str) -> Reliability:
     bins, measure, noise = PlottedBins.of(table), table.spec.variation, estimate.bins
     at = bins.index
     x, y = table.predicted_variation[at], table.observed_variation[at]
-    low, high = covering(measure.range_for(table.n_classes), x, y)
+    low, high = widen_range(measure.range_for(table.n_classes), x, y)
     reach = normal_quantile(result.level) * noise.sd[at]
     return Reliability(
         metric=metric.upper(),
@@ -100,7 +100,7 @@ def _variation(result: Drawable, metric: str) -> Reliability:
         high=noise.high[at],
         bar_low=np.maximum(y - reach, low),
         bar_high=np.minimum(y + reach, high),
-        view=zoomed((low, high), np.concatenate([x, y, noise.expected[at]])),
+        view=zoom_range((low, high), np.concatenate([x, y, noise.expected[at]])),
         value=estimate.value,
         reference=estimate.noise_floor,
         p_value=estimate.centred_p_value,
@@ -134,7 +134,7 @@ def _error_rate(result: Drawable) -> Reliability:
         high=high,
         bar_low=np.maximum(y - reach, 0.0),
         bar_high=np.minimum(y + reach, 1.0),
-        view=zoomed((0.0, 1.0), np.concatenate([x, y, expected])),
+        view=zoom_range((0.0, 1.0), np.concatenate([x, y, expected])),
         value=reference.value,
         reference=reference.calibrated_value,
         p_value=reference.p_value,
