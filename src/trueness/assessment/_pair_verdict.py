@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import p_is
 from trueness.assessment.reported import REPORTED
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class PairVerdict:
 def pair_verdict(comparison: Comparison, pair: Pair) -> PairVerdict:
     """The conclusion about one pair of models."""
     p, both = pair.adjusted_p_value, f"{pair.first} and {pair.second}"
-    if p > limit_of(comparison.level):
+    if p > significance_limit(comparison.level):
         sentence = f"no evidence that {both} differ in calibration: {_contrast_text(pair, 'vce')}, {p_is(p)}"
         return PairVerdict("none", None, p, sentence)
     keys = pair.clear_keys(comparison.level)

@@ -75,7 +75,7 @@ def evidence_p_value(findings: list[Finding]) -> float:
     return combined_p_value([finding.p_value for finding in findings])
 
 
-def limit_of(level: float) -> float:
+def significance_limit(level: float) -> float:
     """The largest p-value that counts as evidence; 1 - 0.9 is rounded to below 0.1, which p-values can equal."""
     return 1 - level + 1e-12
 
@@ -83,7 +83,7 @@ def limit_of(level: float) -> float:
 def verdict_of(result: Assessment) -> Verdict:
     """The conclusion from the evidence, and whether the error matters in practice."""
     p = result.p_value
-    if p <= limit_of(result.level):
+    if p <= significance_limit(result.level):
         case = _miscalibrated(result)
     elif math.isinf(result.detectable_net_gap):
         case = _too_few(result)
@@ -226,7 +226,7 @@ def _clear_keys(result: Assessment) -> set[str]:
     """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
     findings = result.evidence
     corrected = holm([finding.p_value for finding in findings])
-    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= limit_of(result.level)}
+    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(result.level)}
     smallest = min(finding.p_value for finding in findings)
     return clear or {finding.key for finding in findings if finding.p_value <= smallest}
 

@@ -27,7 +27,7 @@ from trueness.files._values import (
 )
 from trueness.files.request import Choice
 from trueness.files.where import Condition
-from trueness.formats import Input
+from trueness.formats import InputFile
 from trueness.formats.arrow import pyarrow, values_of
 from trueness.formats.fields import Chunk
 from trueness.refusals import Refusal
@@ -117,7 +117,7 @@ class Batch:
 
 
 def batch_of(
-    chunk: Chunk, choice: Choice, n_classes: int, *, input: Input, first_row: int, options: RowOptions
+    chunk: Chunk, choice: Choice, n_classes: int, *, input: InputFile, first_row: int, options: RowOptions
 ) -> Batch:
     """The rows of a chunk that meet the conditions; problems of single columns are refused, or such rows skipped."""
     numbers = np.arange(first_row, first_row + chunk.n_rows)
@@ -144,7 +144,7 @@ def batch_of(
     return _without(batch, problems) if problems else batch
 
 
-def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, Any]:
+def _constant_columns(input: InputFile, choice: Choice, chunk: Chunk) -> dict[str, Any]:
     """Columns that are in the names of the folders and not in the file."""
     needed = choice.wanted.names
     return {

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import fields_of, refuse_unreadable
+from trueness.formats._arrow_files import refuse_unreadable, schema_fields
 from trueness.formats._csv_quotes import Quotes
 from trueness.formats._csv_values import VALUE, field_of_text, first_non_number, numbers_or_missing, trim
 from trueness.formats._format import PredictionChunks
@@ -71,7 +71,7 @@ class DelimitedReader:
             self._written = sample.column_names
         names = self._names(self._written)
         sample = sample.rename_columns(names)
-        found = fields_of(sample.schema, self._name)
+        found = schema_fields(sample.schema, self._name)
         unclear = [number for number, name in enumerate(names) if found[name].kind not in _NUMBERS]
         texts = self._texts(block, [self._written[number] for number in unclear])
         self._invalid.clear()  # they are counted when the rows of the block are returned

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness.formats.fields import Reader, ReadOptions
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 
 if TYPE_CHECKING:
     from trueness.formats._text_stream import TextStream
@@ -31,7 +31,7 @@ class Format:
 
     endings: tuple[str, ...]
     """Of file names, in lower case, the usual one first."""
-    open_file: Callable[[Input, ReadOptions], Reader] | None = None
+    open_file: Callable[[InputFile, ReadOptions], Reader] | None = None
     open_text: Callable[[TextStream, ReadOptions], Reader] | None = None
     first_byte: bytes = b""
     """The first byte of text in this format, by which standard input is recognised; empty if it can be any."""

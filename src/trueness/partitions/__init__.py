@@ -12,7 +12,7 @@ rows, to the bit.
 | `answers` | tables and assessments from the sum of the parts |
 """
 
-from trueness.partitions.answers import assess_tables, tables_by_group
+from trueness.partitions.answers import assess_grouped, tables_by_group
 from trueness.partitions.edges import exact_edges
 from trueness.partitions.options import (
     Options,
@@ -31,7 +31,7 @@ __all__ = [
     "Options",
     "Part",
     "Work",
-    "assess_tables",
+    "assess_grouped",
     "choice_of",
     "class_names_of",
     "exact_edges",

@@ -18,7 +18,7 @@ from trueness.files.batches import batch_of
 from trueness.files.exact import write_sort_keys
 from trueness.files.summing import batch_tables, refuse_too_many
 from trueness.formats.fields import Chunk
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables, Tables, TableSpec
@@ -63,7 +63,7 @@ class Work:
             Chunk(columns, n_rows, 1.0),
             self.choice,
             self.n_classes,
-            input=Input(place, Kind(None)),
+            input=InputFile(place, Kind(None)),
             first_row=first_row,
             options=self.options,
         )

@@ -9,7 +9,7 @@ from trueness import _printing
 from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
-from trueness.assessment.verdict import Verdict, limit_of
+from trueness.assessment.verdict import Verdict, significance_limit
 from trueness.inference.results import Estimate
 from trueness.report._strip import strip
 
@@ -66,7 +66,7 @@ def cards(result: Assessment) -> Markup:
 
 def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Markup:
     p, signed = metric.p_value(e), metric.signed
-    beyond = p <= limit_of(level)
+    beyond = p <= significance_limit(level)
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",

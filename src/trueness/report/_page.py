@@ -15,12 +15,12 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import capitalised, count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.text import bins_of
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 from trueness.plots import PICTURES, Picture
 from trueness.plots.picture import BINS, GROUPS
 from trueness.report._embedded import embed_tables
 from trueness.report._figures import drawable, figures_by_section
-from trueness.report._html_table import table_of
+from trueness.report._html_table import html_table
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
@@ -203,7 +203,7 @@ def _bins(result: Assessment) -> Markup:
         if empty
         else None
     )
-    return tag("section", tag("h2", "All bins"), table_of(f"Bins of {measure}", heads, lines), note)
+    return tag("section", tag("h2", "All bins"), html_table(f"Bins of {measure}", heads, lines), note)
 
 
 def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
@@ -211,7 +211,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
     assessed = [group for group in result.groups if group.assessment is not None]
     parts = []
     if assessed:
-        limit = limit_of(result.level)
+        limit = significance_limit(result.level)
         found = sum(group.adjusted_p_value <= limit for group in assessed)
         parts.append(
             tag(
@@ -239,7 +239,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
         "corrected p",
         "verdict",
     ]
-    table = table_of(
+    table = html_table(
         "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
     )
     return parts, table
@@ -286,7 +286,7 @@ def _all_numbers(result: Assessment) -> Markup:
     return tag(
         "section",
         tag("h2", "All numbers"),
-        table_of("Numbers of this assessment", *number_table(result)),
+        html_table("Numbers of this assessment", *number_table(result)),
         tag("p", words, class_="detail"),
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from trueness._json import MAX_NESTING, has_deep_line, nesting
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import fields_of, refuse_unreadable, width_of_first
+from trueness.formats._arrow_files import refuse_unreadable, schema_fields, width_of_first
 from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._text_stream import TextStream, blocks_of_rows, end_of_lines
 from trueness.formats._written_columns import text_file
@@ -34,7 +34,7 @@ class JsonLinesReader:
         self._blocks = blocks_of_rows(stream, end_of_lines, self._check_rest)
         self._first = next(self._blocks)
         self._sample = self._infer(self._first)
-        self._fields = fields_of(self._sample.schema, self._name)
+        self._fields = schema_fields(self._sample.schema, self._name)
 
     def _check_rest(self, _: bytes, too_long: bool) -> None:
         if too_long:

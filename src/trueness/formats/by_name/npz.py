@@ -13,11 +13,11 @@ import numpy as np
 from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._numpy_arrays import ArraysReader, Opened
 from trueness.formats.fields import ReadOptions
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 from trueness.refusals import InvalidValueError, quote, reason_of
 
 
-def _open(input: Input, _options: ReadOptions) -> ArraysReader:
+def _open(input: InputFile, _options: ReadOptions) -> ArraysReader:
     try:
         with zipfile.ZipFile(input.path) as archive:
             names = archive.namelist()
