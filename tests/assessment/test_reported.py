@@ -36,8 +36,8 @@ def top_label_estimate(sample: Resampled) -> Estimate:
         centred_p_value=p,
         debiased=max(0.0, value - floor),
         interval=Interval(max(0.0, value - reach), min(1.0, value + reach), sample.level, "triangle"),
-        centred_gap=e.spread_out(gap - resamples.mean(axis=0)),
-        debiased_gap=e.spread_out(gap),
+        centred_gap=e.to_all_bins(gap - resamples.mean(axis=0)),
+        debiased_gap=e.to_all_bins(gap),
         bins=e.noise(gap, resamples.mean(axis=0), resamples, resamples.std(axis=0), sample.level),
     )
 

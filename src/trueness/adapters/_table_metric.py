@@ -10,7 +10,7 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
-from trueness._arguments import require_choice, yes_or_no
+from trueness._arguments import boolean, require_choice
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._integer_words import N_TOTALS, sums_of, width
@@ -84,7 +84,7 @@ class TableMetric(Metric):
             measure,
             ties,
             confidence_bins=confidence_bins,
-            from_logits=yes_or_no("from_logits", from_logits),
+            from_logits=boolean("from_logits", from_logits),
             ignore_index=ignore_index,
         )
         self._computed_tables: Tables | None = None
@@ -139,14 +139,14 @@ class TableMetric(Metric):
         self._bins = self._bins + words
         self._totals = self._totals + totals
 
-    def _settle(self) -> None:
+    def _flush_host_sums(self) -> None:
         """Add to the states the sums of the host engine, and the rows that it has not summed yet."""
         sums = self._host.take(torch.get_num_threads())
         if sums is not None:
             self._add(*map(torch.from_numpy, sums))
 
     def __getstate__(self) -> dict[str, Any]:
-        self._settle()
+        self._flush_host_sums()
         state: dict[str, Any] = super().__getstate__()
         return state | {"_host": HostSums(self.input)}
 
@@ -155,7 +155,7 @@ class TableMetric(Metric):
     @property
     def bins(self) -> Tensor:
         """The integer words of all bins, (M, K), those of the confidence table last: see `_integer_words`."""
-        self._settle()
+        self._flush_host_sums()
         return self._bins
 
     @bins.setter
@@ -165,7 +165,7 @@ class TableMetric(Metric):
     @property
     def totals(self) -> Tensor:
         """Numbers of tied and impossible rows, five sums in three words each, skipped rows by reason, (21,)."""
-        self._settle()
+        self._flush_host_sums()
         return self._totals
 
     @totals.setter

@@ -85,6 +85,6 @@ def _detectable_net_gap(level: float, resampled: ResampledTable) -> float:
     In the combination of six tests that partly agree, a single one needs about half the p-value. For predictions of
     probability 1 it is 0: outcomes do not vary, and the first other outcome is evidence.
     """
-    if resampled.reveals_nothing:
+    if resampled.has_no_noise:
         return math.inf
     return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * resampled.null_net_sd

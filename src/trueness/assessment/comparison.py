@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trueness._arguments import whole_number, yes_or_no
+from trueness._arguments import boolean, whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
@@ -159,7 +159,7 @@ class Comparer:
             )
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
-        weighted = yes_or_no("weighted", weighted)
+        weighted = boolean("weighted", weighted)
         self._specs = {}
         for name in map(str, models):
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)

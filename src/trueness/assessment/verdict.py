@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trueness._printing import p_is, plural
+from trueness._printing import p_sentence, plural
 from trueness.assessment.reported import REPORTED, ReportedMetric, bounding_metrics, estimates_of
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
@@ -114,7 +114,7 @@ _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are 
 
 
 def _nothing_found(result: Assessment) -> _Case:
-    sentence = p_is(result.p_value)
+    sentence = p_sentence(result.p_value)
     if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
             f"; smallest net gap that {plural(result.n_rows, 'row')} would reveal with 80 % power: "
@@ -143,7 +143,7 @@ def _miscalibrated(result: Assessment) -> _Case:
     clear = _clear_keys(result)
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
     stated, right, is_sure = _first_choice(result)
-    p, net_over = p_is(result.p_value), result.net.debiased > 0
+    p, net_over = p_sentence(result.p_value), result.net.debiased > 0
     choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
     opposed = "direction" in revealed and is_sure and (stated > right) != net_over
     if revealed & {"ranks", "top-class"} and _order_is_wrong(result):

@@ -62,7 +62,9 @@ def detect_label(fields: Mapping[str, Field], file: str) -> str:
     )
 
 
-def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+def requested_probs(
+    fields: Mapping[str, Field], request: Request, named: set[str | None], file: str
+) -> Columns:
     """The columns of a name, a list of names or a glob; those of a glob in order, those of a list as listed."""
     asked = request.probs
     assert asked is not None

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trueness.files._column_search import (
-    asked_probs,
     description,
     detect_label,
     detect_probs,
     free_fields,
     holds_numbers,
     missing_column,
+    requested_probs,
     series,
 )
 from trueness.files.request import Choice, Request, split
@@ -37,11 +37,11 @@ def choose(
     _require(fields, label, file, "label")
     if request.weight is not None:
         _require(fields, request.weight, file, "weight")
-    by = _asked_groups(fields, request.by, file)
+    by = _requested_groups(fields, request.by, file)
     for condition in request.where:
         _require(fields, condition.column, file, "where")
     named = {label, request.weight, *by}
-    columns = asked_probs(fields, request, named, file) if request.probs else None
+    columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
     _refuse_two_roles(label, columns.names, request.weight, by)
@@ -204,7 +204,7 @@ def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field]
     """Columns that would be read as probabilities in this file, but are missing in the first."""
     named = {choice.label, choice.weight, *choice.by}
     if request.probs is not None:
-        found = [asked_probs(fields, request, named, file).names]
+        found = [requested_probs(fields, request, named, file).names]
     else:
         found = [
             names
@@ -228,7 +228,7 @@ def _require(fields: Mapping[str, Field], name: str, file: str, argument: str) -
         raise missing_column(name, fields, file, argument)
 
 
-def _asked_groups(
+def _requested_groups(
     fields: Mapping[str, Field], by: str | tuple[str, ...] | None, file: str
 ) -> tuple[str, ...]:
     """The columns of groups; the name of a column may contain a comma."""

@@ -119,7 +119,7 @@ class ResampledTable:
         """The larger p-value of all nulls; `compared` gives simulated values and the observed one."""
         return max(p_value(*compared(null)) for null in self.nulls)
 
-    def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
+    def to_all_bins(self, values: FloatArray | IntArray) -> FloatArray:
         """Values of the filled bins among all bins, NaN elsewhere."""
         everywhere = np.full(self.n_bins, np.nan)
         everywhere[self.bins.index] = values
@@ -130,10 +130,10 @@ class ResampledTable:
     ) -> BinNoise:
         """The noise of single bins."""
         low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
+        return BinNoise(*map(self.to_all_bins, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
-    def reveals_nothing(self) -> bool:
+    def has_no_noise(self) -> bool:
         """Whether uncertain predictions have no noise: with one row per bin the entropy is 0 whatever the label."""
         return self.null_net_sd == 0 and bool((self.bins.predicted[:, 0] < 1).any())
 
@@ -167,7 +167,7 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
     else:
         noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_resamples)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
-    if e.reveals_nothing:
+    if e.has_no_noise:
         reach = e.bins.largest_gap
     return Estimate(
         value=value,
@@ -181,8 +181,8 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
         ),
         debiased=float(debiased_total(w, gap, e.sd)),
         interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
-        centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
-        debiased_gap=e.spread_out(e.bins.sign * gap),
+        centred_gap=e.to_all_bins(e.bins.sign * (e.observed - e.expected)),
+        debiased_gap=e.to_all_bins(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
         bias_error=e.bias.standard_error + _resampling_error(w, gap, e.sd, len(e.null.variation)),
     )
@@ -202,7 +202,7 @@ def net_gap(resampled: ResampledTable, level: float) -> Estimate:
     gap = e.observed + e.bias.by_bin - e.predicted
     debiased = sign * float(w @ gap)
     most = e.bins.largest_gap
-    reach = 2 * most if e.reveals_nothing else normal_quantile(level) * e.net_sd
+    reach = 2 * most if e.has_no_noise else normal_quantile(level) * e.net_sd
     return Estimate(
         value=value,
         noise_floor=sign * float(w @ (e.expected - e.predicted)),
@@ -215,8 +215,8 @@ def net_gap(resampled: ResampledTable, level: float) -> Estimate:
         ),
         debiased=debiased,
         interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
-        centred_gap=e.spread_out(sign * (e.observed - e.expected)),
-        debiased_gap=e.spread_out(sign * gap),
+        centred_gap=e.to_all_bins(sign * (e.observed - e.expected)),
+        debiased_gap=e.to_all_bins(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
         bias_error=e.bias.standard_error,
     )
@@ -255,8 +255,8 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
         centred_p_value=e.p_value(lambda null: _centred(distances(null.resamples), observed, w)),
         debiased=debiased,
         interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
-        centred_gap=e.spread_out(observed - expected),
-        debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
+        centred_gap=e.to_all_bins(observed - expected),
+        debiased_gap=e.to_all_bins(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),
     )
 

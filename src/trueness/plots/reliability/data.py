@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
-from trueness._printing import p_is
+from trueness._printing import p_sentence
 from trueness.inference.binomial import frequency_band
 from trueness.inference.normal import normal_quantile
 from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
@@ -56,7 +56,7 @@ class Reliability:
     @property
     def test_text(self) -> str:
         """The p-value of the value."""
-        p = p_is(self.p_value) if self.p_value >= 0.0005 else "p < 0.001"
+        p = p_sentence(self.p_value) if self.p_value >= 0.0005 else "p < 0.001"
         return p if self.metric == "UCE" else f"centred {p}"
 
     @property
