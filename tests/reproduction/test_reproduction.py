@@ -11,7 +11,7 @@ import pytest
 
 import trueness as tn
 from trueness.reproduction import cells, results, run
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS, measures_of
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, measures_of
 from trueness.reproduction.scenarios import (
     PAPER_SCENARIOS,
     Cell,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 from trueness.assessment import _comparison_text
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
-from trueness.assessment._plain import SCHEMA, plain
 from trueness.assessment._result import Assessment
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.corrections import holm

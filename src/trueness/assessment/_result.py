@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment import text
-from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import (
     Finding,

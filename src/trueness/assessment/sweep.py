@@ -12,8 +12,8 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
 from trueness._version import __version__
-from trueness.assessment._plain import SCHEMA, plain
 from trueness.assessment._settings import Settings
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.refusals import InvalidTypeError, InvalidValueError

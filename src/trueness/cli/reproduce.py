@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _settings(arguments: argparse.Namespace) -> RunSettings:
     from trueness.reproduction.cells import all_threads
-    from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
+    from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
     from trueness.reproduction.run import RunSettings
     from trueness.reproduction.scenarios import sizes_up_to
 

@@ -10,7 +10,7 @@ import numpy as np
 from trueness.bins import Edges, EqualMass
 from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
-from trueness.files.exact import exact_edges
+from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation

@@ -14,7 +14,7 @@ from trueness.bins import Bins, Edges, EqualMass, FineGrid
 from trueness.files._bad_rows import refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch
-from trueness.files.exact import exact_edges
+from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows

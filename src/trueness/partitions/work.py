@@ -15,7 +15,7 @@ from trueness.bins import Edges
 from trueness.bins.selection import Keys
 from trueness.files import Batch, Choice, Plan, Request, RowOptions
 from trueness.files.batches import batch_of
-from trueness.files.exact import write_sort_keys
+from trueness.files.exact_edges import write_sort_keys
 from trueness.files.summing import batch_tables, refuse_too_many
 from trueness.formats.fields import Chunk
 from trueness.formats.inputs import InputFile, Kind

@@ -11,7 +11,7 @@ from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
 from trueness.assessment.verdict import Verdict, significance_limit
 from trueness.inference.results import Estimate
-from trueness.report._strip import strip
+from trueness.report._interval_line import strip
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment

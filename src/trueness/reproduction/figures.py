@@ -11,7 +11,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness.reproduction.cells import BINNINGS, CellTables
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.results import TheoryCheck
 from trueness.reproduction.scenarios import Cell, Scenario
 from trueness.reproduction.twins import CALIBRATED, TWIN_METRICS, twins_for

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness.reproduction.cells import BINNINGS, CellTables
-from trueness.reproduction.readings import Metric
+from trueness.reproduction.metric_values import Metric
 from trueness.reproduction.scenarios import Scenario
 from trueness.reproduction.theory import Limit, Limits
 

@@ -27,7 +27,7 @@ from trueness.reproduction.cells import (
     drawing_seconds,
     tabulate_cells,
 )
-from trueness.reproduction.readings import Metric, limits_of, measures_of
+from trueness.reproduction.metric_values import Metric, limits_of, measures_of
 from trueness.reproduction.results import MetricValue, Slope, TheoryCheck
 from trueness.reproduction.scenarios import Cell, Scenario, grid
 from trueness.reproduction.store import Store, Timing, TimingLog, load_object, plain
