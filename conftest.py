@@ -11,7 +11,7 @@ ABOUT = {
     "docs/sklearn.md": ("sklearn",),
     "src/trueness/adapters/_device_sums.py": ("torch",),
     "src/trueness/adapters/_host_sums.py": ("torch",),
-    "src/trueness/adapters/_reading.py": ("torch",),
+    "src/trueness/adapters/_metric_input.py": ("torch",),
     "src/trueness/adapters/_table_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/torch.md": ("torch", "torchmetrics"),

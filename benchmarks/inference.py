@@ -12,7 +12,7 @@ import numpy as np
 from measuring import Work, figure, machine, markdown, take_turns, thousands
 
 import trueness as tn
-from trueness.inference.null import FilledBins, draw, multinomial_frequencies
+from trueness.inference.null import NullBins, multinomial_frequencies, resample
 
 RESULTS = Path(__file__).parent / "results" / "inference.md"
 RESAMPLES = 999
@@ -26,10 +26,10 @@ def work_on(n_classes: int, n_rows: int) -> dict[str, Work]:
     y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(n_classes), rng=0)
     table = tn.tabulate(y_true, y_prob, bins=tn.EqualMass(10))
     by_confidence = tn.tabulate(y_true, y_prob, bins=tn.EqualMass(10), variation="confidence")
-    bins = FilledBins.of(table)
+    bins = NullBins.of(table)
     return {
         "rows": lambda: tn.tabulate(y_true, y_prob, bins=table.bins, engine="portable"),
-        "null": lambda: draw(bins, multinomial_frequencies(bins, RESAMPLES, [0]), RESAMPLES),
+        "null": lambda: resample(bins, multinomial_frequencies(bins, RESAMPLES, [0]), RESAMPLES),
         "assess_table": lambda: tn.assess_table(table, confidence_table=by_confidence, rng=0),
     }
 

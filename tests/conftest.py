@@ -138,7 +138,7 @@ def _one_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     bit-identical results would depend on their order.
     """
     if request.node.get_closest_marker("fast") is None:
-        monkeypatch.setattr("trueness.tabulation.engines._pays", lambda _: False)
+        monkeypatch.setattr("trueness.tabulation.engines._is_worthwhile", lambda _: False)
 
 
 @pytest.fixture(autouse=True)

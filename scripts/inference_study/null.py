@@ -13,7 +13,7 @@ from inference_study.settings import (
     markdown,
     seed_of,
 )
-from trueness.inference.null import FilledBins, draw, multinomial_frequencies
+from trueness.inference.null import NullBins, multinomial_frequencies, resample
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 
@@ -37,8 +37,8 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
     ratios = {}
     for measure in ("entropy", "confidence"):
         table = tn.tabulate(y_true, y_prob, variation=measure, bins=BINS[setting["bins"]])
-        bins = FilledBins.of(table)
-        drawn = draw(bins, multinomial_frequencies(bins, NULL_DRAWS, [1]), NULL_DRAWS)
+        bins = NullBins.of(table)
+        drawn = resample(bins, multinomial_frequencies(bins, NULL_DRAWS, [1]), NULL_DRAWS)
         from_table = statistics(bins, table, drawn.variation, drawn.tv)
         from_rows = statistics(bins, table, *resample_rows(y_prob, table, measure))
         for name in ("VCE", "net", "RCE") if measure == "entropy" else ("VCE",):
@@ -47,7 +47,7 @@ def measure_null(setting: dict[str, Any]) -> dict[str, Any]:
     return {"ratios": ratios}
 
 
-def statistics(bins: FilledBins, table: Any, variation: np.ndarray, tv: np.ndarray) -> dict[str, np.ndarray]:
+def statistics(bins: NullBins, table: Any, variation: np.ndarray, tv: np.ndarray) -> dict[str, np.ndarray]:
     """VCE, the absolute centred net gap, and RCE of each resample."""
     apart = variation - table.predicted_variation[bins.index]
     centred = (variation - variation.mean(axis=0)) @ bins.weight

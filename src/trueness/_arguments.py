@@ -20,7 +20,7 @@ def whole_number(argument: str, value: Any, least: int, most: int | None = None)
     raise InvalidValueError("bad-argument", cause, argument=argument, value=value, limit=limit)
 
 
-def yes_or_no(argument: str, value: Any) -> bool:
+def boolean(argument: str, value: Any) -> bool:
     """The value as a bool; refused if it is of another type, since "False" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidTypeError(

@@ -27,10 +27,10 @@ class Markup(str):
     __slots__ = ()
 
 
-def escaped(value: Any) -> Markup:
+def escape(value: Any) -> Markup:
     """Text with markup escaped and unprintable characters replaced; `Markup` is returned as it is.
 
-    >>> escaped("<script>alert('x')</script> & more")
+    >>> escape("<script>alert('x')</script> & more")
     '&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; more'
     """
     return value if isinstance(value, Markup) else Markup(html.escape(_UNPRINTABLE.sub("\ufffd", str(value))))
@@ -43,23 +43,23 @@ def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
     '<p class="note">2 &lt; 3, <b>always</b></p>'
     """
     words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(_short(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in _EMPTY and not children:
         return Markup(f"<{name}{words}>" if name in _ENDED_BY_TAG else f"<{name}{words}/>")
-    return Markup(f"<{name}{words}>{joined(children)}</{name}>")
+    return Markup(f"<{name}{words}>{join_markup(children)}</{name}>")
 
 
-def joined(children: Any) -> Markup:
+def join_markup(children: Any) -> Markup:
     """Markup and text concatenated; lists are flattened, None is left out."""
     parts = []
     for child in children:
         if isinstance(child, (list, tuple)):
-            parts.append(joined(child))
+            parts.append(join_markup(child))
         elif child is not None:
-            parts.append(escaped(child))
+            parts.append(escape(child))
     return Markup("".join(parts))
 
 

@@ -45,10 +45,10 @@ def p_text(p: float) -> str:
     return ">0.99" if p > 0.99 else f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
-def p_is(p: float) -> str:
+def p_sentence(p: float) -> str:
     """A p-value in a sentence.
 
-    >>> p_is(0.0421), p_is(0.00001), p_is(1.0)
+    >>> p_sentence(0.0421), p_sentence(0.00001), p_sentence(1.0)
     ('p = 0.042', 'p = 1e-05', 'p > 0.99')
     """
     if p > 0.99:
@@ -94,10 +94,10 @@ def capitalised(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The text in one line of at most so many characters.
 
-    >>> shortened("x" * 40, 8)
+    >>> shorten("x" * 40, 8)
     'xxxxxxx…'
     """
     flat = " ".join(text.split())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins, EqualMass, as_bins
-from trueness.inference.null import FilledBins, mean_variation, multinomial_frequencies
+from trueness.inference.null import NullBins, mean_variation, multinomial_frequencies
 from trueness.ranking import ordered_blocks
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
@@ -86,7 +86,7 @@ class _Tempered:
     """The rows in the bins of a table, at any temperature."""
 
     def __init__(self, rows: Rows, table: CalibrationTable, resamples: int) -> None:
-        self.bins, self.resamples = FilledBins.of(table), resamples
+        self.bins, self.resamples = NullBins.of(table), resamples
         spec = table.spec
         low, high = spec.variation.range_for(spec.n_classes)
         thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
@@ -101,7 +101,7 @@ class _Tempered:
         self.logs, self.weight = logs[order], weight[order]
         self.starts = np.searchsorted(places[order], self.bins.index)
 
-    def at(self, temperature: float) -> FilledBins:
+    def at(self, temperature: float) -> NullBins:
         """The bins at a temperature: with other predictions, and the same ranks."""
         p = np.exp((self.logs - self.logs[:, :1]) / temperature)
         p *= (self.weight / p.sum(axis=1))[:, None]

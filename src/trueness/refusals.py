@@ -175,12 +175,12 @@ def refusal_of(text: str) -> Refusal:
     return kinds[name](code, cause, remedy, **facts)
 
 
-def quoted(value: Any, most: int = 60) -> str:
+def quote(value: Any, most: int = 60) -> str:
     r"""A value of a file or a user as it may be printed: text in quotes, without control characters, and not too long.
 
-    >>> quoted("a\x1b[31m"), quoted(3.5)
+    >>> quote("a\x1b[31m"), quote(3.5)
     ("'a\\x1b[31m'", '3.5')
-    >>> len(quoted("b" * 100))
+    >>> len(quote("b" * 100))
     63
     """
     text = str(value)
@@ -200,8 +200,8 @@ def nearest(name: str, known: Sequence[str]) -> str:
     lower = {other.lower(): other for other in reversed(known)}
     near = [lower[letters] for letters in get_close_matches(name.lower(), list(lower), n=1)]
     if near:
-        return f"did you mean {quoted(near[0])}?"
-    listed = ", ".join(quoted(other) for other in known[:12])
+        return f"did you mean {quote(near[0])}?"
+    listed = ", ".join(quote(other) for other in known[:12])
     return f"there are {listed}" + (f" and {len(known) - 12} more" if len(known) > 12 else "")
 
 
@@ -218,7 +218,7 @@ class _Formatter(Formatter):
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
         if conversion == "q":
-            return quoted(value)
+            return quote(value)
         if conversion == "t":
             return self._vocabulary.get(value, value)
         return super().convert_field(value, conversion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from trueness._arguments import whole_number, yes_or_no
+from trueness._arguments import boolean, whole_number
 from trueness.bins import Bins
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
@@ -43,12 +43,12 @@ class Accumulator:
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> None:
-        n_classes, weighted = whole_number("n_classes", n_classes, 2), yes_or_no("weighted", weighted)
+        n_classes, weighted = whole_number("n_classes", n_classes, 2), boolean("weighted", weighted)
         plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False)
         (spec,) = plan.specs(n_classes, weighted=weighted)
         self._table = CalibrationTable.empty(spec)
-        self._from_logits = yes_or_no("from_logits", from_logits)
-        self._normalize = yes_or_no("normalize", normalize)
+        self._from_logits = boolean("from_logits", from_logits)
+        self._normalize = boolean("normalize", normalize)
         self._classes = class_names(classes)
         self._columns: Columns | None = None
         self._engine, self._n_threads = engine, n_threads

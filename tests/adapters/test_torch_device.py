@@ -27,8 +27,8 @@ def test_update_on_a_device_never_reads_a_value() -> None:
             metric.update(rows, labels)
             assert mode.is_our_fake(metric.bins)
             assert mode.is_our_fake(metric.totals)
-            n_bins = sum(spec.bins.n_bins for spec in metric.reading.specs)
-            assert metric.bins.shape == (n_bins, width(metric.reading.spec))
+            n_bins = sum(spec.bins.n_bins for spec in metric.input.specs)
+            assert metric.bins.shape == (n_bins, width(metric.input.spec))
         with pytest.raises(DataDependentOutputException):  # the detector detects
             bool((rows > 0).all())
 
@@ -43,7 +43,7 @@ def test_update_on_a_device_is_one_graph() -> None:
     rows, labels = tensors(5)
     metric = metric_of(num_classes=5, engine="device", confidence_bins=15)
     eps = float(torch.finfo(rows.dtype).eps)
-    arguments = rows, labels, metric.reading, eps, metric._thresholds_on(rows.device, eps)
+    arguments = rows, labels, metric.input, eps, metric._thresholds_on(rows.device, eps)
     traced = torch.compile(device_sums, fullgraph=True, backend="eager")
     for one, other in zip(traced(*arguments), device_sums(*arguments), strict=True):
         assert torch.equal(one, other)

@@ -11,9 +11,9 @@ import pytest
 from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, codes, combined
 
 import trueness as tn
-from trueness.assessment._estimation import draws_for
+from trueness.assessment._estimation import resamples_for
 from trueness.assessment.text import flagged_first
-from trueness.rows.groups import coded, names_of
+from trueness.rows.groups import encode_names, names_of
 from trueness.table.tables import Tables
 
 
@@ -145,10 +145,10 @@ class TestGroups:
         assert "and 20 more groups" in str(result)
 
     def test_names_of_groups(self) -> None:
-        assert coded(np.array([2.0, 1.5, 2.0]))[0] == ["1.5", "2"]
-        assert coded(np.array([3, 1, 3]))[0] == ["1", "3"]
-        assert coded(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
-        assert coded(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
+        assert encode_names(np.array([2.0, 1.5, 2.0]))[0] == ["1.5", "2"]
+        assert encode_names(np.array([3, 1, 3]))[0] == ["1", "3"]
+        assert encode_names(names_of("groups", [True, False, True], 3))[0] == ["False", "True"]
+        assert encode_names(names_of("groups", np.array(["a", 1, "a"], dtype=object), 3))[0] == ["1", "a"]
 
     def test_combinations_of_columns(self) -> None:
         """A mapping of columns: the groups are those of the joined names."""
@@ -220,7 +220,7 @@ class TestGroups:
 
 
 class TestManyGroups:
-    """Tests that no draw reaches are repeated with more draws, until the corrected p-value can be small enough."""
+    """With no resample as extreme as the data, more are made until the corrected p-value can be small enough."""
 
     def test_one_wrong_group_among_eighty(self) -> None:
         """The smallest p-value of 999 draws, times 80, is .08."""
@@ -256,10 +256,10 @@ class TestManyGroups:
     def test_draws_that_are_needed(self, p_value: float) -> None:
         """One test alone then reaches the p-value if all others count against it; with 2 % fewer draws it does not."""
         result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 3, rng=4))
-        draws = draws_for(p_value, result)
+        resamples = resamples_for(p_value, result)
         others = [0.9] * (len(result.evidence) - 1)
-        assert exact.cauchy_combination([1 / (draws + 1), *others]) <= p_value
-        assert exact.cauchy_combination([1 / (0.98 * draws), *others]) > p_value
+        assert exact.cauchy_combination([1 / (resamples + 1), *others]) <= p_value
+        assert exact.cauchy_combination([1 / (0.98 * resamples), *others]) > p_value
 
     def test_clusters_cannot_be_drawn_again_and_a_warning_says_so(self) -> None:
         names = np.repeat(np.arange(12), 100)

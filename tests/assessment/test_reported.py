@@ -14,7 +14,7 @@ from assessment_data import RESULT, SITE, Y_PROB, Y_TRUE
 import trueness as tn
 from trueness.assessment import REPORTED
 from trueness.assessment._sample import Resampled
-from trueness.assessment.reported import ByNorm, ReportedMetric, bounding, headline_metrics
+from trueness.assessment.reported import ByNorm, ReportedMetric, bounding_metrics, headline_metrics
 from trueness.inference.results import Estimate, Interval
 from trueness.metrics import top_label_error
 
@@ -25,10 +25,10 @@ def top_label_estimate(sample: Resampled) -> Estimate:
     """The top-label error in the bins of the measure, with the noise of the draws."""
     e, w = sample.by_variation, sample.by_variation.bins.weight
     gap = np.abs(e.bins.observed[:, 0] - e.bins.predicted[:, 0])
-    draws = np.abs(e.null.first - e.bins.predicted[:, 0])
-    value, floor = float(w @ gap), float((draws @ w).mean())
-    reach = float(np.quantile(draws @ w, sample.level))
-    p = (1 + np.count_nonzero(draws @ w >= value)) / (1 + len(draws))
+    resamples = np.abs(e.null.first - e.bins.predicted[:, 0])
+    value, floor = float(w @ gap), float((resamples @ w).mean())
+    reach = float(np.quantile(resamples @ w, sample.level))
+    p = (1 + np.count_nonzero(resamples @ w >= value)) / (1 + len(resamples))
     return Estimate(
         value=value,
         noise_floor=floor,
@@ -36,9 +36,9 @@ def top_label_estimate(sample: Resampled) -> Estimate:
         centred_p_value=p,
         debiased=max(0.0, value - floor),
         interval=Interval(max(0.0, value - reach), min(1.0, value + reach), sample.level, "triangle"),
-        centred_gap=e.spread_out(gap - draws.mean(axis=0)),
-        debiased_gap=e.spread_out(gap),
-        bins=e.noise(gap, draws.mean(axis=0), draws, draws.std(axis=0), sample.level),
+        centred_gap=e.to_all_bins(gap - resamples.mean(axis=0)),
+        debiased_gap=e.to_all_bins(gap),
+        bins=e.noise(gap, resamples.mean(axis=0), resamples, resamples.std(axis=0), sample.level),
     )
 
 
@@ -99,7 +99,7 @@ class TestAFurtherMetric:
         assert "top-label" in comparison.model_table
 
     def test_as_a_tolerance(self) -> None:
-        assert "top" in [metric.key for metric in bounding()]
+        assert "top" in [metric.key for metric in bounding_metrics()]
         loose = tn.assess(Y_TRUE, Y_PROB, rng=3, tolerance={"vce": 1, "top": 1})
         assert loose.verdict.size == "negligible"
         strict = tn.assess(Y_TRUE, Y_PROB, rng=3, tolerance={"vce": 1, "ece": 1, "rce": 1, "top": 0.001})

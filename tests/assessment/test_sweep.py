@@ -8,7 +8,7 @@ import pytest
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
-from trueness.inference.estimates import Evidence, variation_error
+from trueness.inference.estimates import ResampledTable, variation_error
 
 
 class TestSweep:
@@ -36,8 +36,8 @@ class TestSweep:
             assert sweep.smallest_share[k] == pytest.approx(share.min())
             assert sweep.largest_share[k] == pytest.approx(share.max())
             # And of the same stream exactly.
-            evidence = Evidence.of(coarse, 9999, [4, 7])
-            assert sweep.high[k] == variation_error(evidence, 0.95, [4, 7]).interval.high
+            resampled = ResampledTable.of(coarse, 9999, [4, 7])
+            assert sweep.high[k] == variation_error(resampled, 0.95, [4, 7]).interval.high
 
     def test_calibrated_noise_grows_with_the_bins(self) -> None:
         table = tn.tabulate(*tn.simulate.calibrated(3000, [1.0] * 3, rng=1), bins=tn.FineGrid())

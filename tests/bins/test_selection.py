@@ -21,7 +21,7 @@ from trueness.bins.selection import (
     order_statistics,
     sort_keys,
 )
-from trueness.files import exact
+from trueness.files import exact_edges
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 lists = arrays(
@@ -39,7 +39,7 @@ def by_blocks(values: np.ndarray, n_parts: int, prefixes: Prefixes) -> np.ndarra
 
 
 def by_files(values: np.ndarray, _: int, prefixes: Prefixes) -> np.ndarray:
-    return exact._count_digits(io.BytesIO(sort_keys(values).tobytes()), prefixes)
+    return exact_edges._count_digits(io.BytesIO(sort_keys(values).tobytes()), prefixes)
 
 
 @given(lists)
@@ -95,6 +95,8 @@ def test_a_pass_over_files_gives_the_edges_of_fit(variation: str) -> None:
     _, y_prob = tn.simulate.calibrated(3000, [0.5] * 4, rng=2)
     measure = tn.variations[variation]
     file = io.BytesIO(sort_keys(measure(np.sort(y_prob, axis=1)[:, ::-1])).tobytes())
-    ends = order_statistics(EqualMass(7).nth(3000), 1, partial(exact._count_digits, file), exact.DIGIT_BITS)
+    ends = order_statistics(
+        EqualMass(7).nth(3000), 1, partial(exact_edges._count_digits, file), exact_edges.DIGIT_BITS
+    )
     edges = EqualMass(7).edges_at(ends[0], *measure.range_for(4))
     assert edges == EqualMass(7).fit(y_prob, variation=variation)

@@ -84,7 +84,7 @@ def test_a_model_that_is_forty_percentage_points_off_fails(tmp_path: Path, capsy
 
 
 def test_an_undecided_gate_fails(tmp_path: Path, capsys: Any) -> None:
-    """Sixty groups at 1e-5 need more draws than there can be; no draw reached the wrong one."""
+    """Sixty groups at 1e-5 need more resamples than there can be; in the wrong one, none is as extreme as the data."""
     y_true, y_prob = tn.simulate.calibrated(6000, [1.0, 1.0], rng=0)
     y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
     path = tmp_path / "groups.npz"

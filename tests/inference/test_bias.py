@@ -8,7 +8,7 @@ import pytest
 
 import trueness as tn
 from trueness.inference._bias import fitted_bias, most_likely_beta
-from trueness.inference.null import FilledBins
+from trueness.inference.null import NullBins
 
 pytestmark = pytest.mark.simulation
 
@@ -18,7 +18,7 @@ class TestBias:
     def test_beta_and_bias(self, exponent: float) -> None:
         y_true, truth = tn.simulate.calibrated(400, [1.0] * 6, rng=21)
         table = tn.tabulate(y_true, tn.simulate.sharpen(truth, exponent), bins=4)
-        bins = FilledBins.of(table)
+        bins = NullBins.of(table)
         plain = list(zip(bins.count.tolist(), bins.predicted.tolist(), bins.observed.tolist(), strict=True))
         beta = exact.most_likely_beta(plain)
         got, error = most_likely_beta(bins)
@@ -47,7 +47,7 @@ class TestBias:
         rng = np.random.default_rng(4)
         truth = np.tile([0.5, 0.25, 0.15, 0.1], (20_000, 1))
         y_true = tn.simulate.draw_labels(truth, rng)
-        bins = FilledBins.of(tn.tabulate(y_true, tn.simulate.sharpen(truth, 2.0)))
+        bins = NullBins.of(tn.tabulate(y_true, tn.simulate.sharpen(truth, 2.0)))
         beta, error = most_likely_beta(bins)
         assert beta == pytest.approx(0.5, abs=5 * error)
         assert error < 0.01

@@ -13,8 +13,8 @@ import pytest
 
 import trueness as tn
 from trueness.inference._bias import fitted_bias, most_likely_beta
-from trueness.inference.estimates import Evidence
-from trueness.inference.null import FilledBins
+from trueness.inference.estimates import ResampledTable
+from trueness.inference.null import NullBins
 
 pytestmark = pytest.mark.simulation
 
@@ -133,7 +133,7 @@ class TestEstimatesAddUp:
         y_true, truth = tn.simulate.calibrated(500, [2.0] * 5, rng=31)
         table = tn.tabulate(y_true, tn.simulate.sharpen(truth, exponent), bins=6)
         result = tn.assess_table(table, rng=1)
-        bins = FilledBins.of(table)
+        bins = NullBins.of(table)
         beta, _ = most_likely_beta(bins)
         w, sd = bins.weight.tolist(), result.vce.bins.sd[bins.index].tolist()
         g = []
@@ -163,8 +163,8 @@ class TestEstimatesAddUp:
         """Normal: a net gap of (z(1-α/4) + z(.8))·sd is detected with 80 % power by the doubled p-value."""
         y_true, y_prob = tn.simulate.calibrated(1000, [1.0] * 3, rng=2)
         result = tn.assess(y_true, y_prob, resamples=9999, rng=0)
-        evidence = Evidence.of(result.table, 9999, [5])
-        gaps = (evidence.null.variation - evidence.expected) @ evidence.bins.weight
+        resampled = ResampledTable.of(result.table, 9999, [5])
+        gaps = (resampled.null.variation - resampled.expected) @ resampled.bins.weight
         # Two-sided at 2.5 %, as Holm requires of the smaller of two; the shifted null exceeds it in 80 of 100 draws.
         limit = np.quantile(np.abs(gaps), 0.975)
         found = np.mean(np.abs(gaps + result.detectable_net_gap) >= limit)

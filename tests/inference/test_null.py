@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.null import FilledBins, draw, multinomial_frequencies, p_value
+from trueness.inference.null import NullBins, multinomial_frequencies, p_value, resample
 
 pytestmark = pytest.mark.simulation
 
@@ -46,8 +46,8 @@ def test_the_null_is_that_of_redrawn_labels(n_classes: int, bins: Any) -> None:
     y_true, y_prob = tn.simulate.calibrated(n_rows, [1.0] * n_classes, rng=n_classes)
     for measure in ("entropy", "confidence"):
         table = tn.tabulate(y_true, y_prob, variation=measure, bins=bins)
-        filled = FilledBins.of(table)
-        ours = draw(filled, multinomial_frequencies(filled, draws, [7]), draws)
+        filled = NullBins.of(table)
+        ours = resample(filled, multinomial_frequencies(filled, draws, [7]), draws)
         r = redrawn(y_prob, table, draws, seed=8)
         theirs_v = table.spec.variation.of(r)
         p, w = table.predicted_variation[filled.index], filled.weight

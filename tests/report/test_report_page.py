@@ -10,8 +10,8 @@ from html_reader import hostile_assessment, hostile_names, hostile_page, read, r
 
 import trueness as tn
 from trueness import report
-from trueness._markup import escaped
-from trueness.report._numbers import colour, number, p_text
+from trueness._markup import escape
+from trueness.report._numbers import colour, html_p_text, number
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ class TestWhatItSays:
     def test_groups_are_listed_with_the_smallest_p_value_first(self, result, page):
         ordered = sorted(result.groups, key=lambda group: group.adjusted_p_value)
         table = page[page.index('<table id="groups">') :]
-        places = [table.index(f"<bdi>{escaped(group.name)}</bdi>") for group in ordered]
+        places = [table.index(f"<bdi>{escape(group.name)}</bdi>") for group in ordered]
         assert places == sorted(places)
 
     def test_groups_that_are_too_small_state_the_reason(self):
@@ -208,7 +208,7 @@ def test_numbers_in_words():
         "−∞",
         "∞",
     ]
-    assert [p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
+    assert [html_p_text(p) for p in (0.04, 1e-9, 1.0, math.nan)] == [
         "0.040",
         "<\u202f0.001",
         ">\u202f0.99",

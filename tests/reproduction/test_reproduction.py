@@ -11,7 +11,7 @@ import pytest
 
 import trueness as tn
 from trueness.reproduction import cells, results, run
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS, measures_of
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, measures_of
 from trueness.reproduction.scenarios import (
     PAPER_SCENARIOS,
     Cell,
@@ -58,7 +58,7 @@ def settings(out, **changed):
         "repeats": 2,
         "draws_figures": False,
     }
-    return run.Settings(out=out, **(chosen | changed))
+    return run.RunSettings(out=out, **(chosen | changed))
 
 
 class TestScenarios:

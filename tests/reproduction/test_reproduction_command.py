@@ -11,7 +11,7 @@ import pytest
 
 from trueness import _progress
 from trueness.cli import COMMANDS, main, reproduce
-from trueness.reproduction import cells, figures, readings
+from trueness.reproduction import cells, figures, metric_values
 from trueness.reproduction.scenarios import Cell, skewed
 from trueness.reproduction.theory import Limit
 
@@ -66,7 +66,7 @@ class TestCommand:
                 for metric in ("vce", "ece", "uce")
             }
 
-        monkeypatch.setattr(readings, "published_limits", wrong)
+        monkeypatch.setattr(metric_values, "published_limits", wrong)
         assert reproduced("--out", tmp_path, *SMALL) == 1
         assert "FAILS: vce in bins of equal width, C = 3, all α = 1, N = 10000" in capsys.readouterr().err
 
@@ -184,7 +184,7 @@ class TestFigures:
     def test_reliability_shows_both_sides_of_each_metric(self):
         (done,) = cells.tabulate_cells([Cell(skewed(3, 1), 20_000, 0)]).cells
         diagrams = {one.title: one for one in figures.reliability(done)}
-        for metric in readings.PAPER_METRICS:
+        for metric in metric_values.PAPER_METRICS:
             shown = diagrams[metric.title]
             gaps = np.abs(np.array(shown.predicted) - np.array(shown.observed))
             value = metric.read(done.tables[metric.measure, "width"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS, limits_of, measures_of
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, limits_of, measures_of
 from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario, parse_alpha, skewed
 from trueness.reproduction.theory import (
     bin_moments,

@@ -158,14 +158,14 @@ def test_the_device_finds_the_same_codes(n_classes: int, from_logits: bool) -> N
     import torch
 
     from trueness.adapters._device_sums import device_row_codes
-    from trueness.adapters._reading import Reading
+    from trueness.adapters._metric_input import MetricInput
 
     for seed in range(20):
         labels, y_prob, _ = nasty_rows(seed, n_classes)
         whole = np.where(np.isfinite(labels) & (np.abs(labels) < 99), labels, -7).astype(np.int64)
-        reading = Reading.of(n_classes, from_logits=from_logits)
+        input = MetricInput.of(n_classes, from_logits=from_logits)
         found = device_row_codes(
-            torch.from_numpy(y_prob), torch.from_numpy(whole), reading, float(np.finfo(float).eps)
+            torch.from_numpy(y_prob), torch.from_numpy(whole), input, float(np.finfo(float).eps)
         )
         expected = row_codes(Rows.of_arrays(whole, y_prob, from_logits=from_logits))
         with np.errstate(all="ignore"):

@@ -373,7 +373,7 @@ class TestChoice:
             raise RuntimeError("no such processor")
 
         monkeypatch.setattr(fused, "prepare", refuse)
-        monkeypatch.setattr(engines, "_pays", lambda _: True)
+        monkeypatch.setattr(engines, "_is_worthwhile", lambda _: True)
         y_true, y_prob = rows(100, 3)
         for bins in (10, tn.EqualMass(4)):
             with pytest.warns(RuntimeWarning, match=r"fused engine.*no such processor.*portable"):
@@ -387,7 +387,7 @@ class TestChoice:
     ) -> None:
         from trueness.tabulation import engines
 
-        monkeypatch.setattr(engines, "_pays", lambda _: True)
+        monkeypatch.setattr(engines, "_is_worthwhile", lambda _: True)
         y_true, y_prob = rows(50, 5)
         with pytest.raises(ValueError, match="too narrow"):  # warnings are errors here
             tn.tabulate(y_true, y_prob.astype(np.float16), bins=500)

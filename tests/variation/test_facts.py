@@ -10,7 +10,7 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.inference.null import FilledBins, mean_variation
+from trueness.inference.null import NullBins, mean_variation
 from trueness.variation import measures
 
 RANK_2 = np.tile([0.95, 0.05, 0.0], (400, 1)), np.ones(400, int)
@@ -96,7 +96,7 @@ class TestIntervalOfACopy:
     def test_declared_expectation_is_used_instead_of_simulation(self) -> None:
         table = tn.tabulate([0, 1, 2], [[0.5, 0.3, 0.2]] * 3)
         known = copy_of(tn.variations["iqv"], expectation=lambda _, p: np.full(len(p), 0.25))
-        bins = FilledBins.of(tn.tabulate([0, 1, 2], [[0.5, 0.3, 0.2]] * 3, variation=known))
+        bins = NullBins.of(tn.tabulate([0, 1, 2], [[0.5, 0.3, 0.2]] * 3, variation=known))
         assert mean_variation(bins, 99, [0]).tolist() == [0.25]
         assert bins.expected_variation(np.full((99, 1), 0.1)).tolist() == [0.25]
         assert table.spec.is_by_entropy

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from trueness.adapters._integer_words import HALF, LOG_HALF
-from trueness.adapters._reading import Reading
+from trueness.adapters._metric_input import MetricInput
 from trueness.ranking import LEAST_LOG
 from trueness.rows import RowCode, sum_tolerance
 from trueness.table.exact_sums import ONE_BITS, PROBABILITY_BITS
@@ -34,23 +34,23 @@ Measure = Callable[[Tensor], Tensor]
 
 
 def device_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
+    rows: Tensor, labels: Tensor, input: MetricInput, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
     """The words of the bins of all tables, (M, K), and the totals, (21,), of rows (n, C) with labels (n,)."""
     step = max(1, CHUNK_VALUES // rows.shape[1])
     parts = zip(rows.split(step), labels.split(step), strict=True)
-    words, totals = zip(*(_part_sums(*part, reading, eps, thresholds) for part in parts), strict=True)
+    words, totals = zip(*(_part_sums(*part, input, eps, thresholds) for part in parts), strict=True)
     return sum(words[1:], words[0]), sum(totals[1:], totals[0])
 
 
 def _part_sums(
-    rows: Tensor, labels: Tensor, reading: Reading, eps: float, thresholds: list[Tensor]
+    rows: Tensor, labels: Tensor, input: MetricInput, eps: float, thresholds: list[Tensor]
 ) -> tuple[Tensor, Tensor]:
-    spec = reading.spec
-    codes = device_row_codes(rows, labels, reading, eps)
+    spec = input.spec
+    codes = device_row_codes(rows, labels, input, eps)
     good = codes == int(RowCode.GOOD)  # torch.compile does not support members of enums
     scores = rows.double()
-    p = scores.softmax(dim=1) if reading.from_logits else scores
+    p = scores.softmax(dim=1) if input.from_logits else scores
     p = torch.where(
         good[:, None], p, 1 / spec.n_classes
     )  # any finite value, since these rows have weight zero
@@ -64,8 +64,8 @@ def _part_sums(
     equal = scores == of_true
     tied = equal.sum(dim=1)
     first = (scores > of_true).sum(dim=1)
-    log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if reading.from_logits else of_true.log()
-    impossible = (of_true[:, 0] == (-math.inf if reading.from_logits else 0.0)) & good
+    log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if input.from_logits else of_true.log()
+    impossible = (of_true[:, 0] == (-math.inf if input.from_logits else 0.0)) & good
     log_p = log_p[:, 0].clamp(LEAST_LOG, 0.0)
 
     classes = torch.arange(spec.n_classes, device=rows.device)
@@ -76,7 +76,7 @@ def _part_sums(
         ranks = _shares(classes, first[:, None], tied.clamp(min=1)[:, None])
     columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks]
     words = []
-    for of_table, ends in zip(reading.specs, thresholds, strict=True):
+    for of_table, ends in zip(input.specs, thresholds, strict=True):
         variation = MEASURES[of_table.variation.name](ordered)
         variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
         words.append(_binned(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends))
@@ -94,17 +94,17 @@ def _part_sums(
     unit_words = _unit_words(units).sum(dim=1)
     counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
     return torch.cat(words), torch.cat(
-        [counts, log_words.flatten(), unit_words.flatten(), _count(codes, reading)]
+        [counts, log_words.flatten(), unit_words.flatten(), _count(codes, input)]
     )
 
 
-def device_row_codes(rows: Tensor, labels: Tensor, reading: Reading, eps: float) -> Tensor:
+def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: float) -> Tensor:
     """The `RowCode` of each row, or IGNORED, (n,): the checks of `trueness.rows.row_codes` on the device.
 
     Sums are added in another order, so codes may differ where a sum is within rounding of the tolerance.
     """
     wide = rows.double()
-    if reading.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
+    if input.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
         passed = {RowCode.BAD_LOGITS: ~wide.softmax(dim=1).isnan().any(dim=1)}
     else:
         passed = {
@@ -112,18 +112,16 @@ def device_row_codes(rows: Tensor, labels: Tensor, reading: Reading, eps: float)
             RowCode.OUTSIDE_RANGE: ((wide >= 0) & (wide <= 1)).all(dim=1),
             RowCode.SUM_NOT_1: (wide.sum(dim=1) - 1).abs() <= sum_tolerance(rows.shape[1], eps),
         }
-    passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < reading.spec.n_classes)
+    passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < input.spec.n_classes)
     codes = torch.full_like(labels, int(RowCode.GOOD), dtype=torch.int64)
     for code, of_rows in reversed(passed.items()):
         codes = torch.where(of_rows, codes, int(code))
-    return (
-        codes if reading.ignore_index is None else torch.where(labels == reading.ignore_index, IGNORED, codes)
-    )
+    return codes if input.ignore_index is None else torch.where(labels == input.ignore_index, IGNORED, codes)
 
 
-def _count(codes: Tensor, reading: Reading) -> Tensor:
+def _count(codes: Tensor, input: MetricInput) -> Tensor:
     """The number of rows that are skipped for each reason, (4,)."""
-    return torch.stack([(codes == int(code)).sum() for code in reading.reasons])
+    return torch.stack([(codes == int(code)).sum() for code in input.reasons])
 
 
 def _units(p: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
 from trueness.adapters._integer_words import words_of
-from trueness.adapters._reading import N_REASONS, Reading
+from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
 from trueness.table import Sums
@@ -25,11 +25,11 @@ summing some thousands of values, and several threads pay off from half a millio
 class HostSums:
     """Sums that are not in the states of a metric yet, and a buffer of rows that are not summed yet."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, input: MetricInput) -> None:
+        self.input = input
         # One engine for all batches: V of a row must not depend on the size of its batch.
-        self.engine = "fused" if compiles(spec.variation for spec in reading.specs) else "portable"
-        self._running, self._buffer = RunningSums(reading.specs, self.engine), _Buffer()
+        self.engine = "fused" if compiles(spec.variation for spec in input.specs) else "portable"
+        self._running, self._buffer = RunningSums(input.specs, self.engine), _Buffer()
         self._skipped: IntArray = np.zeros(N_REASONS, np.int64)
 
     @property
@@ -45,7 +45,7 @@ class HostSums:
             return
         if not self._buffer.takes(rows, eps):
             self._sum_buffered(n_threads)
-            self.reading.thresholds(eps)  # raises now instead of when the rows are summed
+            self.input.thresholds(eps)  # raises now instead of when the rows are summed
             self._buffer.open(rows, eps, room)
         while len(rows):
             n = self._buffer.put(rows, labels)
@@ -59,7 +59,7 @@ class HostSums:
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
-        specs = self.reading.specs
+        specs = self.input.specs
         parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(N_REASONS))
         words, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
         totals[-N_REASONS:] = self._skipped
@@ -78,12 +78,12 @@ class HostSums:
 
     def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum the good rows; bad rows are skipped and counted, ignored rows only skipped."""
-        kept = None if self.reading.ignore_index is None else labels != self.reading.ignore_index
+        kept = None if self.input.ignore_index is None else labels != self.input.ignore_index
         if kept is not None and not kept.all():
             rows, labels = rows[kept], labels[kept]
         if len(rows):
-            these = Rows.of_arrays(labels, Contents(rows, eps=eps), from_logits=self.reading.from_logits)
-            self._skipped += self._running.add(these, n_threads)[list(self.reading.reasons)]
+            these = Rows.of_arrays(labels, Contents(rows, eps=eps), from_logits=self.input.from_logits)
+            self._skipped += self._running.add(these, n_threads)[list(self.input.reasons)]
 
 
 class _Buffer:

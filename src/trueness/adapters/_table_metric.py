@@ -10,11 +10,11 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
-from trueness._arguments import require_choice, yes_or_no
+from trueness._arguments import boolean, require_choice
 from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._integer_words import N_TOTALS, sums_of, width
-from trueness.adapters._reading import N_REASONS, Reading, n_classes_of
+from trueness.adapters._metric_input import N_REASONS, MetricInput, n_classes_of
 from trueness.adapters._tensor_checks import check_tensors, wrong_shapes
 from trueness.bins import Bins
 from trueness.metrics import NORMS
@@ -78,25 +78,25 @@ class TableMetric(Metric):
                 value=ignore_index,
             )
         self.task, self.norm, self.engine = task, norm, engine
-        self.reading = Reading.of(
+        self.input = MetricInput.of(
             n_classes_of(num_classes, task),
             n_bins,
             measure,
             ties,
             confidence_bins=confidence_bins,
-            from_logits=yes_or_no("from_logits", from_logits),
+            from_logits=boolean("from_logits", from_logits),
             ignore_index=ignore_index,
         )
         self._computed_tables: Tables | None = None
-        self._host = HostSums(self.reading)
+        self._host = HostSums(self.input)
         self._thresholds: dict[tuple[float, Any], list[Tensor]] = {}
-        words = torch.zeros((sum(self._n_bins()), width(self.reading.spec)), dtype=torch.int64)
+        words = torch.zeros((sum(self._n_bins()), width(self.input.spec)), dtype=torch.int64)
         self.add_state("bins", words, dist_reduce_fx="sum", persistent=True)
         totals = torch.zeros(N_TOTALS + N_REASONS, dtype=torch.int64)
         self.add_state("totals", totals, dist_reduce_fx="sum", persistent=True)
         # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
         # torchmetrics compares states with a tolerance.
-        self.add_state("fingerprint", self.reading.fingerprint(), dist_reduce_fx="max", persistent=True)
+        self.add_state("fingerprint", self.input.fingerprint(), dist_reduce_fx="max", persistent=True)
 
     def update(self, preds: Tensor, target: Tensor) -> None:
         """Add a batch: predictions (N, C, ...) or, for a binary task, (N, ...), and targets (N, ...)."""
@@ -108,7 +108,7 @@ class TableMetric(Metric):
             values = rows if rows.dtype in READ_IN_PLACE else rows.float()
             self._host.add(values.numpy(), labels.numpy(), eps, torch.get_num_threads())
         else:
-            self._add(*device_sums(rows, labels, self.reading, eps, self._thresholds_on(rows.device, eps)))
+            self._add(*device_sums(rows, labels, self.input, eps, self._thresholds_on(rows.device, eps)))
 
     def forward(self, preds: Tensor, target: Tensor) -> Tensor:
         """Add a batch and return the metric of this batch alone, NaN if all of its rows are ignored.
@@ -132,30 +132,30 @@ class TableMetric(Metric):
 
     def _has_counted_rows(self, rows: Tensor, labels: Tensor) -> bool:
         """Whether there is a row that is not ignored."""
-        ignored = self.reading.ignore_index
+        ignored = self.input.ignore_index
         return len(rows) > 0 and (ignored is None or bool((labels != ignored).any()))
 
     def _add(self, words: Tensor, totals: Tensor) -> None:
         self._bins = self._bins + words
         self._totals = self._totals + totals
 
-    def _settle(self) -> None:
+    def _flush_host_sums(self) -> None:
         """Add to the states the sums of the host engine, and the rows that it has not summed yet."""
         sums = self._host.take(torch.get_num_threads())
         if sums is not None:
             self._add(*map(torch.from_numpy, sums))
 
     def __getstate__(self) -> dict[str, Any]:
-        self._settle()
+        self._flush_host_sums()
         state: dict[str, Any] = super().__getstate__()
-        return state | {"_host": HostSums(self.reading)}
+        return state | {"_host": HostSums(self.input)}
 
     # torchmetrics reads and writes states by name. As properties they include all rows, however they are read.
 
     @property
     def bins(self) -> Tensor:
         """The integer words of all bins, (M, K), those of the confidence table last: see `_integer_words`."""
-        self._settle()
+        self._flush_host_sums()
         return self._bins
 
     @bins.setter
@@ -165,7 +165,7 @@ class TableMetric(Metric):
     @property
     def totals(self) -> Tensor:
         """Numbers of tied and impossible rows, five sums in three words each, skipped rows by reason, (21,)."""
-        self._settle()
+        self._flush_host_sums()
         return self._totals
 
     @totals.setter
@@ -235,7 +235,7 @@ class TableMetric(Metric):
         tables = Tables.of(
             [
                 CalibrationTable(spec, sums_of(of_spec.numpy(), counts, spec))
-                for spec, of_spec in zip(self.reading.specs, words, strict=True)
+                for spec, of_spec in zip(self.input.specs, words, strict=True)
             ]
         )
         if counts[-N_REASONS:].any():
@@ -244,7 +244,7 @@ class TableMetric(Metric):
 
     def _n_bins(self) -> list[int]:
         """The number of bins of each table."""
-        return [spec.bins.n_bins for spec in self.reading.specs]
+        return [spec.bins.n_bins for spec in self.input.specs]
 
     def _number(self, table: CalibrationTable) -> float:
         raise NotImplementedError
@@ -288,9 +288,9 @@ class TableMetric(Metric):
                     "with task='binary' both must have one entry per row: the probability of class 1, and the class",
                 )
             of_class_1 = preds.detach().reshape(-1).double()
-            rest = torch.zeros_like(of_class_1) if self.reading.from_logits else 1.0 - of_class_1
+            rest = torch.zeros_like(of_class_1) if self.input.from_logits else 1.0 - of_class_1
             return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
-        n_classes = self.reading.spec.n_classes
+        n_classes = self.input.spec.n_classes
         if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
             raise wrong_shapes(
                 preds,
@@ -320,7 +320,7 @@ class TableMetric(Metric):
 
     def _thresholds_on(self, device: Any, eps: float) -> list[Tensor]:
         """The ends of the bins of each table as tensors on the device of the rows: sent there once."""
-        name = self.reading.spec.variation.name
+        name = self.input.spec.variation.name
         if name not in MEASURES:
             raise InvalidValueError(
                 "unsupported-measure",
@@ -340,14 +340,13 @@ class TableMetric(Metric):
         key = eps, device
         if key not in self._thresholds:
             self._thresholds[key] = [
-                torch.tensor(ends, dtype=torch.float64, device=device)
-                for ends in self.reading.thresholds(eps)
+                torch.tensor(ends, dtype=torch.float64, device=device) for ends in self.input.thresholds(eps)
             ]
         return self._thresholds[key]
 
     def _refusal(self, n_bad: list[int], n_good: int) -> InvalidValueError:
         """The refusal of the bad rows: how many there are for each reason, and what to do."""
-        last_class = self.reading.spec.n_classes - 1
+        last_class = self.input.spec.n_classes - 1
         words = {
             RowCode.NOT_FINITE: "not finite in {}",
             RowCode.BAD_LOGITS: "not finite in {} (a logit may be -inf, but not all logits of a row)",
@@ -356,7 +355,7 @@ class TableMetric(Metric):
             RowCode.LABEL_OUT_OF_RANGE: f"label out of range in {{}} (labels must be 0 to {last_class}, or equal to "
             "ignore_index)",
         }
-        count_of = {code: n for code, n in zip(self.reading.reasons, n_bad, strict=True) if n}
+        count_of = {code: n for code, n in zip(self.input.reasons, n_bad, strict=True) if n}
         return InvalidValueError(
             "bad-rows",
             "{n_bad} of {n_rows} rows were refused: {listed}. reset() removes all rows",

@@ -87,7 +87,7 @@ def assess(
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     cluster = _Cluster(client, retries, storage_options)
     tables = _tables(data, label, probs, cluster, options, with_confidence=True)
-    return partitions.assess_tables(
+    return partitions.assess_grouped(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 

@@ -74,7 +74,7 @@ def assess(
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     tables = _tables(data, label, probs, options, with_confidence=True)
-    return partitions.assess_tables(
+    return partitions.assess_grouped(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 

@@ -23,7 +23,7 @@ from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
 from trueness.refusals import InvalidTypeError, Refusal
 from trueness.rows import Rows
-from trueness.rows.groups import coded_groups, names_of
+from trueness.rows.groups import encode_groups_of_rows, names_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
@@ -76,9 +76,9 @@ def assess(
         {"vce": 0.02, "ece": 0.01}. The verdict then says whether the error is negligible (all intervals lie within the
         tolerance), beyond it (a whole interval does), or undecided at this sample size.
     resamples : int
-        The number of draws of the table of a calibrated model, or of bootstrap replicates of the clusters. The smallest
-        p-value of a single test is 1/(resamples + 1); if no draw reaches a test and a correction needs a smaller
-        p-value, more are drawn.
+        The number of resamples of the table of a calibrated model, or of bootstrap replicates of the clusters. The
+        smallest p-value of a single test is 1/(resamples + 1); if no resample is as extreme as the data and a
+        correction needs a smaller p-value, more are made.
     p_resolution : float
         The smallest p-value, after all corrections, that must be attainable; 1 - level by default.
     rng : int, None or numpy.random.Generator
@@ -123,7 +123,7 @@ def assess(
         tables = [Tables.of(tabulate_rows(rows, specs, engine, n_threads))]
         (sample,) = _samples(tables, rows, specs, weights, settings.resamples, progress=progress)
         return assessment_of(sample, settings)
-    names_of_groups, code = coded_groups(groups, rows.n_rows, rows.index)
+    names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
     of_groups = tabulate_groups(rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads)
     tables = [Tables.of(of_group) for of_group in of_groups]
     samples = _samples(tables, rows, specs, weights, settings.resamples, group_of=code, progress=progress)

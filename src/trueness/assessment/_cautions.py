@@ -135,8 +135,8 @@ def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
     )
 
 
-def too_few_draws(needed: int, where: str) -> Caution:
-    """The warning that no draw reached a test, whose p-value cannot be small enough after the correction."""
+def too_few_resamples(needed: int, where: str) -> Caution:
+    """The warning that no resample is as extreme as the data, and that more of them are needed for the correction."""
     return Caution(
         "few-resamples",
         f"no resample reached a test{where}, but so few resamples cannot give p-values small enough for the correction",

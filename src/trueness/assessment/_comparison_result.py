@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 from trueness.assessment import _comparison_text
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
-from trueness.assessment._plain import SCHEMA, plain
 from trueness.assessment._result import Assessment
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED, ReportedMetric
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 from trueness.inference.corrections import holm
 from trueness.inference.results import Interval
 
@@ -81,7 +81,7 @@ class Pair:
         """The metrics whose difference is significant by itself (Holm over metrics); else that of the smallest p."""
         p_values = {key: contrast.p_value for key, contrast in self.contrasts.items()}
         corrected = holm(list(p_values.values()))
-        clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= limit_of(level)]
+        clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= significance_limit(level)]
         return clear or [min(p_values, key=lambda key: p_values[key])]
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
 from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, GroupComparison
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def page(comparison: Comparison) -> str:
     """The models as a table, the verdicts, remarks on single models, and the groups."""
     lines = [_heading(comparison), "", model_table(comparison), "", comparison.verdict, *_remarks(comparison)]
-    for group in flagged_first(comparison.groups, _smallest_p, limit_of(comparison.level)):
+    for group in flagged_first(comparison.groups, _smallest_p, significance_limit(comparison.level)):
         lines += ["", *_group_lines(group)]
     return "\n".join(lines)
 

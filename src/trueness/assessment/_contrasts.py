@@ -21,7 +21,7 @@ from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, Reporte
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.normal import debiased_total, normal_quantile
-from trueness.inference.null import FilledBins, p_value
+from trueness.inference.null import NullBins, p_value
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import Estimate, Interval
 from trueness.table import CalibrationTable
@@ -135,7 +135,7 @@ def _gap_replicates(
     Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
     table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
     """
-    bins = FilledBins.of(table)
+    bins = NullBins.of(table)
     noise = np.empty((replicates.size, len(bins.count)))
     for m in range(len(bins.count)):
         ordered, ranks = replicates.means(bins, m)
@@ -204,7 +204,7 @@ def _weighted_gaps(
     table: CalibrationTable, replicates: Replicates
 ) -> Callable[[int], tuple[FloatArray, FloatArray]]:
     """For each bin its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
-    bins = FilledBins.of(table)
+    bins = NullBins.of(table)
     place = {int(at): m for m, at in enumerate(bins.index)}
     share = replicates.shares(bins)
 

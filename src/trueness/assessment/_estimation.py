@@ -1,90 +1,90 @@
-"""From a sample to its assessment: every metric estimated, with more draws where a test needs them."""
+"""From a sample to its assessment: every metric estimated, with more resamples where a test needs them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from trueness.assessment._cautions import cautions, too_few_draws
+from trueness.assessment._cautions import cautions, too_few_resamples
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Resampled, Sample
 from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED
-from trueness.inference.combination import AGAINST
-from trueness.inference.estimates import Evidence, log_score_test, uncertainty_reference
+from trueness.inference.combination import MAX_P_VALUE
+from trueness.inference.estimates import ResampledTable, log_score_test, uncertainty_reference
 from trueness.inference.normal import normal_quantile
 
 POWER = 0.8
 """A net gap that is detected with this probability is called detectable."""
 
-MOST_DRAWS = 10**6
-"""Tests that no draw reached are repeated with at most this many."""
+MAX_RESAMPLES = 10**6
+"""The largest number of resamples with which tests are repeated in which no resample is as extreme as the data."""
 
-DRAWN_VALUES = 2 * 10**7
-"""Draws times bins that are held at a time: six numbers each make a gigabyte."""
+MAX_RESAMPLED_VALUES = 2 * 10**7
+"""Resamples times bins that are held at a time: six numbers each make a gigabyte."""
 
 
 def assessment_of(sample: Sample, settings: Settings) -> Assessment:
-    """The assessment of a sample, with more draws if no draw reached a test and its p-value is not small enough."""
+    """The assessment of a sample, with more resamples if a test needs them."""
     result = estimate_metrics(sample, settings)
-    if not needs_draws(result, result.p_value, settings):
+    if not needs_more_resamples(result, result.p_value, settings):
         return result
-    needed = draws_for(settings.p_resolution, result)
-    draws = min(needed, most_draws(sample))
-    if sample.clusters is None and draws > settings.resamples:
-        result = estimate_metrics(sample, replace(settings, resamples=draws))
-    if not needs_draws(result, result.p_value, settings):
+    needed = resamples_for(settings.p_resolution, result)
+    resamples = min(needed, max_resamples(sample))
+    if sample.clusters is None and resamples > settings.resamples:
+        result = estimate_metrics(sample, replace(settings, resamples=resamples))
+    if not needs_more_resamples(result, result.p_value, settings):
         return result
-    return replace(result, warnings=(*result.warnings, too_few_draws(needed, "")))
+    return replace(result, warnings=(*result.warnings, too_few_resamples(needed, "")))
 
 
-def needs_draws(result: Assessment, p_value: float, settings: Settings) -> bool:
-    """Whether a p-value misses `p_resolution` only because no draw reached one of the tests."""
+def needs_more_resamples(result: Assessment, p_value: float, settings: Settings) -> bool:
+    """Whether a p-value misses `p_resolution` only because in some test no resample is as extreme as the data."""
     smallest = (1 + 1e-9) / (result.resamples + 1)
     is_reached_by_none = any(0 < finding.p_value <= smallest for finding in result.evidence)
     return is_reached_by_none and p_value > settings.p_resolution
 
 
-def draws_for(p_value: float, result: Assessment) -> int:
-    """How many draws let one finding alone reach a p-value, if all others count against it.
+def resamples_for(p_value: float, result: Assessment) -> int:
+    """How many resamples let one finding alone reach a p-value, if all others count against it.
 
-    The Cauchy combination of 1/(R + 1) and of k - 1 times `AGAINST`, solved for R.
+    The Cauchy combination of 1/(R + 1) and of k - 1 times `MAX_P_VALUE`, solved for R.
     """
     k = len(result.evidence)
-    needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * AGAINST)
+    needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * MAX_P_VALUE)
     return math.ceil(math.pi / math.atan(1 / needed))
 
 
-def most_draws(sample: Sample) -> int:
-    """How many draws a gigabyte holds."""
-    return max(999, min(MOST_DRAWS, DRAWN_VALUES // sample.tables.by_variation.n_bins))
+def max_resamples(sample: Sample) -> int:
+    """How many resamples a gigabyte holds."""
+    return max(999, min(MAX_RESAMPLES, MAX_RESAMPLED_VALUES // sample.tables.by_variation.n_bins))
 
 
 def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
-    """The assessment of a sample, with as many draws as `settings.resamples`."""
-    drawn = Resampled(sample, settings)
-    table, evidence = sample.tables.by_variation, drawn.by_variation
+    """The assessment of a sample, with as many resamples as `settings.resamples`."""
+    resampled = Resampled(sample, settings)
+    table, by_variation = sample.tables.by_variation, resampled.by_variation
     return Assessment(
-        estimates={key: metric.estimate(drawn) for key, metric in REPORTED.items()},
-        uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
-        log_score_z=log_score_test(table, evidence),
-        detectable_net_gap=_detectable_net_gap(settings.level, evidence),
+        estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},
+        uce=uncertainty_reference(by_variation, table) if table.spec.is_by_entropy else None,
+        log_score_z=log_score_test(table, by_variation),
+        detectable_net_gap=_detectable_net_gap(settings.level, by_variation),
         tables=sample.tables,
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
         n_clusters=sample.n_clusters,
-        warnings=cautions(table, drawn.variation_error, sample.n_clusters),
+        warnings=cautions(table, resampled.variation_error, sample.n_clusters),
         tolerance=settings.tolerance,
     )
 
 
-def _detectable_net_gap(level: float, evidence: Evidence) -> float:
+def _detectable_net_gap(level: float, resampled: ResampledTable) -> float:
     """The net gap for which twice the p-value is at most 1 - level with probability `POWER`.
 
     In the combination of six tests that partly agree, a single one needs about half the p-value. For predictions of
     probability 1 it is 0: outcomes do not vary, and the first other outcome is evidence.
     """
-    if evidence.reveals_nothing:
+    if resampled.has_no_noise:
         return math.inf
-    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * evidence.null_net_sd
+    return (normal_quantile((1 + level) / 2) + normal_quantile(2 * POWER - 1)) * resampled.null_net_sd

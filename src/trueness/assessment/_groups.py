@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from trueness._progress import Progress
-from trueness.assessment._cautions import too_few_draws
+from trueness.assessment._cautions import too_few_resamples
 from trueness.assessment._estimation import (
     assessment_of,
-    draws_for,
     estimate_metrics,
-    most_draws,
-    needs_draws,
+    max_resamples,
+    needs_more_resamples,
+    resamples_for,
 )
 from trueness.assessment._result import Assessment, GroupAssessment
 from trueness.assessment._sample import Sample
@@ -38,10 +38,10 @@ def with_groups(
         if progress is not None:
             progress(number / len(samples))
         groups[name] = _group(name, sample, settings, min_group_size)
-    groups, needed = _with_enough_draws(_corrected(groups), samples, settings)
+    groups, needed = _with_enough_resamples(_corrected(groups), samples, settings)
     if needed:
-        count = len(_short_of_draws(groups, settings))
-        caution = too_few_draws(needed, f" in {count} of {len(groups)} groups")
+        count = len(_short_of_resamples(groups, settings))
+        caution = too_few_resamples(needed, f" in {count} of {len(groups)} groups")
         whole = replace(whole, warnings=(*whole.warnings, caution))
     return replace(whole, groups=tuple(groups.values()))
 
@@ -68,33 +68,34 @@ def _corrected(groups: ByName) -> ByName:
     }
 
 
-def _short_of_draws(groups: ByName, settings: Settings) -> list[GroupAssessment]:
-    """Groups that are not flagged after the correction only because no draw reached one of their tests."""
+def _short_of_resamples(groups: ByName, settings: Settings) -> list[GroupAssessment]:
+    """Groups that are not flagged only because, in one of their tests, no resample is as extreme as the data."""
     return [
         group
         for group in groups.values()
-        if group.assessment is not None and needs_draws(group.assessment, group.adjusted_p_value, settings)
+        if group.assessment is not None
+        and needs_more_resamples(group.assessment, group.adjusted_p_value, settings)
     ]
 
 
-def _with_enough_draws(
+def _with_enough_resamples(
     groups: ByName, samples: Mapping[str, Sample], settings: Settings
 ) -> tuple[ByName, int]:
-    """Groups that are short of draws assessed again, with four times as many each time.
+    """Groups that are short of resamples assessed again, with four times as many each time.
 
-    Also how many draws would be needed if that cannot be reached, else 0. Clusters cannot be drawn again.
+    Also how many resamples would be needed if that cannot be reached, else 0. Clusters cannot be resampled again.
     """
     n_assessed = sum(group.assessment is not None for group in groups.values())
-    while short := _short_of_draws(groups, settings):
+    while short := _short_of_resamples(groups, settings):
         again: ByName = {}
         needed = 0
         for group in short:
             assert group.assessment is not None
             sample = samples[group.name]
-            needed = max(needed, draws_for(settings.p_resolution / n_assessed, group.assessment))
-            draws = min(needed, 4 * group.assessment.resamples, most_draws(sample))
-            if sample.clusters is None and draws > group.assessment.resamples:
-                finer = replace(_settings_of_group(settings, group.name), resamples=draws)
+            needed = max(needed, resamples_for(settings.p_resolution / n_assessed, group.assessment))
+            resamples = min(needed, 4 * group.assessment.resamples, max_resamples(sample))
+            if sample.clusters is None and resamples > group.assessment.resamples:
+                finer = replace(_settings_of_group(settings, group.name), resamples=resamples)
                 result = estimate_metrics(sample, finer)
                 again[group.name] = replace(group, assessment=result, p_value=result.p_value)
         if not again:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trueness._printing import p_is
+from trueness._printing import p_sentence
 from trueness.assessment.reported import REPORTED
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 
 if TYPE_CHECKING:
@@ -32,12 +32,14 @@ class PairVerdict:
 def pair_verdict(comparison: Comparison, pair: Pair) -> PairVerdict:
     """The conclusion about one pair of models."""
     p, both = pair.adjusted_p_value, f"{pair.first} and {pair.second}"
-    if p > limit_of(comparison.level):
-        sentence = f"no evidence that {both} differ in calibration: {_contrast_text(pair, 'vce')}, {p_is(p)}"
+    if p > significance_limit(comparison.level):
+        sentence = (
+            f"no evidence that {both} differ in calibration: {_contrast_text(pair, 'vce')}, {p_sentence(p)}"
+        )
         return PairVerdict("none", None, p, sentence)
     keys = pair.clear_keys(comparison.level)
     better = {_better(comparison, pair, key) for key in keys} - {None}
-    numbers = ", ".join([*(_contrast_text(pair, key) for key in _bounding_keys(keys)[:2]), p_is(p)])
+    numbers = ", ".join([*(_contrast_text(pair, key) for key in _bounding_keys(keys)[:2]), p_sentence(p)])
     if not better:
         return PairVerdict("differ", None, p, f"{_how_they_differ(comparison, pair)}; {numbers}")
     if len(better) > 1:

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment import text
-from trueness.assessment._plain import SCHEMA, plain
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED, ReportedMetric
-from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, findings_of, limit_of, verdict_of
+from trueness.assessment.verdict import (
+    Finding,
+    Verdict,
+    evidence_p_value,
+    findings_of,
+    significance_limit,
+    verdict_of,
+)
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.table import CalibrationTable
 from trueness.table.tables import Tables
@@ -39,7 +46,9 @@ class GroupAssessment:
     @property
     def flagged(self) -> bool:
         """Whether the group is called miscalibrated after the correction for the number of groups."""
-        return self.assessment is not None and self.adjusted_p_value <= limit_of(self.assessment.level)
+        return self.assessment is not None and self.adjusted_p_value <= significance_limit(
+            self.assessment.level
+        )
 
     @property
     def kind(self) -> str | None:

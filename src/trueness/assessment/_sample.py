@@ -1,4 +1,4 @@
-"""The tables of some rows with their bootstrap replicates, and the draws from which metrics are estimated."""
+"""The tables of some rows with their bootstrap replicates, and the resamples from which metrics are estimated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 from operator import add
 
 from trueness.assessment._settings import Settings
-from trueness.inference.estimates import Evidence, variation_error
+from trueness.inference.estimates import ResampledTable, variation_error
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import Estimate
 from trueness.refusals import InvalidValueError
@@ -59,7 +59,7 @@ class Sample:
 
 
 class Resampled:
-    """A sample with draws that show the noise of its metrics; draws are made when a metric first needs them."""
+    """A sample with resamples that show the noise of its metrics, made when a metric first needs them."""
 
     def __init__(self, sample: Sample, settings: Settings) -> None:
         self.tables: Tables = sample.tables
@@ -68,17 +68,17 @@ class Resampled:
         self._sample, self._resamples = sample, settings.resamples
 
     @cached_property
-    def by_variation(self) -> Evidence:
-        """The table by variation with its draws."""
-        return self._evidence(_BY_VARIATION)
+    def by_variation(self) -> ResampledTable:
+        """The table by variation with its resamples."""
+        return self._resampled_table(_BY_VARIATION)
 
     @property
-    def by_confidence(self) -> Evidence | None:
-        """The table by confidence with its draws, which are not kept because they can take a gigabyte."""
+    def by_confidence(self) -> ResampledTable | None:
+        """The table by confidence with its resamples, which are not kept because they can take a gigabyte."""
         if self.tables.by_confidence is None:
             return None
         same = self.tables.by_confidence is self.tables.by_variation
-        return self.by_variation if same else self._evidence(_BY_CONFIDENCE)
+        return self.by_variation if same else self._resampled_table(_BY_CONFIDENCE)
 
     @cached_property
     def variation_error(self) -> Estimate:
@@ -88,16 +88,16 @@ class Resampled:
     @cached_property
     def confidence_error(self) -> Estimate | None:
         """ECE; None without a table by confidence, VCE if confidence is the measure."""
-        evidence = self.by_confidence
-        if evidence is None:
+        resampled = self.by_confidence
+        if resampled is None:
             return None
         same = self.tables.by_confidence is self.tables.by_variation
-        return self.variation_error if same else variation_error(evidence, self.level, [self.seed, 4])
+        return self.variation_error if same else variation_error(resampled, self.level, [self.seed, 4])
 
-    def _evidence(self, place: int) -> Evidence:
+    def _resampled_table(self, place: int) -> ResampledTable:
         table, seed = self.tables.stored[place], [self.seed, place]
         if self._sample.clusters is None:
-            return Evidence.of(table, self._resamples, seed)
+            return ResampledTable.of(table, self._resamples, seed)
         if len(self._sample.clusters) < LEAST_CLUSTERS:
             raise InvalidValueError(
                 "too-few-clusters",
@@ -107,4 +107,4 @@ class Resampled:
                 value=len(self._sample.clusters),
                 needed=LEAST_CLUSTERS,
             )
-        return Evidence.of_clusters(table, self._sample.replicates[place], seed)
+        return ResampledTable.of_clusters(table, self._sample.replicates[place], seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 from trueness._arguments import whole_number
 from trueness._random import Seed, root_seed
-from trueness.assessment.reported import as_limits, bounding
+from trueness.assessment.reported import as_limits, bounding_metrics
 from trueness.refusals import InvalidValueError
 
 
@@ -46,7 +46,7 @@ class Settings:
             )
         resamples = whole_number("resamples", resamples, 1, 10**7)
         _refuse_too_few(resamples, level)
-        keys = [metric.key for metric in bounding()]
+        keys = [metric.key for metric in bounding_metrics()]
         limits = None if tolerance is None else as_limits("tolerance", tolerance, keys)
         return cls(float(level), resamples, root_seed(rng), limits, float(finest))
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trueness._arguments import whole_number, yes_or_no
+from trueness._arguments import boolean, whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
@@ -28,7 +28,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import refuse_other_index
-from trueness.rows.groups import coded_groups, names_of
+from trueness.rows.groups import encode_groups_of_rows, names_of
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
 from trueness.tabulation import tabulate_groups, tabulate_rows
@@ -159,7 +159,7 @@ class Comparer:
             )
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
-        weighted = yes_or_no("weighted", weighted)
+        weighted = boolean("weighted", weighted)
         self._specs = {}
         for name in map(str, models):
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
@@ -199,8 +199,8 @@ class Comparer:
         if clusters is not None:
             names = names_of("clusters", clusters, n_rows, index)
             weights = ClusterWeights(self._key, self._settings.resamples, names)
-        coded = None if groups is None else coded_groups(groups, n_rows, index)
-        batch = self._samples_of(rows, weights, coded, progress)
+        encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
+        batch = self._samples_of(rows, weights, encoded, progress)
         # All together, so that a refusal leaves nothing half added.
         self._samples |= {
             group: _added(self._samples[group], samples) if group in self._samples else samples

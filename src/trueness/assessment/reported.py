@@ -192,7 +192,7 @@ REPORTED: dict[str, ReportedMetric] = {
 """By key, in the order in which they are printed."""
 
 
-def bounding() -> list[ReportedMetric]:
+def bounding_metrics() -> list[ReportedMetric]:
     """The metrics that bound the others: a tolerance that they meet is met by all."""
     return [metric for metric in REPORTED.values() if metric.bounded_by is None]
 

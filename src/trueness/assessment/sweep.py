@@ -12,10 +12,10 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness._random import Seed
 from trueness._version import __version__
-from trueness.assessment._plain import SCHEMA, plain
 from trueness.assessment._settings import Settings
+from trueness.assessment._to_json import SCHEMA, plain
 from trueness.bins import EqualMass, EqualWidth
-from trueness.inference.estimates import Evidence, net_gap, variation_error
+from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable
 
@@ -139,9 +139,9 @@ def sweep_bins(
 
 def _point(table: CalibrationTable, settings: Settings) -> dict[str, float]:
     """The entries of the sweep for one number of bins."""
-    evidence = Evidence.of(table, settings.resamples, [settings.seed, _STREAM])
-    vce = variation_error(evidence, settings.level, [settings.seed, _STREAM])
-    shares = evidence.bins.weight
+    resampled = ResampledTable.of(table, settings.resamples, [settings.seed, _STREAM])
+    vce = variation_error(resampled, settings.level, [settings.seed, _STREAM])
+    shares = resampled.bins.weight
     return {
         "n_bins": len(shares),
         "value": vce.value,
@@ -150,7 +150,7 @@ def _point(table: CalibrationTable, settings: Settings) -> dict[str, float]:
         "debiased": vce.debiased,
         "low": vce.interval.low,
         "high": vce.interval.high,
-        "net": net_gap(evidence, settings.level).debiased,
+        "net": net_gap(resampled, settings.level).debiased,
         "smallest_share": float(shares.min()),
         "largest_share": float(shares.max()),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trueness._printing import p_text, plural, visible
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment, GroupAssessment
@@ -131,7 +131,9 @@ def _group_lines(result: Assessment) -> Iterator[str]:
     kinds, labels = metric_heads()
     yield f"{'':{width}}{'':>10}{kinds}{'':>8}{'adjusted':>10}"
     yield f"{'group':{width}}{'rows':>10}{labels}{'p':>8}{'p':>10}  verdict"
-    ordered = flagged_first(result.groups, lambda group: group.adjusted_p_value, limit_of(result.level))
+    ordered = flagged_first(
+        result.groups, lambda group: group.adjusted_p_value, significance_limit(result.level)
+    )
     for group in ordered[:MOST_GROUPS]:
         yield _group_line(group, width)
     if len(result.groups) > MOST_GROUPS:

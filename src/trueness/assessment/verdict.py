@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trueness._printing import p_is, plural
-from trueness.assessment.reported import REPORTED, ReportedMetric, bounding, estimates_of
+from trueness._printing import p_sentence, plural
+from trueness.assessment.reported import REPORTED, ReportedMetric, bounding_metrics, estimates_of
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
 from trueness.inference.normal import normal_quantile
@@ -75,7 +75,7 @@ def evidence_p_value(findings: list[Finding]) -> float:
     return combined_p_value([finding.p_value for finding in findings])
 
 
-def limit_of(level: float) -> float:
+def significance_limit(level: float) -> float:
     """The largest p-value that counts as evidence; 1 - 0.9 is rounded to below 0.1, which p-values can equal."""
     return 1 - level + 1e-12
 
@@ -83,7 +83,7 @@ def limit_of(level: float) -> float:
 def verdict_of(result: Assessment) -> Verdict:
     """The conclusion from the evidence, and whether the error matters in practice."""
     p = result.p_value
-    if p <= limit_of(result.level):
+    if p <= significance_limit(result.level):
         case = _miscalibrated(result)
     elif math.isinf(result.detectable_net_gap):
         case = _too_few(result)
@@ -114,7 +114,7 @@ _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are 
 
 
 def _nothing_found(result: Assessment) -> _Case:
-    sentence = p_is(result.p_value)
+    sentence = p_sentence(result.p_value)
     if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
             f"; smallest net gap that {plural(result.n_rows, 'row')} would reveal with 80 % power: "
@@ -143,7 +143,7 @@ def _miscalibrated(result: Assessment) -> _Case:
     clear = _clear_keys(result)
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
     stated, right, is_sure = _first_choice(result)
-    p, net_over = p_is(result.p_value), result.net.debiased > 0
+    p, net_over = p_sentence(result.p_value), result.net.debiased > 0
     choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
     opposed = "direction" in revealed and is_sure and (stated > right) != net_over
     if revealed & {"ranks", "top-class"} and _order_is_wrong(result):
@@ -226,7 +226,7 @@ def _clear_keys(result: Assessment) -> set[str]:
     """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
     findings = result.evidence
     corrected = holm([finding.p_value for finding in findings])
-    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= limit_of(result.level)}
+    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(result.level)}
     smallest = min(finding.p_value for finding in findings)
     return clear or {finding.key for finding in findings if finding.p_value <= smallest}
 
@@ -278,7 +278,7 @@ def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, s
     if result.tolerance is not None:
         return _against_tolerance(result, case, result.tolerance)
     found = case.kind not in ("none", "too-few-rows")
-    sizes = [metric.magnitude(e) for metric in bounding() if (e := metric.of(result)) is not None]
+    sizes = [metric.magnitude(e) for metric in bounding_metrics() if (e := metric.of(result)) is not None]
     if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
         return "small", f"{case.headline}, but only slightly", "small, but more than noise"
     return None, case.headline, None
@@ -314,7 +314,7 @@ def _against_tolerance(
 
 def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
     """The tolerance of each metric that is checked; a metric without one has the largest of the others."""
-    others = [metric.key for metric in bounding() if metric.key not in tolerance]
+    others = [metric.key for metric in bounding_metrics() if metric.key not in tolerance]
     return [(REPORTED[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
 
 

@@ -10,7 +10,7 @@ hold the same number of rows, `selection` the order statistics that these need, 
 from trueness.bins.edges import EQUAL_MASS_SNAP, Edges
 from trueness.bins.equal_mass import EqualMass
 from trueness.bins.kinds import Bins, EqualWidth, FineGrid, as_bins, confidence_bins_for, group_starts
-from trueness.bins.measuring import measure_rows
+from trueness.bins.row_variation import measure_rows
 
 __all__ = [
     "EQUAL_MASS_SNAP",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins.edges import EQUAL_MASS_SNAP, MOST_BINS, Edges
-from trueness.bins.measuring import measure_rows
+from trueness.bins.row_variation import measure_rows
 from trueness.bins.selection import first_to_reach
 from trueness.rows import Rows
 from trueness.variation import Variation, as_variation

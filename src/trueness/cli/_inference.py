@@ -40,9 +40,9 @@ def _number(text: str) -> float | None:
 
 def tolerance_of(arguments: argparse.Namespace) -> dict[str, float] | None:
     """The tolerance by metric."""
-    from trueness.assessment.reported import bounding
+    from trueness.assessment.reported import bounding_metrics
 
-    return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding()))
+    return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding_metrics()))
 
 
 def fail_above_of(arguments: argparse.Namespace) -> dict[str, float]:

@@ -70,12 +70,12 @@ def refuse_row_options(arguments: argparse.Namespace) -> None:
 
 def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> None:
     """Refuse groups other than those of the tables."""
-    from trueness.rows.groups import joined
+    from trueness.rows.groups import join_columns
 
     if not groups:
         return
     columns = [column.strip() for part in groups for column in part.split(",")]
-    if tables.by not in (joined(groups), joined(columns)):
+    if tables.by not in (join_columns(groups), join_columns(columns)):
         raise InvalidValueError(
             "groups-differ",
             "{argument} {value}: these tables were made {groups}",

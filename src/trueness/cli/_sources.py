@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trueness.cli._outputs import print_note
 
 if TYPE_CHECKING:
-    from trueness.files import Input, Inputs, Request, RowOptions, Source
+    from trueness.files import InputFile, InputFiles, Request, RowOptions, Source
 
 _SCALE_OF_OPTION = {"from_logits": "logits", "logprobs": "logprobs", "percent": "percent"}
 
@@ -38,7 +38,7 @@ def row_options_of(arguments: argparse.Namespace) -> RowOptions:
     return RowOptions(scale, arguments.normalize, arguments.on_bad_rows)
 
 
-def inputs_of(arguments: argparse.Namespace) -> list[Input]:
+def inputs_of(arguments: argparse.Namespace) -> list[InputFile]:
     """The files of predictions."""
     from trueness.files import find_inputs
 
@@ -47,7 +47,7 @@ def inputs_of(arguments: argparse.Namespace) -> list[Input]:
     return inputs.files
 
 
-def note_unread_files(inputs: Inputs) -> None:
+def note_unread_files(inputs: InputFiles) -> None:
     """Print how many files of the folders are not read, and why."""
     if inputs.left_out:
         print_note(f"{inputs.left_out} files in the folders have unknown endings and are not read")
@@ -55,12 +55,12 @@ def note_unread_files(inputs: Inputs) -> None:
         print_note(f"{inputs.repeated} links point to files that are already read, and are ignored")
 
 
-def paths_read(arguments: argparse.Namespace, inputs: Sequence[Input]) -> list[str | None]:
+def paths_read(arguments: argparse.Namespace, inputs: Sequence[InputFile]) -> list[str | None]:
     """Every file that is read: no result may be written to any of them."""
     return [*(input.path for input in inputs), arguments.label_file]
 
 
-def source_of(arguments: argparse.Namespace, inputs: list[Input]) -> Source:
+def source_of(arguments: argparse.Namespace, inputs: list[InputFile]) -> Source:
     """The rows of the files; detected columns are printed."""
     from trueness.files import Source
 

@@ -18,10 +18,10 @@ from trueness.cli._sources import request_of, row_options_of, source_of
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.files import Batch, Checkpoint, Input, Plan, Position, Source, Summed
+    from trueness.files import Batch, Checkpoint, InputFile, Plan, Position, Source, Summed
 
 
-def sum_inputs(arguments: argparse.Namespace, inputs: list[Input]) -> Summed:
+def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed:
     """The tables of all rows; an interruption is raised again with a message on how to continue."""
     from trueness.files import sum_source
 
@@ -71,7 +71,7 @@ def _next_step(checkpoint: Checkpoint | None) -> str:
     return f"the sums so far are in {checkpoint.path}; the same command resumes from there"
 
 
-def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[Input]) -> None:
+def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[InputFile]) -> None:
     """Refuse a checkpoint that could not be read again, or of inputs that cannot."""
     if arguments.checkpoint is None:
         return
@@ -118,7 +118,9 @@ def remove_checkpoint(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def reading_progress(inputs: Sequence[Input], passes: int = 1) -> Iterator[Callable[[Position, Batch], None]]:
+def reading_progress(
+    inputs: Sequence[InputFile], passes: int = 1
+) -> Iterator[Callable[[Position, Batch], None]]:
     """A progress bar of the bytes read in all passes."""
     total = sum(input.size for input in inputs)
     reported = passed = last = 0

@@ -16,7 +16,7 @@ from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
-    from trueness.files import GroupedTables, Input
+    from trueness.files import GroupedTables, InputFile
 
 EXAMPLES = """\
 examples:
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _gate.exit_code(failures)
 
 
-def _summed_tables(arguments: argparse.Namespace, inputs: list[Input]) -> GroupedTables:
+def _summed_tables(arguments: argparse.Namespace, inputs: list[InputFile]) -> GroupedTables:
     from trueness.cli._binning import in_requested_bins
     from trueness.cli._summation import sum_inputs
 

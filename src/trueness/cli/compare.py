@@ -19,7 +19,7 @@ from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
-    from trueness.files import Inputs, Source
+    from trueness.files import InputFiles, Source
 
 EXAMPLES = """\
 examples:
@@ -100,7 +100,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     return sources
 
 
-def _refuse_shared_pipe(inputs_by_model: dict[str, Inputs]) -> None:
+def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
     once = [input for inputs in inputs_by_model.values() for input in inputs.files if input.read_once]
     if len({input.path for input in once}) < len(once):
         raise InvalidValueError(

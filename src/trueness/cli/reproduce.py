@@ -17,7 +17,7 @@ from trueness.cli._options import add_options
 from trueness.refusals import MissingLibraryError
 
 if TYPE_CHECKING:
-    from trueness.reproduction.run import Outcome, Settings
+    from trueness.reproduction.run import Outcome, RunSettings
     from trueness.reproduction.scenarios import Scenario
 
 EXAMPLES = """\
@@ -88,10 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if outcome.failed else 0
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def _settings(arguments: argparse.Namespace) -> RunSettings:
     from trueness.reproduction.cells import all_threads
-    from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
-    from trueness.reproduction.run import Settings
+    from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
+    from trueness.reproduction.run import RunSettings
     from trueness.reproduction.scenarios import sizes_up_to
 
     draws_figures = not arguments.no_figures
@@ -106,7 +106,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     repeats, n_threads = arguments.repeats, arguments.n_threads
     with naming_option("--max-rows", arguments.max_rows, "such as --max-rows 1e5"):
         sizes = sizes_up_to(arguments.max_rows)
-    return Settings(
+    return RunSettings(
         scenarios=_scenarios(arguments.n_classes, arguments.alpha),
         sizes=sizes,
         metrics=(*PAPER_METRICS, *FURTHER_METRICS) if arguments.beyond else PAPER_METRICS,

@@ -20,13 +20,13 @@ from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, pair_batches, refusal_of_batches
 from trueness.files.batches import SKIPPED, Batch, RowOptions
 from trueness.files.folders import matching_paths
-from trueness.files.paths import Inputs, find_inputs, refuse_twice
+from trueness.files.paths import InputFiles, find_inputs, refuse_twice
 from trueness.files.remote import find_remote
 from trueness.files.request import Choice, Request
 from trueness.files.source import Position, Source
 from trueness.files.summing import Plan, Summed, sum_source
 from trueness.files.where import Condition, parse_condition
-from trueness.formats import STANDARD_INPUT, Input, kind_of, write_predictions
+from trueness.formats import STANDARD_INPUT, InputFile, kind_of, write_predictions
 from trueness.table import GroupedTables
 from trueness.table.grouped_file import load_tables, merge_files, save_tables
 
@@ -53,8 +53,8 @@ __all__ = [
     "matching_paths",
     "refuse_twice",
     "kind_of",
-    "Input",
-    "Inputs",
+    "InputFile",
+    "InputFiles",
     "Choice",
     "Batch",
     "Position",

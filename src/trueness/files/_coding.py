@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from trueness.formats.arrow import field_of, nulls_of, numpy_view, plain, pyarrow
 from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
 from trueness.rows.class_columns import text_of
-from trueness.rows.groups import Coded, in_order
-from trueness.rows.groups import coded as coded_array
+from trueness.rows.groups import EncodedNames, encode_names, in_order
 
 
-def coded(column: Any, name: str, argument: str) -> Coded:
+def encode_column(column: Any, name: str, argument: str) -> EncodedNames:
     """The different values of a column as text, in order, and the code of each row; missing values have any code.
 
     `name` is the column's and `argument` the option that named it, for refusals.
     """
     refuse_nested(column, name, argument)
     try:
-        return _coded_numpy(column) if isinstance(column, np.ndarray) else _coded_arrow(column)
+        return _encode_numpy(column) if isinstance(column, np.ndarray) else _encode_arrow(column)
     except NotImplementedError as error:  # from pyarrow, which cannot convert such values to text
         raise _wrong_type(name, argument, f"values of type {str(column.type)[:80]}") from error
     except ValueError as error:  # from NumPy, from pyarrow, or about bytes that are not UTF-8
@@ -36,13 +35,13 @@ def coded(column: Any, name: str, argument: str) -> Coded:
         ) from error
 
 
-def _coded_numpy(column: NDArray[Any]) -> Coded:
+def _encode_numpy(column: NDArray[Any]) -> EncodedNames:
     if column.dtype.kind == "U" and column.size:
         _refuse_invalid_characters(column)
     if column.dtype.kind == "S":
         different, codes = np.unique(column, return_inverse=True)
         return in_order([name.decode() for name in different.tolist()], codes)
-    names, codes = coded_array(column)
+    names, codes = encode_names(column)
     return in_order([name.lower() for name in names] if column.dtype.kind == "b" else names, codes)
 
 
@@ -54,11 +53,11 @@ def _refuse_invalid_characters(column: NDArray[Any]) -> None:
         raise ValueError(f"a character has the code {last:#x}, and the largest code is 0x10ffff")
 
 
-def _coded_arrow(column: Any) -> Coded:
+def _encode_arrow(column: Any) -> EncodedNames:
     column = _encoded(column)
     texts = _texts(column.dictionary)
     if not texts:
-        return Coded([""], np.zeros(len(column), np.int64))
+        return EncodedNames([""], np.zeros(len(column), np.int64))
     return in_order(texts, numpy_view(column.indices.fill_null(0)))
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from trueness.files.request import Request
 from trueness.formats.fields import Field
-from trueness.refusals import InvalidValueError, nearest, quoted
+from trueness.refusals import InvalidValueError, nearest, quote
 from trueness.rows.class_columns import PROB_PREFIXES, Columns, columns_of
 
 LABEL_NAMES = (
@@ -41,7 +41,7 @@ def detect_label(fields: Mapping[str, Field], file: str) -> str:
     names = [name for name, field in fields.items() if name.lower() in LABEL_NAMES and field.kind != "folder"]
     if len(names) == 1:
         return names[0]
-    columns = ", ".join(quoted(name) for name in list(fields)[:12])
+    columns = ", ".join(quote(name) for name in list(fields)[:12])
     if names:
         raise InvalidValueError(
             "ambiguous-columns",
@@ -49,7 +49,7 @@ def detect_label(fields: Mapping[str, Field], file: str) -> str:
             "pass its name as {label}; the first columns are {columns}",
             argument="label",
             file=file,
-            found=", ".join(map(quoted, names)),
+            found=", ".join(map(quote, names)),
             columns=columns,
         )
     raise InvalidValueError(
@@ -62,7 +62,9 @@ def detect_label(fields: Mapping[str, Field], file: str) -> str:
     )
 
 
-def asked_probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+def requested_probs(
+    fields: Mapping[str, Field], request: Request, named: set[str | None], file: str
+) -> Columns:
     """The columns of a name, a list of names or a glob; those of a glob in order, those of a list as listed."""
     asked = request.probs
     assert asked is not None
@@ -184,9 +186,9 @@ def series(fields: Mapping[str, Field], percent: bool) -> Iterable[tuple[str, ..
 def description(probs: Sequence[str], is_list: bool) -> str:
     """The columns of probabilities, for messages."""
     if len(probs) == 1:
-        return f"{'probabilities' if is_list else 'probability of class 1'} from column {quoted(probs[0])}"
+        return f"{'probabilities' if is_list else 'probability of class 1'} from column {quote(probs[0])}"
     middle = ", " if len(probs) == 2 else ", …, "
-    return f"probabilities from {len(probs)} columns {quoted(probs[0])}{middle}{quoted(probs[-1])}"
+    return f"probabilities from {len(probs)} columns {quote(probs[0])}{middle}{quote(probs[-1])}"
 
 
 def holds_numbers(field: Field, percent: bool) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from trueness.files.where import Condition
-from trueness.refusals import InvalidValueError, quoted
+from trueness.refusals import InvalidValueError, quote
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
@@ -91,12 +91,12 @@ class Identity:
             return
         before = {str(file.get("path")): file for file in theirs}
         now = {str(file["path"]): file for file in self.files}
-        yield from (f"{quoted(path, 200)} is not one of its files" for path in now if path not in before)
-        yield from (f"{quoted(path, 200)} is missing from the files" for path in before if path not in now)
+        yield from (f"{quote(path, 200)} is not one of its files" for path in now if path not in before)
+        yield from (f"{quote(path, 200)} is missing from the files" for path in before if path not in now)
         for path, file in now.items():
             unlike = [name for name in file if file[name] != before.get(path, {}).get(name)]
             if unlike:
-                yield f"{quoted(path, 200)} has changed ({_CHANGES.get(unlike[0], unlike[0])})"
+                yield f"{quote(path, 200)} has changed ({_CHANGES.get(unlike[0], unlike[0])})"
         yield "the files are in another order"
 
 
@@ -153,4 +153,4 @@ def _text(value: Any) -> str:
         return "not given"
     if value is True:
         return "given"
-    return quoted(", ".join(map(str, value)) if isinstance(value, list) else value)
+    return quote(", ".join(map(str, value)) if isinstance(value, list) else value)

@@ -10,8 +10,8 @@ import numpy as np
 from trueness.bins import Edges, EqualMass
 from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
-from trueness.files.exact import exact_edges
-from trueness.files.source import Placed, Position, Source
+from trueness.files.exact_edges import exact_edges
+from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.variation import as_variation
 
@@ -46,7 +46,7 @@ class _Stream:
     """The batches of a source, taken in parts of any length."""
 
     def __init__(self, source: Source) -> None:
-        self._batches: Iterator[Placed] = source.batches()
+        self._batches: Iterator[PositionedBatch] = source.batches()
         self._held: Batch | None = None
         self.position, self.done = Position(), 0
 

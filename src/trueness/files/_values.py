@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._coding import coded, is_numeric, missing_in, refuse_nested
+from trueness.files._coding import encode_column, is_numeric, missing_in, refuse_nested
 from trueness.files.request import Choice
 from trueness.formats.arrow import Matrix, Values, matrix_of, values_of
 from trueness.formats.fields import is_number
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
 from trueness.rows.class_columns import BOOLEANS
 from trueness.rows.containers import Contents
-from trueness.rows.groups import Coded, combined
+from trueness.rows.groups import EncodedNames, combined
 
 BoolArray = NDArray[np.bool_]
 
@@ -64,7 +64,7 @@ def _numbers(column: Any, name: str, argument: str, problems: list[Problem]) -> 
     """A column of numbers; numbers in text, such as 85%, are read without the sign."""
     if is_numeric(column):
         return values_of(column)
-    texts, missing = coded(column, name, argument), missing_in(column)
+    texts, missing = encode_column(column, name, argument), missing_in(column)
     numbers = np.array([_written_number(text) for text in texts.names], np.float64)[texts.codes]
     bad = np.isnan(numbers) if missing is None else np.isnan(numbers) & ~missing
     if bad.any():
@@ -151,9 +151,9 @@ def weights_of(column: Any, name: str, percent: bool, problems: list[Problem]) -
     return values.data.astype(np.float64)
 
 
-def groups_of(columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem]) -> Coded:
+def groups_of(columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem]) -> EncodedNames:
     """The group of each row: the value of a column, or the combination of those of several."""
-    groups = {name: coded(columns[name], name, "groups") for name in by}
+    groups = {name: encode_column(columns[name], name, "groups") for name in by}
     for name in by:
         _note_missing(missing_in(columns[name]), name, problems)
     return combined(groups)
@@ -170,7 +170,7 @@ def labels_of(column: Any, choice: Choice, n_classes: int, problems: list[Proble
     _note_missing(missing, choice.label, problems)
     if choice.index_of is None and is_numeric(column):
         return values_of(column).data
-    return _from_texts(coded(column, choice.label, "label"), missing, choice.index_of, problems)
+    return _from_texts(encode_column(column, choice.label, "label"), missing, choice.index_of, problems)
 
 
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -196,7 +196,10 @@ def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem])
 
 
 def _from_texts(
-    labels: Coded, missing: BoolArray | None, index_of: Mapping[str, int] | None, problems: list[Problem]
+    labels: EncodedNames,
+    missing: BoolArray | None,
+    index_of: Mapping[str, int] | None,
+    problems: list[Problem],
 ) -> NDArray[np.int64]:
     """Labels in text as class indices: names of classes or, without such names, whole numbers, true and false."""
     of_names = [_index(name) if index_of is None else index_of.get(name, -1) for name in labels.names]
@@ -229,11 +232,11 @@ def _unknown_label(name: str, index_of: Mapping[str, int] | None) -> Refusal:
 class _Texts:
     """The values of a coded column by row."""
 
-    def __init__(self, coded: Coded) -> None:
-        self._coded = coded
+    def __init__(self, encoded: EncodedNames) -> None:
+        self._encoded = encoded
 
     def __getitem__(self, row: int) -> str:
-        return self._coded.names[int(self._coded.codes[row])]
+        return self._encoded.names[int(self._encoded.codes[row])]
 
 
 def _index(text: str) -> int:

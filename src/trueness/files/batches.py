@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._coding import coded, is_decimal, is_numeric, missing_in
+from trueness.files._coding import encode_column, is_decimal, is_numeric, missing_in
 from trueness.files._values import (
     BoolArray,
     Problem,
@@ -27,13 +27,13 @@ from trueness.files._values import (
 )
 from trueness.files.request import Choice
 from trueness.files.where import Condition
-from trueness.formats import Input
+from trueness.formats import InputFile
 from trueness.formats.arrow import pyarrow, values_of
 from trueness.formats.fields import Chunk
 from trueness.refusals import Refusal
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.rows.groups import Coded, objects_of
+from trueness.rows.groups import EncodedNames, objects_of
 
 SKIPPED: Mapping[str, str] = {
     "not-finite": "probabilities that are not finite",
@@ -79,7 +79,7 @@ class Batch:
     y_prob: NDArray[Any] | Contents
     """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
     weight: NDArray[Any] | None = None
-    groups: Coded | None = None
+    groups: EncodedNames | None = None
     """The group of each row."""
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
@@ -114,7 +114,7 @@ class Batch:
 
 
 def batch_of(
-    chunk: Chunk, choice: Choice, n_classes: int, *, input: Input, first_row: int, options: RowOptions
+    chunk: Chunk, choice: Choice, n_classes: int, *, input: InputFile, first_row: int, options: RowOptions
 ) -> Batch:
     """The rows of a chunk that meet the conditions; problems of single columns are refused, or such rows skipped."""
     numbers = np.arange(first_row, first_row + chunk.n_rows)
@@ -141,7 +141,7 @@ def batch_of(
     return _without(batch, problems) if problems else batch
 
 
-def _constant_columns(input: Input, choice: Choice, chunk: Chunk) -> dict[str, Any]:
+def _constant_columns(input: InputFile, choice: Choice, chunk: Chunk) -> dict[str, Any]:
     """Columns that are in the names of the folders and not in the file."""
     needed = choice.wanted.names
     return {
@@ -163,7 +163,7 @@ def _take(column: Any, places: NDArray[np.int64]) -> Any:
 
 def _text_meets(condition: Condition, column: Any) -> BoolArray:
     """Which rows of a column of text meet a condition; each different text is compared once, in order of the rows."""
-    names, codes = coded(column, condition.column, "where")
+    names, codes = encode_column(column, condition.column, "where")
     missing = missing_in(column)
     rows = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
     _, first = np.unique(codes[rows], return_index=True)

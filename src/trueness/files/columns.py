@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from trueness.files._column_search import (
-    asked_probs,
     description,
     detect_label,
     detect_probs,
     free_fields,
     holds_numbers,
     missing_column,
+    requested_probs,
     series,
 )
 from trueness.files.request import Choice, Request, split
 from trueness.formats.fields import MAX_CLASSES, Field
-from trueness.refusals import InvalidValueError, nearest, quoted
+from trueness.refusals import InvalidValueError, nearest, quote
 from trueness.rows.class_columns import (
     COLUMNS,
     INDEX,
@@ -37,16 +37,16 @@ def choose(
     _require(fields, label, file, "label")
     if request.weight is not None:
         _require(fields, request.weight, file, "weight")
-    by = _asked_groups(fields, request.by, file)
+    by = _requested_groups(fields, request.by, file)
     for condition in request.where:
         _require(fields, condition.column, file, "where")
     named = {label, request.weight, *by}
-    columns = asked_probs(fields, request, named, file) if request.probs else None
+    columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
     _refuse_two_roles(label, columns.names, request.weight, by)
     _require_numbers(fields, columns.names, is_list, file, percent=request.percent)
-    found = [] if request.label else [f"labels from column {quoted(label)}"]
+    found = [] if request.label else [f"labels from column {quote(label)}"]
     chosen = Choice(label, columns.names, is_list, request.weight, by, request.where)
     if len(columns.names) == 1:
         found.append(description(columns.names, is_list))
@@ -166,7 +166,7 @@ def _names_of_two(columns: Columns, request: Request, is_list: bool) -> dict[str
 
 def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file: str, first: str) -> None:
     """Refuse another file whose columns are not those that were chosen in the first one."""
-    for name, purpose in _named(choice):
+    for name, purpose in _named_columns(choice):
         if name not in fields:
             raise InvalidValueError(
                 "missing-column",
@@ -204,7 +204,7 @@ def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field]
     """Columns that would be read as probabilities in this file, but are missing in the first."""
     named = {choice.label, choice.weight, *choice.by}
     if request.probs is not None:
-        found = [asked_probs(fields, request, named, file).names]
+        found = [requested_probs(fields, request, named, file).names]
     else:
         found = [
             names
@@ -214,7 +214,7 @@ def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field]
     return [name for names in found for name in names if name not in choice.probs]
 
 
-def _named(choice: Choice) -> Iterable[tuple[str, str]]:
+def _named_columns(choice: Choice) -> Iterable[tuple[str, str]]:
     yield choice.label, "labels"
     yield from ((name, "probabilities") for name in choice.probs)
     if choice.weight is not None:
@@ -228,7 +228,7 @@ def _require(fields: Mapping[str, Field], name: str, file: str, argument: str) -
         raise missing_column(name, fields, file, argument)
 
 
-def _asked_groups(
+def _requested_groups(
     fields: Mapping[str, Field], by: str | tuple[str, ...] | None, file: str
 ) -> tuple[str, ...]:
     """The columns of groups; the name of a column may contain a comma."""

@@ -14,17 +14,19 @@ from typing import NamedTuple
 from trueness.refusals import InvalidValueError
 
 
-class Walked(NamedTuple):
+class FolderFiles(NamedTuple):
     """The files of a folder, each by one path, and the number of further names they have by links."""
 
     paths: list[str]
     repeated: int
 
 
-def files_below(folder: str) -> Walked:
+def files_below(folder: str) -> FolderFiles:
     """Every file in a folder and the folders below it whose name does not begin with . or _, each once."""
     files = [found for found in _walk(folder, (".", "_")) if not found.is_folder]
-    return Walked([found.path for found in files if found.is_new], sum(not found.is_new for found in files))
+    return FolderFiles(
+        [found.path for found in files if found.is_new], sum(not found.is_new for found in files)
+    )
 
 
 class _Found(NamedTuple):

@@ -10,56 +10,56 @@ from urllib.parse import unquote
 
 from trueness._printing import visible
 from trueness.files.folders import file_identity, files_below, matching_paths, natural_key
-from trueness.formats import STANDARD_INPUT, Input, Kind, endings_text, format_names, formats, kind_of
-from trueness.refusals import InvalidValueError, quoted
+from trueness.formats import STANDARD_INPUT, InputFile, Kind, endings_text, format_names, formats, kind_of
+from trueness.refusals import InvalidValueError, quote
 
 _STANDARD_INPUTS = (STANDARD_INPUT, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-class Inputs(NamedTuple):
+class InputFiles(NamedTuple):
     """The files, and the number of others that were found."""
 
-    files: list[Input]
+    files: list[InputFile]
     left_out: int = 0
     """Files in the folders whose endings are unknown."""
     repeated: int = 0
     """Further names, by links, of files that are read already."""
 
-    def __add__(self, other: Inputs) -> Inputs:  # type: ignore[override]
+    def __add__(self, other: InputFiles) -> InputFiles:  # type: ignore[override]
         """The files of several arguments together."""
-        return Inputs(
+        return InputFiles(
             self.files + other.files, self.left_out + other.left_out, self.repeated + other.repeated
         )
 
 
-def find_inputs(patterns: Sequence[str], format: str | None = None) -> Inputs:
+def find_inputs(patterns: Sequence[str], format: str | None = None) -> InputFiles:
     """The files meant by names, globs and folders: arguments in their order, what each matches in natural order.
 
     Links are followed. A file that a folder or a glob has by several names is read once; one that is named by two
     arguments is refused.
     """
-    found = Inputs([])
+    found = InputFiles([])
     for pattern in patterns:
         found += _expand(pattern, format)
     refuse_twice([file.path for file in found.files])
     return found
 
 
-def _expand(pattern: str, format: str | None) -> Inputs:
+def _expand(pattern: str, format: str | None) -> InputFiles:
     if pattern == STANDARD_INPUT:
-        return Inputs([_read_once(pattern, format)])
+        return InputFiles([_read_once(pattern, format)])
     if os.path.isdir(pattern):
         return _in_folder(pattern, format)
     if os.path.exists(pattern):
-        return Inputs([_file(pattern, format)])
+        return InputFiles([_file(pattern, format)])
     matches = matching_paths(pattern)
     if not matches:
         raise _missing_file(pattern)
-    found = Inputs([])
+    found = InputFiles([])
     for match in matches:
-        found += _in_folder(match, format) if os.path.isdir(match) else Inputs([_file(match, format)])
+        found += _in_folder(match, format) if os.path.isdir(match) else InputFiles([_file(match, format)])
     return _each_once(found)
 
 
@@ -74,9 +74,9 @@ def _missing_file(pattern: str) -> InvalidValueError:
     )
 
 
-def _each_once(found: Inputs) -> Inputs:
+def _each_once(found: InputFiles) -> InputFiles:
     """Each file once, by its own path rather than by a link, if one argument leads to it several times."""
-    kept: dict[object, Input] = {}
+    kept: dict[object, InputFile] = {}
     for file in sorted(
         found.files, key=lambda file: os.path.realpath(file.path) != os.path.abspath(file.path)
     ):
@@ -90,11 +90,11 @@ def is_read_once(path: str) -> bool:
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
-def _read_once(path: str, format: str | None) -> Input:
+def _read_once(path: str, format: str | None) -> InputFile:
     """Standard input, or a pipe: only text formats can be read from front to back."""
     path = STANDARD_INPUT if path in _STANDARD_INPUTS else path
     kind = kind_of(path, format) or Kind(format)
-    input = Input(path, kind, read_once=True)
+    input = InputFile(path, kind, read_once=True)
     if kind.format is not None and not formats()[kind.format].is_text:
         raise InvalidValueError(
             "read-once",
@@ -114,14 +114,14 @@ def _near_file(pattern: str) -> str:
     try:
         beside = os.listdir(folder or ".")
     except OSError:
-        return f"there is no folder {quoted(folder)} either"
+        return f"there is no folder {quote(folder)} either"
     near = get_close_matches(name, beside, n=1)
     return (
-        f"did you mean {quoted(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
+        f"did you mean {quote(os.path.join(folder, near[0]))}?" if near else "check the name and the folder"
     )
 
 
-def _file(path: str, format: str | None) -> Input:
+def _file(path: str, format: str | None) -> InputFile:
     _refuse_not_utf8(path)
     if is_read_once(path):
         return _read_once(path, format)
@@ -131,7 +131,7 @@ def _file(path: str, format: str | None) -> Input:
     status = os.stat(path)
     if status.st_size == 0 and os.path.isfile(path):
         raise InvalidValueError("no-rows", "{file} is empty (0 bytes)", "check how it was written", file=path)
-    return Input(path, kind, status.st_size, _partition(os.path.dirname(path).split(os.sep)))
+    return InputFile(path, kind, status.st_size, _partition(os.path.dirname(path).split(os.sep)))
 
 
 def unknown_ending(path: str) -> InvalidValueError:
@@ -155,7 +155,7 @@ def _refuse_not_utf8(path: str) -> None:
         ) from None
 
 
-def _in_folder(folder: str, format: str | None) -> Inputs:
+def _in_folder(folder: str, format: str | None) -> InputFiles:
     """All files of a known format in a folder and the folders below it; names that begin with . or _ are ignored."""
     walked = files_below(folder)
     paths = sorted(walked.paths, key=natural_key)
@@ -168,7 +168,7 @@ def _in_folder(folder: str, format: str | None) -> Inputs:
             file=folder,
             endings=endings_text(),
         )
-    return Inputs(found, len(paths) - len(found), walked.repeated)
+    return InputFiles(found, len(paths) - len(found), walked.repeated)
 
 
 def _partition(folders: Iterable[str]) -> dict[str, str | None]:

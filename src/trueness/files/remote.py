@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from trueness.files.paths import find_inputs, unknown_ending
 from trueness.files.source import Source
-from trueness.formats import Input, kind_of
+from trueness.formats import InputFile, kind_of
 from trueness.refusals import InvalidValueError, reason_of
 
 
 class Remote(NamedTuple):
     """A file to be read on any machine; `place` is fsspec's handle, None for a path that all machines share."""
 
-    input: Input
+    input: InputFile
     place: Any = None
 
 
@@ -74,7 +74,7 @@ def _expand_address(url: str, format: str | None, storage_options: Mapping[str, 
         name, kind = f"{place.full_name}{chain}", kind_of(place.path, format)
         if kind is None:
             raise unknown_ending(name)
-        found.append(Remote(Input(name, kind), place))
+        found.append(Remote(InputFile(name, kind), place))
     return found
 
 

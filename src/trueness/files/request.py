@@ -9,7 +9,7 @@ from trueness.files.where import Condition
 from trueness.formats.fields import Wanted
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
-from trueness.rows.groups import joined
+from trueness.rows.groups import join_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Choice:
     @property
     def grouping(self) -> str | None:
         """The columns that rows are grouped by, as one name."""
-        return joined(self.by)
+        return join_columns(self.by)
 
     @property
     def known_classes(self) -> int | None:

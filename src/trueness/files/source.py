@@ -14,7 +14,7 @@ from trueness.files.batches import Batch, RowOptions, batch_of
 from trueness.files.columns import choose, recheck
 from trueness.files.paths import is_read_once
 from trueness.files.request import Choice, Request
-from trueness.formats import Input, Reader, ReadOptions, formats, open_reader
+from trueness.formats import InputFile, Reader, ReadOptions, formats, open_reader
 from trueness.formats.fields import MAX_CLASSES, Field
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
@@ -38,7 +38,7 @@ class Position(NamedTuple):
 BEGINNING = Position()
 
 
-class Placed(NamedTuple):
+class PositionedBatch(NamedTuple):
     """A batch, and the position of the run after it."""
 
     batch: Batch
@@ -54,7 +54,7 @@ class Source:
 
     def __init__(
         self,
-        inputs: Sequence[Input],
+        inputs: Sequence[InputFile],
         request: Request,
         options: RowOptions,
         *,
@@ -83,20 +83,20 @@ class Source:
         """Whether the rows can be read again."""
         return not any(input.read_once for input in self.inputs)
 
-    def batches(self, start: Position = BEGINNING) -> Iterator[Placed]:
+    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
         """All batches from a position on, in order, read ahead on a thread."""
         return read_ahead(self._batches(start))
 
-    def _batches(self, start: Position) -> Iterator[Placed]:
+    def _batches(self, start: Position) -> Iterator[PositionedBatch]:
         for number in range(start.file, len(self.inputs)):
             yield from self._batches_of(number, start.batch if number == start.file else 0)
 
-    def _batches_of(self, number: int, done: int) -> Iterator[Placed]:
+    def _batches_of(self, number: int, done: int) -> Iterator[PositionedBatch]:
         """The batches of a file after the first `done`."""
         with self._opened(self.inputs[number], to_its_end=True) as reader:
             yield from self._batches_in(reader, number, done)
 
-    def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[Placed]:
+    def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[PositionedBatch]:
         input = self.inputs[number]
         recheck(self.choice, self.request, self._fields(reader, input), input.name, self._first_file)
         rows = max(1, BATCH_VALUES // self.n_classes)
@@ -127,16 +127,16 @@ class Source:
                     options=self.options,
                 )
                 batch = without_bad_rows(batch) if self.options.tolerant else batch
-                yield Placed(batch, Position(number, index + 1))
+                yield PositionedBatch(batch, Position(number, index + 1))
             first_row += chunk.n_rows
         if not any_row:
             self._remarks(f"{input.name} holds no rows")
 
-    def _fields(self, reader: Reader, input: Input) -> Mapping[str, Field]:
+    def _fields(self, reader: Reader, input: InputFile) -> Mapping[str, Field]:
         return {**{name: Field("folder") for name in input.partition}, **reader.fields}
 
     @contextmanager
-    def _opened(self, input: Input, *, to_its_end: bool = False) -> Iterator[Reader]:
+    def _opened(self, input: InputFile, *, to_its_end: bool = False) -> Iterator[Reader]:
         """A reader of the file; the same one again if the file can be read only once."""
         reader = self._begun.pop(input.path, None) or self._open(input)
         if input.read_once and not to_its_end:
@@ -148,7 +148,7 @@ class Source:
         finally:
             reader.close()
 
-    def _open(self, input: Input) -> Reader:
+    def _open(self, input: InputFile) -> Reader:
         request = self.request
         options = ReadOptions(self.options.tolerant, request.header, request.percent, self.label_file)
         return open_reader(input, options)
@@ -168,7 +168,7 @@ class Source:
         raise InvalidValueError("no-rows", "the files hold no rows", "check how they were written")
 
 
-def _check_label_file(label_file: str, inputs: Sequence[Input]) -> None:
+def _check_label_file(label_file: str, inputs: Sequence[InputFile]) -> None:
     if len(inputs) != 1 or not _is_without_labels(inputs[0]):
         raise InvalidValueError(
             "bad-argument",
@@ -186,7 +186,7 @@ def _check_label_file(label_file: str, inputs: Sequence[Input]) -> None:
         )
 
 
-def _is_without_labels(input: Input) -> bool:
+def _is_without_labels(input: InputFile) -> bool:
     return input.kind.format is not None and formats()[input.kind.format].without_labels
 
 

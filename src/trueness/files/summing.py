@@ -14,8 +14,8 @@ from trueness.bins import Bins, Edges, EqualMass, FineGrid
 from trueness.files._bad_rows import refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch
-from trueness.files.exact import exact_edges
-from trueness.files.source import Placed, Position, Source
+from trueness.files.exact_edges import exact_edges
+from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, GroupedTables, TablePlan, Tables, TableSpec
@@ -186,7 +186,7 @@ class _Run:
         engine = "fused" if self._plan.engine == "fused" else "portable"
         return exact_edges(batches, tables.measures, self._source.n_classes, tables.bins, engine)
 
-    def _with_progress(self, batches: Iterator[Placed]) -> Iterator[Batch]:
+    def _with_progress(self, batches: Iterator[PositionedBatch]) -> Iterator[Batch]:
         """The batches; progress is reported after each."""
         for placed in batches:
             yield placed.batch
@@ -215,12 +215,12 @@ class _Run:
         if not self.state.engine:
             held, batches = _first_batches(batches, self._source.n_classes)
             self.state = replace(self.state, engine=self._engine(held))
-            batches = chain(_released(held), batches)
+            batches = chain(_release_batches(held), batches)
         for placed in batches:
             self._add(placed)
             yield
 
-    def _engine(self, held: list[Placed]) -> str:
+    def _engine(self, held: list[PositionedBatch]) -> str:
         """One engine for the whole run, so that its sums do not depend on how the rows are cut into batches."""
         if self._plan.engine != "auto":
             return self._plan.engine
@@ -234,7 +234,7 @@ class _Run:
             return "portable"
         return "fused"
 
-    def _add(self, placed: Placed) -> None:
+    def _add(self, placed: PositionedBatch) -> None:
         batch, by = placed.batch, self._source.choice.grouping
         if batch.groups is not None:  # before they are summed, which takes long for a group in each row
             refuse_too_many(self.state.tables.groups.keys() | set(batch.groups.names), self._specs, by)
@@ -283,9 +283,11 @@ def refuse_too_many(groups: Collection[str | None], specs: Sequence[TableSpec], 
         )
 
 
-def _first_batches(batches: Iterator[Placed], n_classes: int) -> tuple[list[Placed], Iterator[Placed]]:
+def _first_batches(
+    batches: Iterator[PositionedBatch], n_classes: int
+) -> tuple[list[PositionedBatch], Iterator[PositionedBatch]]:
     """The first batches, as many as are needed to choose the engine, and the others."""
-    held: list[Placed] = []
+    held: list[PositionedBatch] = []
     values = 0
     for placed in batches:
         held.append(placed)
@@ -295,7 +297,7 @@ def _first_batches(batches: Iterator[Placed], n_classes: int) -> tuple[list[Plac
     return held, batches
 
 
-def _released(held: list[Placed]) -> Iterator[Placed]:
+def _release_batches(held: list[PositionedBatch]) -> Iterator[PositionedBatch]:
     """The batches, each removed from the list before it is used, so that its memory can be freed."""
     held.reverse()
     while held:

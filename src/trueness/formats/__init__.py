@@ -25,17 +25,17 @@ from typing import Any
 
 from trueness._atomic_write import atomic_file
 from trueness.formats import by_name
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats.fields import Reader, ReadOptions
-from trueness.formats.inputs import STANDARD_INPUT, Input, Kind
+from trueness.formats.inputs import STANDARD_INPUT, InputFile, Kind
 from trueness.refusals import InvalidValueError, MissingLibraryError
 
 __all__ = [
     "Format",
-    "Predictions",
+    "PredictionChunks",
     "Reader",
     "ReadOptions",
-    "Input",
+    "InputFile",
     "Kind",
     "STANDARD_INPUT",
     "format_names",
@@ -98,7 +98,7 @@ def endings_text(*, written: bool = False) -> str:
     return f"{', '.join(endings)} ({', '.join(text)} also with .gz or .zst)"
 
 
-def open_reader(input: Input, options: ReadOptions) -> Reader:
+def open_reader(input: InputFile, options: ReadOptions) -> Reader:
     """An open file. Text whose format is not stated is recognised by its first byte, and is CSV otherwise."""
     format = None if input.kind.format is None else _usable(input.kind.format)
     if format is not None and format.open_file is not None:
@@ -137,7 +137,7 @@ def write_predictions(path: str, chunks: Iterable[tuple[Any, Any]], n_rows: int,
             endings=endings_text(written=True),
         )
     with atomic_file(path) as beside:
-        writer(beside, kind, Predictions(chunks, n_rows, n_classes))
+        writer(beside, kind, PredictionChunks(chunks, n_rows, n_classes))
 
 
 def _usable(name: str) -> Format:

@@ -37,7 +37,7 @@ def refuse_unreadable(file: str) -> Iterator[None]:
         ) from error
 
 
-def fields_of(schema: Any, file: str) -> dict[str, Field]:
+def schema_fields(schema: Any, file: str) -> dict[str, Field]:
     """The columns of an Arrow schema; names must be different."""
     twice = duplicates(schema.names)
     if twice:

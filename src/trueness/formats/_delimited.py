@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Any
 
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import fields_of, refuse_unreadable
+from trueness.formats._arrow_files import refuse_unreadable, schema_fields
 from trueness.formats._csv_quotes import Quotes
 from trueness.formats._csv_values import VALUE, field_of_text, first_non_number, numbers_or_missing, trim
-from trueness.formats._format import Predictions
+from trueness.formats._format import PredictionChunks
 from trueness.formats._text_stream import TextStream, blocks_of_rows
 from trueness.formats._written_columns import schema_of, tables_of, text_file
 from trueness.formats.arrow import gather_tables, pyarrow
@@ -71,7 +71,7 @@ class DelimitedReader:
             self._written = sample.column_names
         names = self._names(self._written)
         sample = sample.rename_columns(names)
-        found = fields_of(sample.schema, self._name)
+        found = schema_fields(sample.schema, self._name)
         unclear = [number for number, name in enumerate(names) if found[name].kind not in _NUMBERS]
         texts = self._texts(block, [self._written[number] for number in unclear])
         self._invalid.clear()  # they are counted when the rows of the block are returned
@@ -274,7 +274,7 @@ class DelimitedReader:
         return Chunk(columns, table.num_rows, self._stream.share, invalid)
 
 
-def write_delimited(path: str, kind: Kind, predictions: Predictions, *, delimiter: str) -> None:
+def write_delimited(path: str, kind: Kind, predictions: PredictionChunks, *, delimiter: str) -> None:
     """Write predictions with this delimiter between the columns."""
     from pyarrow import csv
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness.formats.fields import Reader, ReadOptions
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 
 if TYPE_CHECKING:
     from trueness.formats._text_stream import TextStream
 
 
-class Predictions(NamedTuple):
+class PredictionChunks(NamedTuple):
     """Rows to be written: chunks of labels (rows,) and probabilities (rows, classes)."""
 
     chunks: Iterable[tuple[Any, Any]]
@@ -31,11 +31,11 @@ class Format:
 
     endings: tuple[str, ...]
     """Of file names, in lower case, the usual one first."""
-    open_file: Callable[[Input, ReadOptions], Reader] | None = None
+    open_file: Callable[[InputFile, ReadOptions], Reader] | None = None
     open_text: Callable[[TextStream, ReadOptions], Reader] | None = None
     first_byte: bytes = b""
     """The first byte of text in this format, by which standard input is recognised; empty if it can be any."""
-    write: Callable[[str, Kind, Predictions], None] | None = None
+    write: Callable[[str, Kind, PredictionChunks], None] | None = None
     """Writes columns `y_true` and `p_0` …, or one column of lists `y_prob`; None if it cannot be written."""
     needs: str | None = None
     """The optional library that reads and writes it."""

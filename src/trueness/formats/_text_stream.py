@@ -9,7 +9,7 @@ from typing import Any
 
 from trueness.formats._arrow_files import refuse_unreadable
 from trueness.formats.arrow import pyarrow
-from trueness.formats.inputs import STANDARD_INPUT, Input
+from trueness.formats.inputs import STANDARD_INPUT, InputFile
 from trueness.refusals import InvalidValueError
 
 BLOCK_BYTES = 2**20
@@ -27,7 +27,7 @@ LINES_IN_BLOCK = 128
 class TextStream:
     """The uncompressed bytes of a text file, with a look ahead."""
 
-    def __init__(self, input: Input, *, tolerant: bool) -> None:
+    def __init__(self, input: InputFile, *, tolerant: bool) -> None:
         # Bytes that are not UTF-8 would make pyarrow's handler of bad rows fail, with a message on stderr.
         self._repair = getincrementaldecoder("utf-8")("replace") if tolerant else None
         self._size = input.size

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from trueness.formats._format import Predictions
+from trueness.formats._format import PredictionChunks
 from trueness.formats.arrow import pyarrow
 
 
-def schema_of(predictions: Predictions) -> Any:
+def schema_of(predictions: PredictionChunks) -> Any:
     """The names and types of the columns."""
     pa = pyarrow()
     probs = [(f"p_{c}", pa.float64()) for c in range(predictions.n_classes)]
     return pa.schema([("y_true", pa.int64()), *probs])
 
 
-def tables_of(predictions: Predictions) -> Iterator[Any]:
+def tables_of(predictions: PredictionChunks) -> Iterator[Any]:
     """A table for each chunk."""
     pa = pyarrow()
     for y_true, y_prob in predictions.chunks:

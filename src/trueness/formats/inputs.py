@@ -17,7 +17,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputFile:
     """One file to be read."""
 
     path: str

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.null import FilledBins, mean_variation
+from trueness.inference.null import NullBins, mean_variation
 
 _MOST = 2.0**10
 
@@ -31,14 +31,14 @@ class Bias:
     beta: float
 
 
-def at_power(bins: FilledBins, beta: float) -> FilledBins:
+def at_power(bins: NullBins, beta: float) -> NullBins:
     """These bins with the predictions q_β ∝ q̄^β."""
     powers = beta * _logs(bins)
     powers = np.exp(powers - powers.max(axis=1, keepdims=True))
     return replace(bins, predicted=powers / powers.sum(axis=1, keepdims=True))
 
 
-def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
+def fitted_bias(bins: NullBins, resamples: int, seed: list[int]) -> Bias:
     """The bias at the most likely β; its standard error is half its change over β ± one standard error."""
     if bins.variation.linear:
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
@@ -49,7 +49,7 @@ def fitted_bias(bins: FilledBins, resamples: int, seed: list[int]) -> Bias:
     return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
 
 
-def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
+def most_likely_beta(bins: NullBins) -> tuple[float, float]:
     """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
 
     This is the likelihood of an exponential family: at its maximum the mean of ln q̄ equals the observed one, and its
@@ -79,10 +79,10 @@ def most_likely_beta(bins: FilledBins) -> tuple[float, float]:
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
 
 
-def _bias(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
+def _bias(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
     return np.asarray(bins.variation.of(bins.predicted) - mean_variation(bins, resamples, seed))
 
 
-def _logs(bins: FilledBins) -> FloatArray:
+def _logs(bins: NullBins) -> FloatArray:
     """ln q̄, bounded below where less than a thousandth of a row is expected."""
     return np.log(np.maximum(bins.predicted, 1e-3 / (bins.count[:, None] * bins.n_classes)))

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.rows.groups import coded
+from trueness.rows.groups import encode_names
 
 SLOTS = (24114, 24100, 12059, 4018, 1005, 201, 34, 5)
 """How many of 2¹⁶ equally likely numbers give the weight 0, 1, 2, …: Poisson(1) with mean and variance exactly 1."""
@@ -76,7 +76,7 @@ class ClusterWeights:
     """Weights by cluster, the same for all its rows at any position."""
 
     def __init__(self, key: int, resamples: int, clusters: NDArray[Any]) -> None:
-        names, self.code = coded(clusters)
+        names, self.code = encode_names(clusters)
         self.identities = identities = [identity(name) for name in names]
         self.of_cluster = lru_cache(maxsize=8192)(
             lambda code: _weights(key, identities[code], 1, resamples)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-AGAINST = 0.9
+MAX_P_VALUE = 0.9
 """Larger p-values count as this one: the cotangent of a value near 1 would cancel any evidence."""
 
 _SMALLEST = 1e-300
@@ -31,8 +31,8 @@ def combined_p_value(p_values: Sequence[float]) -> float:
     known = [p for p in p_values if not math.isnan(p)]
     if not known:
         return math.nan
-    if min(known) >= AGAINST:
+    if min(known) >= MAX_P_VALUE:
         return min(known)
-    mean = sum(1 / math.tan(math.pi * min(max(p, _SMALLEST), AGAINST)) for p in known) / len(known)
+    mean = sum(1 / math.tan(math.pi * min(max(p, _SMALLEST), MAX_P_VALUE)) for p in known) / len(known)
     # arctan near its limit keeps no digits: 1/2 - arctan(T)/π = arctan(1/T)/π for T > 0.
     return math.atan(1 / mean) / math.pi if mean > 0 else 0.5 - math.atan(mean) / math.pi

@@ -1,4 +1,4 @@
-"""Estimates of metrics from a table and its simulations: noise floor, p-values, debiased value, interval."""
+"""Estimates of metrics from a table and its resamples: noise floor, p-values, debiased value, interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
-from trueness.inference.null import Draws, FilledBins, draw, multinomial_frequencies, p_value
+from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, p_value, resample
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
 from trueness.table import CalibrationTable
@@ -22,17 +22,17 @@ from trueness.table import CalibrationTable
 class Null(NamedTuple):
     """Simulations of a calibrated model."""
 
-    draws: Draws
-    """Draws around q̄."""
+    resamples: Resamples
+    """Resamples around q̄."""
     expected: FloatArray
     """E₀[𝒱(r̄*)], (F,)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """A table with its simulations."""
+class ResampledTable:
+    """A table with its resamples."""
 
-    bins: FilledBins
+    bins: NullBins
     n_bins: int
     predicted: FloatArray
     """𝒫_m of the filled bins, (F,)."""
@@ -41,28 +41,28 @@ class Evidence:
     nulls: tuple[Null, ...]
     """The independent noise of each bin; and, if rows have clusters, that of the bootstrap replicates, in which bins
     may be correlated, but ranks that no cluster has observed have no noise. Neither covers the other."""
-    around: Draws
-    """Draws around what was observed."""
+    around: Resamples
+    """Resamples around what was observed."""
     bias: Bias
     log_score_variance: float
     """Of Σ(ln p_y + H)."""
 
     @classmethod
-    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> Evidence:
-        """The evidence of independent rows, from the table alone."""
-        bins = FilledBins.of(table)
+    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> ResampledTable:
+        """A table of independent rows with its resamples, from the table alone."""
+        bins = NullBins.of(table)
         smoothed = bins.smoothed()
-        around = draw(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
+        around = resample(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
         return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
-    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> Evidence:
-        """The evidence of rows in clusters, whose noise is estimated from the replicates."""
-        bins = FilledBins.of(table)
+    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> ResampledTable:
+        """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
+        bins = NullBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
-        around = draw(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
+        around = resample(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
-        together = draw(bins, replicates.null_frequencies(bins), replicates.size)
+        together = resample(bins, replicates.null_frequencies(bins), replicates.size)
         return replace(
             alone,
             nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
@@ -71,9 +71,9 @@ class Evidence:
 
     @classmethod
     def _of_bins(
-        cls, table: CalibrationTable, bins: FilledBins, around: Draws, resamples: int, seed: list[int]
-    ) -> Evidence:
-        null = draw(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
+        cls, table: CalibrationTable, bins: NullBins, around: Resamples, resamples: int, seed: list[int]
+    ) -> ResampledTable:
+        null = resample(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
         variance = table.log_score_variance
         if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
@@ -89,9 +89,9 @@ class Evidence:
         )
 
     @property
-    def null(self) -> Draws:
-        """Draws of each bin, independent of one another."""
-        return self.nulls[0].draws
+    def null(self) -> Resamples:
+        """Resamples of each bin, independent of one another."""
+        return self.nulls[0].resamples
 
     @property
     def expected(self) -> FloatArray:
@@ -104,20 +104,22 @@ class Evidence:
         return len(self.nulls) == 1
 
     @property
-    def all_draws(self) -> list[Draws]:
-        """Draws under calibration and around the observed frequencies."""
-        return [*(null.draws for null in self.nulls), self.around]
+    def all_resamples(self) -> list[Resamples]:
+        """Resamples under calibration and around the observed frequencies."""
+        return [*(null.resamples for null in self.nulls), self.around]
 
     @property
     def sd(self) -> FloatArray:
         """σ_m of 𝒱(r̄_m), (F,)."""
-        return np.asarray(np.max([draws.variation.std(axis=0) for draws in self.all_draws], axis=0))
+        return np.asarray(
+            np.max([resamples.variation.std(axis=0) for resamples in self.all_resamples], axis=0)
+        )
 
     def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
         """The larger p-value of all nulls; `compared` gives simulated values and the observed one."""
         return max(p_value(*compared(null)) for null in self.nulls)
 
-    def spread_out(self, values: FloatArray | IntArray) -> FloatArray:
+    def to_all_bins(self, values: FloatArray | IntArray) -> FloatArray:
         """Values of the filled bins among all bins, NaN elsewhere."""
         everywhere = np.full(self.n_bins, np.nan)
         everywhere[self.bins.index] = values
@@ -128,10 +130,10 @@ class Evidence:
     ) -> BinNoise:
         """The noise of single bins."""
         low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        return BinNoise(*map(self.spread_out, (observed, expected, low, high, sd, self.bins.count)))
+        return BinNoise(*map(self.to_all_bins, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
-    def reveals_nothing(self) -> bool:
+    def has_no_noise(self) -> bool:
         """Whether uncertain predictions have no noise: with one row per bin the entropy is 0 whatever the label."""
         return self.null_net_sd == 0 and bool((self.bins.predicted[:, 0] < 1).any())
 
@@ -142,18 +144,18 @@ class Evidence:
         if self.independent:
             sd = math.sqrt(float(weight**2 @ self.sd**2))
         else:
-            sd = max(float((draws.variation @ weight).std()) for draws in self.all_draws)
+            sd = max(float((resamples.variation @ weight).std()) for resamples in self.all_resamples)
         return sd + self.bias.standard_error
 
     @property
     def null_net_sd(self) -> float:
         """Standard deviation of the net gap if the model were calibrated."""
-        return max(float((null.draws.variation @ self.bins.weight).std()) for null in self.nulls)
+        return max(float((null.resamples.variation @ self.bins.weight).std()) for null in self.nulls)
 
 
-def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estimate:
+def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
     """VCE, or ECE if the table is binned by confidence."""
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     value = float(w @ np.abs(e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     total = float(w @ np.abs(gap))
@@ -163,70 +165,70 @@ def variation_error(evidence: Evidence, level: float, seed: list[int]) -> Estima
         wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
         reach = half_normal_quantile(w * e.sd * wider, level, seed)
     else:
-        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_draws)
+        noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_resamples)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
-    if e.reveals_nothing:
+    if e.has_no_noise:
         reach = e.bins.largest_gap
     return Estimate(
         value=value,
         noise_floor=float((np.abs(e.null.variation - e.predicted) @ w).mean()),
-        p_value=e.p_value(lambda null: (np.abs(null.draws.variation - e.predicted) @ w, value)),
+        p_value=e.p_value(lambda null: (np.abs(null.resamples.variation - e.predicted) @ w, value)),
         centred_p_value=e.p_value(
             lambda null: (
-                np.abs(null.draws.variation - null.expected) @ w,
+                np.abs(null.resamples.variation - null.expected) @ w,
                 float(w @ np.abs(e.observed - null.expected)),
             )
         ),
         debiased=float(debiased_total(w, gap, e.sd)),
         interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
-        centred_gap=e.spread_out(e.bins.sign * (e.observed - e.expected)),
-        debiased_gap=e.spread_out(e.bins.sign * gap),
+        centred_gap=e.to_all_bins(e.bins.sign * (e.observed - e.expected)),
+        debiased_gap=e.to_all_bins(e.bins.sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
-        bias_error=e.bias.standard_error + _drawn_error(w, gap, e.sd, len(e.null.variation)),
+        bias_error=e.bias.standard_error + _resampling_error(w, gap, e.sd, len(e.null.variation)),
     )
 
 
-def _drawn_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, draws: int) -> float:
+def _resampling_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, resamples: int) -> float:
     """Standard error of the debiased sum from the simulation of σ, whose relative standard error is 1/√(2R)."""
-    error = 1 / math.sqrt(2 * draws)
+    error = 1 / math.sqrt(2 * resamples)
     low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
     return abs(float(high) - float(low)) / 2
 
 
-def net_gap(evidence: Evidence, level: float) -> Estimate:
+def net_gap(resampled: ResampledTable, level: float) -> Estimate:
     """Σ w·Δ, positive if over-confident."""
-    e, w, sign = evidence, evidence.bins.weight, evidence.bins.sign
+    e, w, sign = resampled, resampled.bins.weight, resampled.bins.sign
     value = sign * float(w @ (e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     debiased = sign * float(w @ gap)
     most = e.bins.largest_gap
-    reach = 2 * most if e.reveals_nothing else normal_quantile(level) * e.net_sd
+    reach = 2 * most if e.has_no_noise else normal_quantile(level) * e.net_sd
     return Estimate(
         value=value,
         noise_floor=sign * float(w @ (e.expected - e.predicted)),
-        p_value=e.p_value(lambda null: (np.abs((null.draws.variation - e.predicted) @ w), abs(value))),
+        p_value=e.p_value(lambda null: (np.abs((null.resamples.variation - e.predicted) @ w), abs(value))),
         centred_p_value=e.p_value(
             lambda null: (
-                np.abs((null.draws.variation - null.expected) @ w),
+                np.abs((null.resamples.variation - null.expected) @ w),
                 abs(float(w @ (e.observed - null.expected))),
             )
         ),
         debiased=debiased,
         interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
-        centred_gap=e.spread_out(sign * (e.observed - e.expected)),
-        debiased_gap=e.spread_out(sign * gap),
+        centred_gap=e.to_all_bins(sign * (e.observed - e.expected)),
+        debiased_gap=e.to_all_bins(sign * gap),
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
         bias_error=e.bias.standard_error,
     )
 
 
-def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
+def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Estimate:
     """RCE by total variation ("tv") or Wasserstein distance over ranks ("w1").
 
     Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
     """
     require_choice("distance", distance, ("tv", "w1"))
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     apart = e.bins.observed - e.bins.predicted
     if distance == "tv":
         gaps, noise, share = apart, e.null.tv_noise, 0.5
@@ -234,8 +236,8 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
         gaps, noise = np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise
         share = 1 / (e.bins.n_classes - 1)
 
-    def distances(draws: Draws) -> FloatArray:
-        return draws.tv if distance == "tv" else draws.w1
+    def distances(resamples: Resamples) -> FloatArray:
+        return resamples.tv if distance == "tv" else resamples.w1
 
     null = distances(e.null)
     observed = np.abs(gaps).sum(axis=1) * share
@@ -244,17 +246,17 @@ def ranked_error(evidence: Evidence, distance: str, level: float) -> Estimate:
     # Of normal noise with the same mean absolute value.
     sd = noise * math.sqrt(math.pi / 2)
     weights = np.broadcast_to((w * share)[:, None], gaps.shape)
-    reach = max(float(np.quantile(distances(draws) @ w, level)) for draws in e.all_draws)
+    reach = max(float(np.quantile(distances(resamples) @ w, level)) for resamples in e.all_resamples)
     debiased = float(debiased_total(weights.ravel(), gaps.ravel(), sd.ravel()))
     return Estimate(
         value=value,
         noise_floor=float((null @ w).mean()),
-        p_value=e.p_value(lambda null: (distances(null.draws) @ w, value)),
-        centred_p_value=e.p_value(lambda null: _centred(distances(null.draws), observed, w)),
+        p_value=e.p_value(lambda null: (distances(null.resamples) @ w, value)),
+        centred_p_value=e.p_value(lambda null: _centred(distances(null.resamples), observed, w)),
         debiased=debiased,
         interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
-        centred_gap=e.spread_out(observed - expected),
-        debiased_gap=e.spread_out(observed * (debiased / value if value > 0 else 0.0)),
+        centred_gap=e.to_all_bins(observed - expected),
+        debiased_gap=e.to_all_bins(observed * (debiased / value if value > 0 else 0.0)),
         bins=e.noise(observed, expected, null, null.std(axis=0), level),
     )
 
@@ -265,14 +267,14 @@ def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tupl
     return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
-def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Reference:
+def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) -> Reference:
     """UCE, and its value for a calibrated model with these predictions."""
-    e, w = evidence, evidence.bins.weight
+    e, w = resampled, resampled.bins.weight
     uncertainty = table.mean_variation[e.bins.index]
     value = float(w @ np.abs(1 - e.bins.observed[:, 0] - uncertainty))
 
     def values(null: Null) -> FloatArray:
-        return np.asarray(np.abs(1 - null.draws.first - uncertainty) @ w)
+        return np.asarray(np.abs(1 - null.resamples.first - uncertainty) @ w)
 
     def compared(null: Null) -> tuple[FloatArray, float]:
         there = values(null)
@@ -281,13 +283,13 @@ def uncertainty_reference(evidence: Evidence, table: CalibrationTable) -> Refere
     return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(compared))
 
 
-def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
+def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
     For rows in clusters the variance is that of the replicates, if that is larger. Rows whose true class had
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
-    variance = evidence.log_score_variance
+    variance = resampled.log_score_variance
     if variance <= 0:
         return ZTest(
             math.nan,
@@ -300,14 +302,14 @@ def log_score_test(table: CalibrationTable, evidence: Evidence) -> ZTest:
     if table.impossible_rows:
         rows = "1 row" if table.impossible_rows == 1 else f"{table.impossible_rows} rows"
         reason = f"without {rows} whose true class had probability 0"
-    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(evidence))
+    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(resampled))
 
 
-def _binned_log_score_p_value(evidence: Evidence) -> float:
+def _binned_log_score_p_value(resampled: ResampledTable) -> float:
     """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by simulation: the score test of β = 1 in q_β ∝ q̄^β.
 
     The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are exact.
     """
-    count = evidence.bins.count
-    observed = abs(float(count @ evidence.bins.log_score))
-    return evidence.p_value(lambda null: (np.abs(null.draws.log_score @ count), observed))
+    count = resampled.bins.count
+    observed = abs(float(count @ resampled.bins.log_score))
+    return resampled.p_value(lambda null: (np.abs(null.resamples.log_score @ count), observed))

@@ -30,7 +30,7 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class FilledBins:
+class NullBins:
     """The bins of a table that have rows, as arrays."""
 
     index: IntArray
@@ -46,7 +46,7 @@ class FilledBins:
     variation: Variation
 
     @classmethod
-    def of(cls, table: CalibrationTable) -> FilledBins:
+    def of(cls, table: CalibrationTable) -> NullBins:
         """The filled bins of a table with rows."""
         index = np.flatnonzero(table.row_count)
         if not index.size:
@@ -88,21 +88,21 @@ class FilledBins:
         """Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin, (F,)."""
         return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
 
-    def smoothed(self) -> FilledBins:
+    def smoothed(self) -> NullBins:
         """These bins with (n·r̄ + q̄)/(n + 1) as predictions: the observed frequencies and one predicted row."""
         n = self.count[:, None]
         mixed = (n * self.observed + self.predicted) / (n + 1)
         return replace(self, predicted=mixed / mixed.sum(axis=1, keepdims=True))
 
-    def expected_variation(self, draws: FloatArray) -> FloatArray:
-        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the draws, (R, F)."""
+    def expected_variation(self, resamples: FloatArray) -> FloatArray:
+        """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the resamples, (R, F)."""
         exact = self.variation.expectation_for(self.count, self.predicted)
-        return np.asarray(draws.mean(axis=0)) if exact is None else exact
+        return np.asarray(resamples.mean(axis=0)) if exact is None else exact
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
-    """Numbers of each bin for each draw of its rank frequencies, (R, F) each."""
+class Resamples:
+    """Numbers of each bin for each resample of its rank frequencies, (R, F) each."""
 
     variation: FloatArray
     """𝒱(r̄*)."""
@@ -124,7 +124,7 @@ Frequencies = Callable[[int], Iterator[FloatArray]]
 """For each bin, batches of rank frequencies, (k, C), R of them in all."""
 
 
-def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -> Frequencies:
+def multinomial_frequencies(bins: NullBins, resamples: int, seed: list[int]) -> Frequencies:
     """Multinomial(n_m, q̄_m)/n_m, each bin from its own random stream, independent of other bins and of batches."""
     batch = max(1, BATCH_VALUES // bins.n_classes)
 
@@ -137,8 +137,8 @@ def multinomial_frequencies(bins: FilledBins, resamples: int, seed: list[int]) -
     return of_bin
 
 
-def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
-    """The numbers of all bins for R draws of the rank frequencies."""
+def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamples:
+    """The numbers of all bins for R resamples of the rank frequencies."""
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
     logs = bins.log_predicted
@@ -161,10 +161,10 @@ def draw(bins: FilledBins, frequencies: Frequencies, resamples: int) -> Draws:
 
     n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
     in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
-    return Draws(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
+    return Resamples(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 
 
-def mean_variation(bins: FilledBins, resamples: int, seed: list[int]) -> FloatArray:
+def mean_variation(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
     """E[𝒱(r̄*)] of each bin under its q̄, (F,); simulated only where it is not known exactly."""
     exact = bins.variation.expectation_for(bins.count, bins.predicted)
     if exact is not None:

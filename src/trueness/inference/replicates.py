@@ -11,7 +11,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._progress import Progress
 from trueness._scratch import Scratch
 from trueness.inference.bootstrap_weights import BLOCK_ROWS, Weights
-from trueness.inference.null import FilledBins, Frequencies
+from trueness.inference.null import Frequencies, NullBins
 from trueness.rows import Rows
 from trueness.table import TableSpec
 from trueness.table.exact_sums import PROBABILITY_BITS
@@ -51,13 +51,13 @@ class Replicates:
         """Σwr of each bin, (M, B, C)."""
         return self.sums[:, :, self.spec.n_classes :]
 
-    def shares(self, bins: FilledBins) -> FloatArray:
+    def shares(self, bins: NullBins) -> FloatArray:
         """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
         count = self.rank[bins.index].sum(axis=2).T
         total = count.sum(axis=1, keepdims=True)
         return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
-    def means(self, bins: FilledBins, m: int) -> tuple[FloatArray, FloatArray]:
+    def means(self, bins: NullBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
         at = bins.index[m]
         count = self.rank[at].sum(axis=1, keepdims=True)
@@ -67,12 +67,12 @@ class Replicates:
         ranks = np.where(drawn, self.rank[at] / np.where(drawn, count, 1.0), bins.observed[m])
         return ordered, ranks
 
-    def deviations(self, bins: FilledBins, m: int) -> FloatArray:
+    def deviations(self, bins: NullBins, m: int) -> FloatArray:
         """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C)."""
         ordered, ranks = self.means(bins, m)
         return np.asarray((ranks - ordered) - (bins.observed[m] - bins.predicted[m]))
 
-    def effective_count(self, bins: FilledBins) -> IntArray:
+    def effective_count(self, bins: NullBins) -> IntArray:
         """The number of independent rows with the same noise in each filled bin, (F,); at most the number of rows."""
         independent = (bins.predicted * (1 - bins.predicted)).sum(axis=1)  # of a single row
         seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.count))])
@@ -83,7 +83,7 @@ class Replicates:
         fewer = np.where(effect > 1, 1, 0)
         return np.asarray(np.maximum(np.rint(bins.count / effect) - fewer, 1), np.int64)
 
-    def null_frequencies(self, bins: FilledBins) -> Frequencies:
+    def null_frequencies(self, bins: NullBins) -> Frequencies:
         """Rank frequencies of a calibrated model: around q̄, with the noise of the replicates."""
 
         def of_bin(m: int) -> Iterator[FloatArray]:
@@ -92,7 +92,7 @@ class Replicates:
 
         return of_bin
 
-    def observed_frequencies(self, bins: FilledBins) -> Frequencies:
+    def observed_frequencies(self, bins: NullBins) -> Frequencies:
         """The rank frequencies of the replicates."""
 
         def of_bin(m: int) -> Iterator[FloatArray]:

@@ -12,7 +12,6 @@ rows, to the bit.
 | `answers` | tables and assessments from the sum of the parts |
 """
 
-from trueness.partitions.answers import assess_tables, tables_by_group
 from trueness.partitions.edges import exact_edges
 from trueness.partitions.options import (
     Options,
@@ -25,13 +24,14 @@ from trueness.partitions.options import (
     row_options_of,
 )
 from trueness.partitions.part import Part, total
+from trueness.partitions.results import assess_grouped, tables_by_group
 from trueness.partitions.work import Work
 
 __all__ = [
     "Options",
     "Part",
     "Work",
-    "assess_tables",
+    "assess_grouped",
     "choice_of",
     "class_names_of",
     "exact_edges",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from trueness._arguments import yes_or_no
+from trueness._arguments import boolean
 from trueness.bins import Bins
 from trueness.files import Choice, Plan, Request, RowOptions
 from trueness.files.columns import choose
@@ -103,8 +103,8 @@ def class_names_of(options: Options) -> str | tuple[str, ...] | None:
 
 def row_options_of(options: Options) -> RowOptions:
     """The scale of the numbers."""
-    scale = "logits" if yes_or_no("from_logits", options.get("from_logits", False)) else "probabilities"
-    return RowOptions(scale, yes_or_no("normalize", options.get("normalize", False)))
+    scale = "logits" if boolean("from_logits", options.get("from_logits", False)) else "probabilities"
+    return RowOptions(scale, boolean("normalize", options.get("normalize", False)))
 
 
 def plan_of(options: Options, *, with_confidence: bool) -> Plan:
@@ -115,7 +115,7 @@ def plan_of(options: Options, *, with_confidence: bool) -> Plan:
         options.get("confidence_bins"),
         options.get("ties", "first"),
         with_confidence=with_confidence,
-        exact=yes_or_no("exact", options.get("exact", False)),
+        exact=boolean("exact", options.get("exact", False)),
         engine=options.get("engine", "auto"),
     )
 

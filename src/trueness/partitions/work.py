@@ -15,10 +15,10 @@ from trueness.bins import Edges
 from trueness.bins.selection import Keys
 from trueness.files import Batch, Choice, Plan, Request, RowOptions
 from trueness.files.batches import batch_of
-from trueness.files.exact import write_sort_keys
+from trueness.files.exact_edges import write_sort_keys
 from trueness.files.summing import batch_tables, refuse_too_many
 from trueness.formats.fields import Chunk
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables, Tables, TableSpec
@@ -63,7 +63,7 @@ class Work:
             Chunk(columns, n_rows, 1.0),
             self.choice,
             self.n_classes,
-            input=Input(place, Kind(None)),
+            input=InputFile(place, Kind(None)),
             first_row=first_row,
             options=self.options,
         )
@@ -80,7 +80,7 @@ class Work:
         """The tables of a partition."""
         tables, skipped = GroupedTables(self.choice.grouping, {}), Counter[str]()
         for batch in batches:
-            self._warm(batch)
+            self._compile_once(batch)
             # One thread: the scheduler uses the other cores for other partitions.
             groups = batch_tables(batch, self.specs, self.engine, self.plan.n_threads or 1)
             tables = tables + GroupedTables(self.choice.grouping, groups)
@@ -93,12 +93,12 @@ class Work:
         measures = [spec.variation for spec in self.specs]
         files = [io.BytesIO() for _ in measures]
         for batch in batches:
-            self._warm(batch)
+            self._compile_once(batch)
             if len(batch):
                 write_sort_keys(batch, measures, files, self.engine)
         return [np.sort(np.frombuffer(file.getbuffer(), np.uint64)) for file in files]
 
-    def _warm(self, batch: Batch) -> None:
+    def _compile_once(self, batch: Batch) -> None:
         """Compile once in a process: other threads wait for the first instead of compiling the same code again."""
         if self.engine != "fused" or not len(batch):
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.plots._filled_bins import FilledBins
+from trueness.plots._plotted_bins import PlottedBins
 from trueness.plots.style import BAND, FAINT, OBSERVED, QUIET, marker_areas
 from trueness.refusals import InvalidTypeError, MissingLibraryError
 
@@ -94,7 +94,7 @@ def draw_band(ax: Any, x: FloatArray, low: FloatArray, high: FloatArray, level: 
 
 
 def draw_bin_points(
-    ax: Any, x: FloatArray, y: FloatArray, bins: FilledBins, *, largest: float, label: str
+    ax: Any, x: FloatArray, y: FloatArray, bins: PlottedBins, *, largest: float, label: str
 ) -> None:
     """Draw a marker for each bin, its area in proportion to its rows; hollow if it has too few."""
     area = np.array(marker_areas(bins.shares, 18, largest))

@@ -60,7 +60,7 @@ class Panel(NamedTuple):
     curves: Sequence[Curve]
 
 
-class Reliability(NamedTuple):
+class PaperReliability(NamedTuple):
     """Observed against predicted in each bin that has rows."""
 
     title: str
@@ -158,7 +158,7 @@ def _marker_style(style: int) -> dict[str, Any]:
     }
 
 
-def reliability_panels(diagrams: Sequence[Reliability], title: str) -> Figure:
+def reliability_panels(diagrams: Sequence[PaperReliability], title: str) -> Figure:
     """Reliability diagrams side by side; the area of a point shows its share of the rows."""
     figure, axes = panel_grid(len(diagrams), columns=len(diagrams), size=(3.5, 3.2))
     for axis, diagram in zip(axes, diagrams, strict=True):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trueness._markup import Markup, escaped, tag
+from trueness._markup import Markup, escape, tag
 
 WIDTH, LEFT, RIGHT = 460.0, 58.0, 14.0
 """Of a picture of normal width, and the room for its names and numbers on both sides."""
@@ -104,7 +104,7 @@ def label(
     transform: str | None = None,
 ) -> Markup:
     """Text at a position."""
-    return tag("text", escaped(words), class_=class_, x=x, y=y, text_anchor=anchor, transform=transform)
+    return tag("text", escape(words), class_=class_, x=x, y=y, text_anchor=anchor, transform=transform)
 
 
 def mark(words: str, *shapes: Markup) -> Markup:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from trueness._arguments import whole_number
 from trueness._random import Seed, root_seed
-from trueness.inference.estimates import Evidence, net_gap, uncertainty_reference, variation_error
+from trueness.inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
 from trueness.inference.results import Estimate, Reference
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable
@@ -62,13 +62,13 @@ class TableEstimates:
         """Estimate from a table of independent rows."""
         _require_table_and_level(table, level)
         resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
-        evidence = Evidence.of(table, resamples, [seed, 0])
-        vce = variation_error(evidence, level, [seed, 3])
+        resampled = ResampledTable.of(table, resamples, [seed, 0])
+        vce = variation_error(resampled, level, [seed, 3])
         return cls(
             vce=vce,
-            net=net_gap(evidence, level),
+            net=net_gap(resampled, level),
             ece=vce if table.spec.is_by_confidence else None,
-            uce=uncertainty_reference(evidence, table) if table.spec.is_by_entropy else None,
+            uce=uncertainty_reference(resampled, table) if table.spec.is_by_entropy else None,
             table=table,
             confidence_table=table if table.spec.is_by_confidence else None,
             level=level,

@@ -38,7 +38,7 @@ class Saved:
     tolerance: dict[str, float] | None = None
 
 
-def embedded(result: Assessment) -> tuple[Markup, bool]:
+def embed_tables(result: Assessment) -> tuple[Markup, bool]:
     """The script element with the tables, and whether those of the groups are in it."""
     groups = [
         {"name": group.name, "tables": _tables(group.assessment)}
@@ -80,7 +80,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     """Read the tables and settings of a report; pass `variation` if it was made with a measure of your own."""
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        content = table_file.parsed(lambda: _between(file.read(), name), name)
+        content = table_file.parse_file(lambda: _between(file.read(), name), name)
     tables = [CalibrationTable(*parts) for parts in table_file.read_content(content, name, variation)]
     settings = content.get("report")
     try:

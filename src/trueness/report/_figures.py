@@ -12,7 +12,7 @@ from trueness._markup import Markup, tag
 from trueness.assessment import assess_table
 from trueness.bins import EqualMass
 from trueness.plots.picture import Picture
-from trueness.report._html_table import table_of
+from trueness.report._html_table import html_table
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -55,6 +55,6 @@ def figure(picture: Picture[Any], result: Assessment) -> Markup:
     caption = tag("figcaption", tag("strong", f"{picture.title}. "), picture.caption_for(data))
     numbers = None
     if picture.numbers is not None:
-        table = table_of(*picture.numbers(data))
+        table = html_table(*picture.numbers(data))
         numbers = tag("details", tag("summary", "The numbers of this picture"), table)
     return tag("figure", drawn, caption, numbers, class_="wide" if picture.wide else None)

@@ -7,7 +7,7 @@ from typing import Any
 from trueness._markup import Markup, tag
 
 
-def table_of(
+def html_table(
     name: str, heads: list[str], lines: list[list[Any]], *, tall: bool = False, id: str | None = None
 ) -> Markup:
     """A table that scrolls by itself where the screen is narrow; the first cell of a line is its name."""

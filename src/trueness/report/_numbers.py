@@ -9,9 +9,9 @@ from trueness import _printing
 from trueness._markup import Markup, tag
 from trueness.assessment.reported import ReportedMetric, estimates_of
 from trueness.assessment.text import NO_SCORES
-from trueness.assessment.verdict import Verdict, limit_of
+from trueness.assessment.verdict import Verdict, significance_limit
 from trueness.inference.results import Estimate
-from trueness.report._strip import strip
+from trueness.report._interval_line import strip
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
@@ -38,16 +38,16 @@ def number(value: float, sign: bool = False, digits: int = 4) -> str:
     return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
 
 
-def p_text(p: float) -> str:
+def html_p_text(p: float) -> str:
     """A p-value in a column, with narrow no-break spaces."""
     if math.isnan(p):
         return "–"
     return _printing.p_text(p).replace("<", "<\u202f").replace(">", ">\u202f")
 
 
-def p_is(p: float) -> str:
+def html_p_sentence(p: float) -> str:
     """A p-value in a sentence, with no-break spaces."""
-    words = p_text(p)
+    words = html_p_text(p)
     return f"p\u00a0{words}" if words[0] in "<>" else f"p\u00a0=\u00a0{words}"
 
 
@@ -67,7 +67,7 @@ def cards(result: Assessment) -> Markup:
 
 def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Markup:
     p, signed = metric.p_value(e), metric.signed
-    beyond = p <= limit_of(level)
+    beyond = p <= significance_limit(level)
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
@@ -86,7 +86,7 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
                 class_="chip yes" if beyond else "chip",
             ),
             f" debiased; plug-in {number(e.value, signed)}, noise floor {number(e.noise_floor, signed)}, "
-            f"uncorrected {'centred ' if metric.centred else ''}{p_is(p)}",
+            f"uncorrected {'centred ' if metric.centred else ''}{html_p_sentence(p)}",
             class_="detail",
         ),
         tag("p", metric.meaning.format(measure=measure)),
@@ -102,7 +102,7 @@ def _uce_card(result: Assessment) -> Markup:
         tag("p", tag("strong", number(uce.value), class_="big")),
         tag(
             "p",
-            f"plug-in; {number(uce.calibrated_value)} for a calibrated model, {p_is(uce.p_value)}",
+            f"plug-in; {number(uce.calibrated_value)} for a calibrated model, {html_p_sentence(uce.p_value)}",
             class_="detail",
         ),
         tag(
@@ -115,9 +115,9 @@ def _uce_card(result: Assessment) -> Markup:
 
 def _log_score_card(result: Assessment) -> Markup:
     z = result.log_score_z
-    details = [p_is(z.p_value)] if not math.isnan(z.value) else []
+    details = [html_p_sentence(z.p_value)] if not math.isnan(z.value) else []
     if z.drawn_p_value > max(z.p_value, 0.001):
-        details.append(f"by simulation {p_is(z.drawn_p_value)}")
+        details.append(f"by simulation {html_p_sentence(z.drawn_p_value)}")
     return tag(
         "li",
         tag("h3", "Log-score Z ", tag("small", "needs no bins")),
@@ -170,8 +170,8 @@ def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
             _printing.capitalised(metric.label),
             number(e.value, metric.signed),
             number(e.noise_floor, metric.signed),
-            p_text(e.p_value),
-            p_text(e.centred_p_value),
+            html_p_text(e.p_value),
+            html_p_text(e.centred_p_value),
             number(e.debiased, metric.signed),
             f"[{number(e.interval.low, metric.signed)}, {number(e.interval.high, metric.signed)}]",
         ]
@@ -180,10 +180,20 @@ def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     if result.uce is not None:
         uce = result.uce
         lines.append(
-            ["UCE", number(uce.value), f"{number(uce.calibrated_value)} *", p_text(uce.p_value), "", "", ""]
+            [
+                "UCE",
+                number(uce.value),
+                f"{number(uce.calibrated_value)} *",
+                html_p_text(uce.p_value),
+                "",
+                "",
+                "",
+            ]
         )
     z = result.log_score_z
-    lines.append(["Log-score Z", number(z.value, sign=True, digits=2), "", p_text(z.p_value), "", "", ""])
+    lines.append(
+        ["Log-score Z", number(z.value, sign=True, digits=2), "", html_p_text(z.p_value), "", "", ""]
+    )
     scores = {
         "Accuracy": result.accuracy,
         "Brier score": result.brier_score,

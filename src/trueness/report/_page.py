@@ -16,21 +16,21 @@ from trueness._printing import capitalised, count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
-from trueness.assessment.verdict import limit_of
+from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 from trueness.plots import PICTURES, Picture
 from trueness.plots.picture import BINS, GROUPS
-from trueness.report._embedded import embedded
+from trueness.report._embedded import embed_tables
 from trueness.report._figures import drawable, figures_by_section
-from trueness.report._html_table import table_of
+from trueness.report._html_table import html_table
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
     colour,
+    html_p_sentence,
+    html_p_text,
     number,
     number_table,
-    p_is,
-    p_text,
     sentence_of,
 )
 from trueness.report._provenance import assess_call, code_from_report
@@ -48,7 +48,7 @@ def page(
     pictures: Iterable[Picture[Any]] = PICTURES,
 ) -> str:
     """The entire file."""
-    data, with_groups = embedded(result)
+    data, with_groups = embed_tables(result)
     heading = title or "Calibration report"
     style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
     shown, note = drawable(result)
@@ -205,7 +205,7 @@ def _bins(result: Assessment) -> Markup:
         if empty
         else None
     )
-    return tag("section", tag("h2", "All bins"), table_of(f"Bins of {measure}", heads, lines), note)
+    return tag("section", tag("h2", "All bins"), html_table(f"Bins of {measure}", heads, lines), note)
 
 
 def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
@@ -213,7 +213,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
     assessed = [group for group in result.groups if group.assessment is not None]
     parts = []
     if assessed:
-        limit = limit_of(result.level)
+        limit = significance_limit(result.level)
         found = sum(group.adjusted_p_value <= limit for group in assessed)
         parts.append(
             tag(
@@ -239,7 +239,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
         "corrected p",
         "verdict",
     ]
-    table = table_of(
+    table = html_table(
         "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
     )
     return parts, table
@@ -274,8 +274,8 @@ def _group(group: Any) -> list[Any]:
         name_of(group.name),
         count_text(group.n_rows),
         *(cell for metric in headline_metrics() for cell in _group_cells(metric, metric.of(it))),
-        p_text(group.p_value),
-        p_text(group.adjusted_p_value),
+        html_p_text(group.p_value),
+        html_p_text(group.adjusted_p_value),
         it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",
     ]
 
@@ -286,12 +286,12 @@ def _all_numbers(result: Assessment) -> Markup:
         "Plug-in: the value by its definition. Noise floor: its mean for a calibrated model at this sample size. p "
         "compares the two; centred p compares them bin by bin, which also detects over-confidence with many classes. "
         "Debiased: the value expected with unlimited data. The verdict combines all tests (Cauchy combination): "
-        f"{p_is(result.p_value)}. {star}"
+        f"{html_p_sentence(result.p_value)}. {star}"
     )
     return tag(
         "section",
         tag("h2", "All numbers"),
-        table_of("Numbers of this assessment", *number_table(result)),
+        html_table("Numbers of this assessment", *number_table(result)),
         tag("p", words, class_="detail"),
     )
 

@@ -1,6 +1,6 @@
 """From cells to tables, on several threads, in memory that does not grow with the number of rows.
 
-The rows of a cell are drawn and tables_of stream by stream (`simulate.calibrated_streams`). Tables add exactly, so
+The rows of a cell are drawn and tabulated stream by stream (`simulate.calibrated_streams`). Tables add exactly, so
 neither the number of threads nor their schedule changes a bit.
 
 Equal-frequency edges depend on the values of V, of which at most PILOT_ROWS are kept: up to that size the edges are

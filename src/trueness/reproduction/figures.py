@@ -11,14 +11,14 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness.reproduction.cells import BINNINGS, CellTables
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
-from trueness.reproduction.results import Verdict
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
+from trueness.reproduction.results import TheoryCheck
 from trueness.reproduction.scenarios import Cell, Scenario
 from trueness.reproduction.twins import CALIBRATED, TWIN_METRICS, twins_for
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
-    from trueness.plots.paper import Panel, Ratios, Reliability
+    from trueness.plots.paper import Panel, PaperReliability, Ratios
 
 TITLES = {metric.name: metric.title for metric in (*PAPER_METRICS, *FURTHER_METRICS)}
 STYLE = {name: number for number, name in enumerate(TITLES)}
@@ -27,7 +27,7 @@ FIGURE_NUMBER = {"width": 1, "mass": 3}
 """The paper's Figures 1 and 3."""
 
 
-def draw_metrics(verdicts: Sequence[Verdict], out: Path) -> list[Path]:
+def draw_metrics(verdicts: Sequence[TheoryCheck], out: Path) -> list[Path]:
     """Draw Figures 1 and 3 of the paper, and the same for further metrics if they are among the verdicts."""
     from trueness.plots import paper
 
@@ -45,7 +45,7 @@ def draw_metrics(verdicts: Sequence[Verdict], out: Path) -> list[Path]:
     return drawn
 
 
-def panels(verdicts: Sequence[Verdict], binning: str, metrics: set[str]) -> list[Panel]:
+def panels(verdicts: Sequence[TheoryCheck], binning: str, metrics: set[str]) -> list[Panel]:
     """One panel for each scenario with one curve for each metric, in the order of the verdicts."""
     from trueness.plots.paper import Curve, Panel
 
@@ -70,9 +70,9 @@ def draw_reliability(done: CellTables, out: Path) -> list[Path]:
     return paper.save(paper.reliability_panels(reliability(done), title), out / "figure2")
 
 
-def reliability(done: CellTables) -> list[Reliability]:
+def reliability(done: CellTables) -> list[PaperReliability]:
     """The data of the three diagrams: predicted and observed values of each metric in the bins that hold rows."""
-    from trueness.plots.paper import Reliability
+    from trueness.plots.paper import PaperReliability
 
     entropy, confidence = done.tables["entropy", "width"], done.tables["confidence", "width"]
     metrics = {metric.name: metric for metric in PAPER_METRICS}
@@ -95,7 +95,7 @@ def reliability(done: CellTables) -> list[Reliability]:
         share = (table.count[filled] / table.n_rows).tolist()
         points = predicted[filled].tolist(), observed[filled].tolist(), share
         low = float(table.edges[0])
-        diagrams.append(Reliability(TITLES[name], STYLE[name], legend, x_label, y_label, *points, low))
+        diagrams.append(PaperReliability(TITLES[name], STYLE[name], legend, x_label, y_label, *points, low))
     return diagrams
 
 

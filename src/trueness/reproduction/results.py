@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness.reproduction.cells import BINNINGS, CellTables
-from trueness.reproduction.readings import Metric
+from trueness.reproduction.metric_values import Metric
 from trueness.reproduction.scenarios import Scenario
 from trueness.reproduction.theory import Limit, Limits
 
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     metric: str
 
 
-class Reading(NamedTuple):
+class MetricValue(NamedTuple):
     """One metric of one cell, with its expected value and standard deviation."""
 
     place: Place
@@ -46,7 +46,7 @@ class Reading(NamedTuple):
         return in_spreads(self.value - self.expected, self.spread)
 
 
-class Verdict(NamedTuple):
+class TheoryCheck(NamedTuple):
     """The mean over the repeats of one sample size, compared with theory."""
 
     place: Place
@@ -86,7 +86,7 @@ def in_spreads(difference: float, spread: float) -> float:
 
 def read(
     finished: Iterable[CellTables], metrics: Sequence[Metric], limits: Mapping[Scenario, Limits]
-) -> list[Reading]:
+) -> list[MetricValue]:
     """All metrics of all cells, ordered by place, size and seed."""
     cells = sorted(finished, key=lambda done: (done.cell.n_rows, done.cell.seed))
     readings = []
@@ -95,35 +95,38 @@ def read(
             for metric in metrics:
                 place, limit = Place(scenario, binning, metric.name), limits[scenario][binning, metric.name]
                 readings += [
-                    _reading(done, place, metric, limit) for done in cells if done.cell.scenario == scenario
+                    _metric_value(done, place, metric, limit)
+                    for done in cells
+                    if done.cell.scenario == scenario
                 ]
     return readings
 
 
-def _reading(done: CellTables, place: Place, metric: Metric, limit: Limit) -> Reading:
+def _metric_value(done: CellTables, place: Place, metric: Metric, limit: Limit) -> MetricValue:
     n_rows = done.cell.n_rows
     value = metric.read(done.tables[metric.measure, place.binning])
-    return Reading(place, n_rows, done.cell.seed, value, limit.expected(n_rows), limit.spread(n_rows))
+    return MetricValue(place, n_rows, done.cell.seed, value, limit.expected(n_rows), limit.spread(n_rows))
 
 
-def judge(readings: Sequence[Reading], limits: Mapping[Scenario, Limits]) -> list[Verdict]:
+def judge(readings: Sequence[MetricValue], limits: Mapping[Scenario, Limits]) -> list[TheoryCheck]:
     """One verdict for each place and sample size."""
     return [
-        _verdict(group, limits[group[0].place.scenario][group[0].place[1:]]) for group in by_size(readings)
+        _theory_check(group, limits[group[0].place.scenario][group[0].place[1:]])
+        for group in by_size(readings)
     ]
 
 
-def by_size(readings: Sequence[Reading]) -> list[list[Reading]]:
+def by_size(readings: Sequence[MetricValue]) -> list[list[MetricValue]]:
     """Readings grouped by place and sample size."""
     groups = groupby(readings, key=lambda reading: (reading.place, reading.n_rows))
     return [list(group) for _, group in groups]
 
 
-def _verdict(group: Sequence[Reading], limit: Limit) -> Verdict:
+def _theory_check(group: Sequence[MetricValue], limit: Limit) -> TheoryCheck:
     first, values = group[0], np.array([reading.value for reading in group])
     of_mean = first.spread / math.sqrt(len(group))
     slack = in_spreads(limit.second_order(first.n_rows), of_mean)
-    return Verdict(
+    return TheoryCheck(
         place=first.place,
         n_rows=first.n_rows,
         repeats=len(group),
@@ -136,7 +139,7 @@ def _verdict(group: Sequence[Reading], limit: Limit) -> Verdict:
     )
 
 
-def slopes(verdicts: Sequence[Verdict]) -> list[Slope]:
+def slopes(verdicts: Sequence[TheoryCheck]) -> list[Slope]:
     """The log-log slope of each place with two sample sizes or more."""
     slopes_by_place = []
     for place, group in groupby(verdicts, key=lambda verdict: verdict.place):
@@ -154,19 +157,19 @@ def slopes(verdicts: Sequence[Verdict]) -> list[Slope]:
     return slopes_by_place
 
 
-def csv_text(readings: Iterable[Reading]) -> str:
+def csv_text(readings: Iterable[MetricValue]) -> str:
     """The content of results.csv."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for place, n_rows, seed, *values in readings:
         where = (place.scenario.n_classes, place.scenario.label, place.binning, place.metric)
-        reading = Reading(place, n_rows, seed, *values)
+        reading = MetricValue(place, n_rows, seed, *values)
         writer.writerow((*where, n_rows, seed, *map(repr, (*values, reading.z))))
     return text.getvalue()
 
 
-def verdict_lines(verdicts: Sequence[Verdict]) -> list[str]:
+def verdict_lines(verdicts: Sequence[TheoryCheck]) -> list[str]:
     """The verdict table in Markdown."""
     lines = [
         "| scenario | bins | metric | N | runs | observed | expected | sd of the mean | distance | limit | |",

@@ -27,8 +27,8 @@ from trueness.reproduction.cells import (
     drawing_seconds,
     tabulate_cells,
 )
-from trueness.reproduction.readings import Metric, limits_of, measures_of
-from trueness.reproduction.results import Reading, Slope, Verdict
+from trueness.reproduction.metric_values import Metric, limits_of, measures_of
+from trueness.reproduction.results import MetricValue, Slope, TheoryCheck
 from trueness.reproduction.scenarios import Cell, Scenario, grid
 from trueness.reproduction.store import Store, Timing, TimingLog, load_object, plain
 from trueness.reproduction.theory import Limit, Limits
@@ -39,7 +39,7 @@ Progress = Callable[[str, int], AbstractContextManager[Tick]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """The cells and metrics to compute, the engine, and the output folder."""
 
     scenarios: tuple[Scenario, ...]
@@ -68,10 +68,10 @@ class Settings:
 class Outcome:
     """The results of a run."""
 
-    settings: Settings
+    settings: RunSettings
     engine: str
-    readings: list[Reading]
-    verdicts: list[Verdict]
+    readings: list[MetricValue]
+    verdicts: list[TheoryCheck]
     slopes: list[Slope]
     timing: Timing | None
     busy: float
@@ -82,12 +82,12 @@ class Outcome:
     files: list[Path]
 
     @property
-    def failed(self) -> list[Verdict]:
+    def failed(self) -> list[TheoryCheck]:
         """The verdicts in which theory and observation disagree."""
         return [verdict for verdict in self.verdicts if not verdict.holds]
 
 
-def reproduce(settings: Settings, progress: Progress) -> Outcome:
+def reproduce(settings: RunSettings, progress: Progress) -> Outcome:
     """Compute the missing cells, then compare all of them with theory, write and draw the results."""
     settings.out.mkdir(parents=True, exist_ok=True)
     engine = choose_engine(settings.engine, settings.cells)
@@ -121,7 +121,7 @@ def reproduce(settings: Settings, progress: Progress) -> Outcome:
     return outcome
 
 
-def _load_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits:
+def _load_limits(scenario: Scenario, settings: RunSettings, store: Store) -> Limits:
     """The limits of the metrics in a scenario, loaded from the store or computed and saved."""
     path = store.folder / f"limits-{scenario.name}.json"
     names = {f"{binning} {metric.name}" for binning in BINNINGS for metric in settings.metrics}
@@ -134,7 +134,7 @@ def _load_limits(scenario: Scenario, settings: Settings, store: Store) -> Limits
 
 
 def _finished_cells(
-    settings: Settings, engine: str, store: Store, progress: Progress
+    settings: RunSettings, engine: str, store: Store, progress: Progress
 ) -> tuple[list[CellTables], float]:
     """All cells, loaded or computed, and the mean number of busy threads."""
     measures = measures_of(settings.metrics)
@@ -156,7 +156,7 @@ def _finished_cells(
 
 
 def _finished_twins(
-    settings: Settings, engine: str, store: Store, progress: Progress
+    settings: RunSettings, engine: str, store: Store, progress: Progress
 ) -> dict[Cell, dict[tuple[str, str], float]]:
     """The metrics of the miscalibrated twins of the first seed's cells."""
     cells, values = settings.first_seed, {}
@@ -188,7 +188,7 @@ def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
 def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]:
     settings = outcome.settings
 
-    def placed(one: Reading | Verdict | Slope) -> dict[str, Any]:
+    def placed(one: MetricValue | TheoryCheck | Slope) -> dict[str, Any]:
         scenario, binning, metric = one.place
         where = {"classes": scenario.n_classes, "alpha": scenario.label, "binning": binning, "metric": metric}
         return where | {key: value for key, value in one._asdict().items() if key != "place"}

@@ -14,7 +14,7 @@ from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import EqualWidth
 from trueness.reproduction.cells import N_BINS, PAPER_MEASURES, Tick, tables_of
-from trueness.reproduction.readings import FURTHER_METRICS, PAPER_METRICS
+from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
 from trueness.reproduction.scenarios import Cell
 from trueness.rows import Rows
 from trueness.simulate import calibrated_streams, flatten_tail, sharpen, swap_ranks

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arguments import yes_or_no
+from trueness._arguments import boolean
 from trueness._arrays import FloatArray, column_sums
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
@@ -148,7 +148,7 @@ class Rows:
 
     @classmethod
     def _of_contents(cls, y_prob: Contents, sample_weight: Any, from_logits: bool, normalize: bool) -> Rows:
-        from_logits, normalize = yes_or_no("from_logits", from_logits), yes_or_no("normalize", normalize)
+        from_logits, normalize = boolean("from_logits", from_logits), boolean("normalize", normalize)
         n_rows, n_classes = shape_of(y_prob)
         if normalize and (from_logits or len(y_prob.shape) == 1):
             cause = "{from_logits}" if from_logits else "the probability of class 1"

@@ -127,8 +127,8 @@ def match_names(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int
         "name the same classes in both, or in none",
         argument="classes",
         what=what,
-        wanted=listed(wanted),
-        columns=listed(columns.names),
+        wanted=first_names(wanted),
+        columns=first_names(columns.names),
         unmatched=unmatched,
     )
 
@@ -236,7 +236,7 @@ def _plain(name: str) -> str:
     return name if re.fullmatch(r"[\w.+-]+", name) and len(name) <= 60 else repr(name[:60])
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
+def first_names(names: Sequence[str], most: int = 6) -> str:
     """The first few names, quoted."""
     return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
 

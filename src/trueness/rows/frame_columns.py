@@ -11,7 +11,7 @@ from trueness.rows.class_columns import (
     Columns,
     arrange,
     columns_of,
-    listed,
+    first_names,
     match_columns,
     match_names,
     text_of,
@@ -62,7 +62,7 @@ def _require_match(classes: list[Any], columns: Columns, given: Sequence[str]) -
             "order",
             "put the columns in order, or pass y_prob.to_numpy()",
             argument="classes",
-            columns=listed(given),
+            columns=first_names(given),
         )
 
 

@@ -17,7 +17,7 @@ from trueness.rows.class_columns import text_of
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 
 
-class Coded(NamedTuple):
+class EncodedNames(NamedTuple):
     """A name for each row, as the distinct names and the position of each row's name among them."""
 
     names: list[str]
@@ -29,7 +29,7 @@ class Coded(NamedTuple):
         return np.array([*self.names, None], object)[self.codes]
 
 
-def combined(columns: Mapping[str, Coded]) -> Coded:
+def combined(columns: Mapping[str, EncodedNames]) -> EncodedNames:
     """The combinations of values of several columns that occur; the values themselves of a single column."""
     if len(columns) == 1:
         return next(iter(columns.values()))
@@ -38,7 +38,9 @@ def combined(columns: Mapping[str, Coded]) -> Coded:
     for names, numbers in columns.values():
         kept, codes = np.unique(codes * max(1, len(names)) + numbers, return_inverse=True)
         occurring = [(*occurring[n // len(names)], names[n % len(names)]) for n in kept.tolist()]
-    return Coded([combination_name(tuple(columns), values) for values in occurring], codes.astype(np.int64))
+    return EncodedNames(
+        [combination_name(tuple(columns), values) for values in occurring], codes.astype(np.int64)
+    )
 
 
 def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
@@ -53,7 +55,7 @@ def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
     return ", ".join(f"{_escape(column)}={_escape(value)}" for column, value in pairs)
 
 
-def joined(columns: Sequence[str]) -> str | None:
+def join_columns(columns: Sequence[str]) -> str | None:
     """The columns of groups as one name, such as region,sex; None if there are none."""
     if len(columns) < 2:
         return columns[0] if columns else None
@@ -64,20 +66,20 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace(",", "\\,")
 
 
-def coded(names: NDArray[Any]) -> Coded:
+def encode_names(names: NDArray[Any]) -> EncodedNames:
     """The distinct names as text, in order, and for each row the position of its name among them.
 
-    >>> names, codes = coded(np.array([10.0, 2.0, 10.0]))
+    >>> names, codes = encode_names(np.array([10.0, 2.0, 10.0]))
     >>> names, codes.tolist()
     (['2', '10'], [1, 0, 1])
     """
     if names.dtype.kind == "O":
-        return _coded_objects(names)
+        return _encode_objects(names)
     different, codes = np.unique(names, return_inverse=True)
-    return Coded([text_of(name) for name in different.tolist()], codes.reshape(-1).astype(np.int64))
+    return EncodedNames([text_of(name) for name in different.tolist()], codes.reshape(-1).astype(np.int64))
 
 
-def _coded_objects(names: NDArray[Any]) -> Coded:
+def _encode_objects(names: NDArray[Any]) -> EncodedNames:
     places: dict[str, int] = {}
     found = np.fromiter(
         (places.setdefault(text_of(name), len(places)) for name in names.tolist()), np.int64, len(names)
@@ -85,14 +87,14 @@ def _coded_objects(names: NDArray[Any]) -> Coded:
     return in_order(list(places), found)
 
 
-def in_order(texts: Sequence[str], codes: NDArray[Any]) -> Coded:
+def in_order(texts: Sequence[str], codes: NDArray[Any]) -> EncodedNames:
     """The names that occur, each once and in order: dictionaries of files may repeat texts, or hold unused ones."""
     used = np.unique(codes).tolist()
     names = sorted({texts[code] for code in used})
     place = {name: number for number, name in enumerate(names)}
     new = np.zeros(len(texts), np.int64)
     new[used] = [place[texts[code]] for code in used]
-    return Coded(names, new[codes])
+    return EncodedNames(names, new[codes])
 
 
 def objects_of(names: Sequence[Any]) -> NDArray[np.object_]:
@@ -143,11 +145,11 @@ def _contents(argument: str, values: Any) -> Contents:
     return contents_of(values, argument).flat
 
 
-def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:
+def encode_groups_of_rows(groups: Any, n_rows: int, index: Any = None) -> EncodedNames:
     """The names of the groups and the position of each row's; of several columns, the combinations that occur."""
     columns = _columns(groups)
     if columns is None:
-        return coded(names_of("groups", groups, n_rows, index))
+        return encode_names(names_of("groups", groups, n_rows, index))
     if not columns:
         raise InvalidValueError(
             "wrong-shape",
@@ -156,7 +158,7 @@ def coded_groups(groups: Any, n_rows: int, index: Any = None) -> Coded:
             argument="groups",
         )
     parts = {
-        str(name): coded(names_of(f"groups[{name!r}]", values, n_rows, index))
+        str(name): encode_names(names_of(f"groups[{name!r}]", values, n_rows, index))
         for name, values in columns.items()
     }
     return combined(parts)

@@ -115,10 +115,10 @@ def _close(lines: Sum, total: Any, slack: float) -> bool:
 def require(holds: bool, problem: str) -> None:
     """Refuse a table as damaged unless the condition holds."""
     if not holds:
-        raise damaged(problem)
+        raise damaged_table_error(problem)
 
 
-def damaged(problem: object) -> InvalidValueError:
+def damaged_table_error(problem: object) -> InvalidValueError:
     """The refusal of a table whose content cannot be right."""
     return InvalidValueError("damaged-file", "this table is damaged: {problem}", problem=str(problem))
 

@@ -18,7 +18,7 @@ from trueness._version import __version__
 from trueness.bins import Edges
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
-from trueness.table.consistency import damaged, is_int, narrowest, require, require_consistent
+from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, FloatSum
 from trueness.variation import Variation, as_variation
@@ -46,10 +46,10 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> li
     """Spec and sums of each table of a file."""
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        return read_content(parsed(file.read, name), name, variation)
+        return read_content(parse_file(file.read, name), name, variation)
 
 
-def parsed(text: Callable[[], str], name: str) -> Any:
+def parse_file(text: Callable[[], str], name: str) -> Any:
     """The content of a JSON file; `text` is called here, so that an encoding error is refused in the same words."""
     try:
         return _json.parse(text())
@@ -170,7 +170,7 @@ def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     try:
         bins = Edges(spec["edges"], spec["snap"]).resolve(*measure.range_for(spec["n_classes"]))
     except ValueError as error:
-        raise damaged(error) from error
+        raise damaged_table_error(error) from error
     require(bins.snap is None or bins.snap < narrowest(bins) / 2, "snap is as wide as half the narrowest bin")
     return TableSpec(spec["n_classes"], measure, bins, spec["ties"], spec["weighted"])
 

@@ -10,7 +10,7 @@ from trueness.ranking import TIES
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
-from trueness.tabulation.running import RunningSums
+from trueness.tabulation.running_sums import RunningSums
 from trueness.variation import Variation, as_variation
 
 __all__ = ["RunningSums", "edges_for", "tabulate", "tabulate_groups", "tabulate_rows", "variations_of"]

@@ -31,9 +31,9 @@ COLD_SECONDS, WARM_SECONDS, READY_SECONDS = 1.0, 0.4, 0.01
 def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
     """Whether to use the fused engine; a refusal if `engine` is "fused" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
-    if engine == "portable" or (engine == "auto" and not _pays(rows)):
+    if engine == "portable" or (engine == "auto" and not _is_worthwhile(rows)):
         return False
-    obstacle = _obstacle(rows, measures)
+    obstacle = _reason_unavailable(rows, measures)
     if engine == "fused" and obstacle is not None:
         raise InvalidValueError(
             "unsupported-engine",
@@ -62,7 +62,7 @@ def thread_count(n_threads: int | None, fused: bool) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _obstacle(rows: Rows, measures: Sequence[Variation]) -> str | None:
+def _reason_unavailable(rows: Rows, measures: Sequence[Variation]) -> str | None:
     """Why the fused engine cannot be used; None if it can."""
     if rows.sample_weight is not None:
         return "cannot take sample_weight"
@@ -75,7 +75,7 @@ def _obstacle(rows: Rows, measures: Sequence[Variation]) -> str | None:
     return None
 
 
-def _pays(rows: Rows) -> bool:
+def _is_worthwhile(rows: Rows) -> bool:
     seconds = rows.n_rows * (30 + 15 * rows.n_classes) * 1e-9  # what the portable engine would take, roughly
     fused = sys.modules.get("trueness.tabulation.fused")
     if fused is None:

@@ -75,7 +75,7 @@ class _Grouping:
         return np.add.reduceat(together, self.starts, axis=-1)
 
 
-class _ExactTotal:
+class _ExactColumn:
     """A running exact sum per bin, in units of 2⁻⁵²."""
 
     def __init__(self, *shape: int) -> None:
@@ -132,9 +132,9 @@ class _ExactTotals:
     def __init__(self, spec: TableSpec, scratch: Scratch) -> None:
         m, c = spec.bins.n_bins, spec.n_classes
         self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
-        self.lines = _ExactTotal(m, c + 1)
+        self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
-        self.rank = _ExactTotal(m, c)
+        self.rank = _ExactColumn(m, c)
         self.log_scores = [0, 0, 0]
         self.true_probability = self.square = 0
 

@@ -7,18 +7,18 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._arrow_files import columns_of, refuse_unreadable, schema_fields, width_of_first
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 
 
 class ArrowReader:
     """An Arrow IPC file or stream, Feather included."""
 
-    def __init__(self, input: Input, _options: ReadOptions) -> None:
+    def __init__(self, input: InputFile, _options: ReadOptions) -> None:
         pa = pyarrow()
         self._path, self._name, self._map = input.path, input.name, None
         with refuse_unreadable(self._name):
@@ -31,7 +31,7 @@ class ArrowReader:
             else:
                 self._source = pa.OSFile(self._path)
                 self._schema = pa.ipc.open_stream(self._source).schema
-            self._fields = fields_of(self._schema, self._name)
+            self._fields = schema_fields(self._schema, self._name)
 
     @property
     def fields(self) -> Mapping[str, Field]:
@@ -88,7 +88,7 @@ def _is_ipc_file(path: str) -> bool:
         return file.read(6) == b"ARROW1"
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     pa = pyarrow()
     with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, schema_of(predictions)) as file:
         for table in tables_of(predictions):

@@ -11,14 +11,14 @@ from typing import Any
 
 from trueness._json import MAX_NESTING, has_deep_line, nesting
 from trueness.formats import _text_stream
-from trueness.formats._arrow_files import fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._arrow_files import refuse_unreadable, schema_fields, width_of_first
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._text_stream import TextStream, blocks_of_rows, end_of_lines
 from trueness.formats._written_columns import text_file
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
 from trueness.formats.inputs import Kind
-from trueness.refusals import InvalidValueError, quoted
+from trueness.refusals import InvalidValueError, quote
 
 UNREADABLE_ROW = "unreadable-row"
 
@@ -34,7 +34,7 @@ class JsonLinesReader:
         self._blocks = blocks_of_rows(stream, end_of_lines, self._check_rest)
         self._first = next(self._blocks)
         self._sample = self._infer(self._first)
-        self._fields = fields_of(self._sample.schema, self._name)
+        self._fields = schema_fields(self._sample.schema, self._name)
 
     def _check_rest(self, _: bytes, too_long: bool) -> None:
         if too_long:
@@ -161,7 +161,7 @@ class JsonLinesReader:
             return "not a JSON object"
         for field in schema or ():
             if self._parse(line, pyarrow().schema([field])) is None:
-                return f"{quoted(field.name)} is not of type {field.type}"
+                return f"{quote(field.name)} is not of type {field.type}"
         return "not one JSON object"
 
 
@@ -180,7 +180,7 @@ def _with_texts_once(table: Any) -> Any:
     return table
 
 
-def _write(path: str, kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, kind: Kind, predictions: PredictionChunks) -> None:
     with text_file(path, kind.compression) as sink:
         for y_true, y_prob in predictions.chunks:
             lines = (

@@ -9,11 +9,11 @@ from functools import partial
 from trueness.formats._format import Format
 from trueness.formats._numpy_arrays import ArraysReader, Opened
 from trueness.formats.fields import ReadOptions
-from trueness.formats.inputs import Input
+from trueness.formats.inputs import InputFile
 from trueness.refusals import InvalidValueError
 
 
-def _open(input: Input, options: ReadOptions) -> ArraysReader:
+def _open(input: InputFile, options: ReadOptions) -> ArraysReader:
     if options.label_file is None:
         raise InvalidValueError("no-labels", "{file} has no labels", "{name_label_file}", file=input.name)
     openers = {

@@ -10,14 +10,14 @@ from typing import IO
 
 import numpy as np
 
-from trueness.formats._format import Format, Predictions
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._numpy_arrays import ArraysReader, Opened
 from trueness.formats.fields import ReadOptions
-from trueness.formats.inputs import Input, Kind
-from trueness.refusals import InvalidValueError, quoted, reason_of
+from trueness.formats.inputs import InputFile, Kind
+from trueness.refusals import InvalidValueError, quote, reason_of
 
 
-def _open(input: Input, _options: ReadOptions) -> ArraysReader:
+def _open(input: InputFile, _options: ReadOptions) -> ArraysReader:
     try:
         with zipfile.ZipFile(input.path) as archive:
             names = archive.namelist()
@@ -41,7 +41,7 @@ def _open(input: Input, _options: ReadOptions) -> ArraysReader:
             "write it with numpy.savez",
             file=input.name,
         )
-    places = {name: f"{quoted(name)} in {input.name}" for name in members}
+    places = {name: f"{quote(name)} in {input.name}" for name in members}
     openers = {
         name: partial(_open_array, input.path, member, places[name]) for name, member in members.items()
     }
@@ -63,7 +63,7 @@ def _open_array(path: str, member: str, place: str, stack: ExitStack) -> Opened:
     return Opened(stream, archive.getinfo(member).file_size, place, seekable=False)
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     """An archive is written member after member, so the labels wait in a temporary file."""
     with tempfile.TemporaryFile() as labels, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open("y_prob.npy", "w", force_zip64=True) as member:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueness.formats._arrow_files import columns_of, fields_of, refuse_unreadable, width_of_first
-from trueness.formats._format import Format, Predictions
+from trueness.formats._arrow_files import columns_of, refuse_unreadable, schema_fields, width_of_first
+from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import BATCH_BYTES
 from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
-from trueness.formats.inputs import Input, Kind
+from trueness.formats.inputs import InputFile, Kind
 from trueness.refusals import InvalidValueError
 
 
 class ParquetReader:
     """A Parquet file; checksums of its pages are verified where it has them."""
 
-    def __init__(self, input: Input, _options: ReadOptions) -> None:
+    def __init__(self, input: InputFile, _options: ReadOptions) -> None:
         self._path, self._name = input.path, input.name
         with refuse_unreadable(self._name):
             self._file = self._open([])
-            self._fields = fields_of(self._file.schema_arrow, self._name)
+            self._fields = schema_fields(self._file.schema_arrow, self._name)
 
     def _open(self, texts: list[str]) -> Any:
         """The open file, with columns of text as dictionaries: a long text that repeats is held once."""
@@ -85,7 +85,7 @@ class ParquetReader:
         self._file.close()
 
 
-def _write(path: str, _kind: Kind, predictions: Predictions) -> None:
+def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
     import pyarrow.parquet as pq
 
     # Probabilities hardly repeat: a dictionary would be built and thrown away.

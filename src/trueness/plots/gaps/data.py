@@ -9,7 +9,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness.inference.normal import normal_quantile
 from trueness.inference.results import Estimate
-from trueness.plots._filled_bins import FilledBins, covering, zoomed
+from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 
 Y_LABEL = "observed minus expected"
@@ -20,7 +20,7 @@ class Gaps:
     """The signed gap of each filled bin, (F,) each: above 0 over-confident, whatever the measure."""
 
     x_label: str
-    bins: FilledBins
+    bins: PlottedBins
     x: FloatArray
     """Predicted variation."""
     gap: FloatArray
@@ -52,7 +52,7 @@ class Gaps:
 def gaps_of(result: Drawable) -> Gaps:
     """The signed gaps over V."""
     table, noise = result.table, result.net.bins
-    bins, measure = FilledBins.of(table), table.spec.variation
+    bins, measure = PlottedBins.of(table), table.spec.variation
     at = bins.index
     sign = measure.sign
     ends = sign * (np.stack([noise.low, noise.high])[:, at] - noise.expected[at])
@@ -65,7 +65,7 @@ def gaps_of(result: Drawable) -> Gaps:
         low=ends.min(axis=0),
         high=ends.max(axis=0),
         reach=normal_quantile(result.level) * noise.sd[at],
-        view=zoomed(covering(measure.range_for(table.n_classes), x), x),
+        view=zoom_range(widen_range(measure.range_for(table.n_classes), x), x),
         net=result.net,
         level=result.level,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.binomial import standardised_gap
-from trueness.plots._filled_bins import FilledBins
+from trueness.plots._plotted_bins import PlottedBins
 from trueness.plots._rank_groups import rank_labels, rank_starts
 from trueness.plots.table_estimates import Drawable
 
@@ -20,7 +20,7 @@ LARGEST_GAP = 6.0
 class RankMap:
     """Filled bins × groups of ranks, (F, G)."""
 
-    bins: FilledBins
+    bins: PlottedBins
     first: IntArray
     last: IntArray
     predicted: FloatArray
@@ -37,7 +37,7 @@ class RankMap:
 
 def rank_map_of(result: Drawable) -> RankMap:
     """Standardised gaps of all bins and ranks."""
-    table, bins = result.table, FilledBins.of(result.table)
+    table, bins = result.table, PlottedBins.of(result.table)
     starts = rank_starts(table.n_classes)
     predicted, observed = (
         np.minimum(np.add.reduceat(v[bins.index], starts, axis=1), 1.0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trueness._markup import Markup, tag
-from trueness._printing import shortened
+from trueness._printing import shorten
 from trueness.plots._rank_groups import X_LABEL, gap_text
 from trueness.plots.rank_map.data import LARGEST_GAP, RankMap
 from trueness.plots.svg import RIGHT, WIDTH, chart, label, mark
@@ -35,7 +35,7 @@ def rank_map_chart(r: RankMap) -> Markup:
         parts.append(label(x, y, words, class_="tick", anchor="end" if turned else "middle", transform=turn))
     foot = 8 + height + (78 if turned else 38)
     parts.append(label(NAME_WIDTH + cell * n_ranks / 2, foot, X_LABEL))
-    parts.append(label(NAME_WIDTH - 6, foot, shortened(r.bins.measure, 14), anchor="end"))
+    parts.append(label(NAME_WIDTH - 6, foot, shorten(r.bins.measure, 14), anchor="end"))
     large = int(np.count_nonzero(np.abs(r.gap) > 3))
     description = (
         f"{large} of {r.gap.size} cells are more than three standard deviations from the prediction; "

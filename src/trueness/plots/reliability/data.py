@@ -8,10 +8,10 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
-from trueness._printing import p_is
+from trueness._printing import p_sentence
 from trueness.inference.binomial import frequency_band
 from trueness.inference.normal import normal_quantile
-from trueness.plots._filled_bins import FilledBins, covering, zoomed
+from trueness.plots._plotted_bins import PlottedBins, widen_range, zoom_range
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
 
@@ -28,7 +28,7 @@ class Reliability:
     y_label: str
     over_confident: str
     """Where an over-confident model lies, "above" or "below" the diagonal (for UCE: the curve)."""
-    bins: FilledBins
+    bins: PlottedBins
     x: FloatArray
     y: FloatArray
     expected: FloatArray
@@ -56,7 +56,7 @@ class Reliability:
     @property
     def test_text(self) -> str:
         """The p-value of the value."""
-        p = p_is(self.p_value) if self.p_value >= 0.0005 else "p < 0.001"
+        p = p_sentence(self.p_value) if self.p_value >= 0.0005 else "p < 0.001"
         return p if self.metric == "UCE" else f"centred {p}"
 
     @property
@@ -82,10 +82,10 @@ def _variation(result: Drawable, metric: str) -> Reliability:
     table, estimate = (result.confidence_table, result.ece) if of_top else (result.table, result.vce)
     if table is None or estimate is None:
         raise _missing_table(metric, "confidence")
-    bins, measure, noise = FilledBins.of(table), table.spec.variation, estimate.bins
+    bins, measure, noise = PlottedBins.of(table), table.spec.variation, estimate.bins
     at = bins.index
     x, y = table.predicted_variation[at], table.observed_variation[at]
-    low, high = covering(measure.range_for(table.n_classes), x, y)
+    low, high = widen_range(measure.range_for(table.n_classes), x, y)
     reach = normal_quantile(result.level) * noise.sd[at]
     return Reliability(
         metric=metric.upper(),
@@ -100,7 +100,7 @@ def _variation(result: Drawable, metric: str) -> Reliability:
         high=noise.high[at],
         bar_low=np.maximum(y - reach, low),
         bar_high=np.minimum(y + reach, high),
-        view=zoomed((low, high), np.concatenate([x, y, noise.expected[at]])),
+        view=zoom_range((low, high), np.concatenate([x, y, noise.expected[at]])),
         value=estimate.value,
         reference=estimate.noise_floor,
         p_value=estimate.centred_p_value,
@@ -113,7 +113,7 @@ def _error_rate(result: Drawable) -> Reliability:
     table, reference = result.table, result.uce
     if reference is None:
         raise _missing_table("uce", "entropy")
-    bins = FilledBins.of(table)
+    bins = PlottedBins.of(table)
     n = result.vce.bins.independent_rows[bins.index]
     expected = np.clip(1 - table.mean_ordered[bins.index, 0], 0.0, 1.0)
     x, y = table.mean_variation[bins.index], 1 - table.rank_frequency[bins.index, 0]
@@ -134,7 +134,7 @@ def _error_rate(result: Drawable) -> Reliability:
         high=high,
         bar_low=np.maximum(y - reach, 0.0),
         bar_high=np.minimum(y + reach, 1.0),
-        view=zoomed((0.0, 1.0), np.concatenate([x, y, expected])),
+        view=zoom_range((0.0, 1.0), np.concatenate([x, y, expected])),
         value=reference.value,
         reference=reference.calibrated_value,
         p_value=reference.p_value,
@@ -153,7 +153,7 @@ def _missing_table(metric: str, measure: str) -> InvalidValueError:
     )
 
 
-def histogram_bars(bins: FilledBins) -> tuple[FloatArray, FloatArray, FloatArray]:
+def histogram_bars(bins: PlottedBins) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Left edges, widths and heights of the histogram of V over all bins: densities, the tallest 1."""
     span = float(bins.edges[-1] - bins.edges[0])
     width = np.maximum(np.diff(bins.edges), 0.004 * span)  # a bin may hold its lowest value alone

@@ -51,7 +51,7 @@ def reliability_text(r: Reliability, *, ascii_only: bool = False) -> str:
         _shade(canvas, place(x, WIDTH), range(line(top), line(bottom) + 1), draw.band)
     for x, y, small in zip(r.x, r.y, r.bins.small, strict=True):
         canvas[line(y)][place(x, WIDTH)] = draw.small if small else draw.point
-    return "\n".join(_framed(r, canvas, draw))
+    return "\n".join(_add_frame(r, canvas, draw))
 
 
 def _shade(canvas: list[list[str]], at: int, lines: range, character: str) -> None:
@@ -62,7 +62,7 @@ def _shade(canvas: list[list[str]], at: int, lines: range, character: str) -> No
                 canvas[row][beside] = character
 
 
-def _framed(r: Reliability, canvas: list[list[str]], draw: Characters) -> list[str]:
+def _add_frame(r: Reliability, canvas: list[list[str]], draw: Characters) -> list[str]:
     low, high = r.view
     step = (HEIGHT - 1) // 4
     lines = [f"{r.y_label}, upwards; {r.summary}"]

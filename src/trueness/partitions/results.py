@@ -15,7 +15,7 @@ def tables_by_group(tables: GroupedTables) -> CalibrationTable | dict[str, Calib
     return {str(name): group.by_variation for name, group in tables.groups.items()}
 
 
-def assess_tables(tables: GroupedTables, **how: Any) -> Assessment:
+def assess_grouped(tables: GroupedTables, **how: Any) -> Assessment:
     """The result of `trueness.assess` from the tables; `how` are the other arguments of `assess_table`."""
     groups = None if tables.by is None else {str(name): group for name, group in tables.groups.items()}
     return assess_table(tables.whole, groups=groups, **how)

@@ -14,7 +14,7 @@ from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FilledBins:
+class PlottedBins:
     """The bins of a table that hold rows, (F,) each unless stated."""
 
     measure: str
@@ -73,7 +73,7 @@ def span_of(edges: FloatArray, number: int) -> str:
     return f"{'[' if number == 1 else '('}{edges[number - 1]:.4g}, {edges[number]:.4g}]"
 
 
-def zoomed(range: tuple[float, float], values: FloatArray) -> tuple[float, float]:
+def zoom_range(range: tuple[float, float], values: FloatArray) -> tuple[float, float]:
     """The range, or the part that holds the values if it is much shorter: with many classes V varies little."""
     low, high = float(values.min()), float(values.max())
     margin = 0.35 * (high - low)
@@ -82,7 +82,7 @@ def zoomed(range: tuple[float, float], values: FloatArray) -> tuple[float, float
     return max(range[0], low - margin), min(range[1], high + margin)
 
 
-def covering(range: tuple[float, float], *values: FloatArray) -> tuple[float, float]:
+def widen_range(range: tuple[float, float], *values: FloatArray) -> tuple[float, float]:
     """The range, widened where values lie outside it: observed ranks need not be in decreasing order."""
     together = np.concatenate(values)
     return min(range[0], float(together.min())), max(range[1], float(together.max()))

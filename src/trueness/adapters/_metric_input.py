@@ -21,7 +21,7 @@ N_REASONS = 4
 """Reasons for which rows are skipped, each with a count in the state of a metric."""
 
 
-class Reading(NamedTuple):
+class MetricInput(NamedTuple):
     """How rows are read, and what they are summed into: one table, or two of the same rows."""
 
     specs: tuple[TableSpec, ...]
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
         from_logits: bool = False,
         ignore_index: int | None = None,
     ) -> Self:
-        """The reading that the arguments of a metric describe."""
+        """The input that the arguments of a metric describe."""
         second = confidence_bins is not None
         plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second)
         if second and plan.confidence_bins is None:
