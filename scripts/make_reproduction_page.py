@@ -1,7 +1,7 @@
 """Write ``docs/reproduction.md`` and its pictures from runs of ``trueness reproduce``.
 
 trueness reproduce --out runs/paper
-trueness reproduce --out runs/beyond --beyond --twins
+trueness reproduce --out runs/beyond --more-metrics --miscalibrated
 python scripts/make_reproduction_page.py runs/paper runs/beyond
 """
 
@@ -78,7 +78,7 @@ than for the calibrated ones.
 
 ![The same with equal-frequency bins.](reproduction/beyond-mass.png)
 
-With `--beyond`: {sum(one["holds"] for one in further)} of {len(further)} further numbers agree with constants computed by Theorem 4; the farthest is
+With `--more-metrics`: {sum(one["holds"] for one in further)} of {len(further)} further numbers agree with constants computed by Theorem 4; the farthest is
 {farthest["metric"]} at {abs(farthest["distance"]):.1f} standard deviations of its mean (allowed: {farthest["limit"]:.1f}).
 
 ## Verdicts

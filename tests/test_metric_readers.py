@@ -46,7 +46,7 @@ def test_signed_parts_of_a_gap_of_ones_own_needs_a_table_too() -> None:
 
 @pytest.mark.parametrize("min_count", ["5", 2.5, 0, -1, True, np.nan])
 def test_min_count_is_a_number_of_rows(min_count: Any) -> None:
-    said = f"min_count must be a whole number from 1 up, got {re.escape(repr(min_count))}"
+    said = f"min_count must be an integer of at least 1, got {re.escape(repr(min_count))}"
     with pytest.raises(ValueError, match=said):
         tn.vce([0, 1], [[0.9, 0.1]] * 2, norm="max", min_count=min_count)
 

@@ -12,7 +12,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
     """The value as an int; refused if it is not a whole number, too small or too large."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        cause, limit = "{argument} must be a whole number from {limit} up, got {value!r}", least
+        cause, limit = "{argument} must be an integer of at least {limit}, got {value!r}", least
     elif most is not None and value > most:
         cause, limit = "{argument} must be at most {limit}, got {value!r}", most
     else:

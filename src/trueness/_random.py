@@ -18,7 +18,7 @@ def root_seed(rng: Seed) -> int:
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise InvalidTypeError(
             "wrong-type",
-            "rng must be None, a seed from 0 up or a numpy.random.Generator, got {value!r}",
+            "rng must be None, a seed of at least 0 or a numpy.random.Generator, got {value!r}",
             argument="rng",
             value=rng,
         )

@@ -191,7 +191,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     """A remedy: the known name that was probably meant, or all of them if they are few and none is near.
 
     >>> nearest("labels", ["label", "weight"]), nearest("z", ["label", "weight"])
-    ("did you mean 'label'?", "there are 'label', 'weight'")
+    ("did you mean 'label'?", "available: 'label', 'weight'")
     >>> nearest("Y", ["y", "p_0"])
     "did you mean 'y'?"
     """
@@ -202,7 +202,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean {quote(near[0])}?"
     listed = ", ".join(quote(other) for other in known[:12])
-    return f"there are {listed}" + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+    return f"available: {listed}" + (f" and {len(known) - 12} more" if len(known) > 12 else "")
 
 
 def reason_of(error: BaseException, most: int = 200) -> str:

@@ -186,7 +186,7 @@ def shift_labels(y_prob: Any, class_weights: Any, rng: Seed = None) -> NDArray[n
     rows, weights = _distributions(y_prob), _vector(class_weights)
     if len(weights) != rows.shape[1] or not np.all((weights >= 0) & (weights < np.inf)):
         raise _bad_argument(
-            "class_weights must be {n_classes} finite numbers from 0 up, got {value!r}",
+            "class_weights must be {n_classes} finite non-negative numbers, got {value!r}",
             "class_weights",
             class_weights,
             n_classes=rows.shape[1],

@@ -125,7 +125,7 @@ def test_objects_that_are_not_lists() -> None:
         ):
             tabulate(collection(of=mixed))
         empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
-        with pytest.raises(Refusal, match="there are no rows"):
+        with pytest.raises(Refusal, match="the data have no rows"):
             adapter.tabulate(collection(1, of=empty), "y", "scores", **PORTABLE)
 
 
@@ -159,7 +159,7 @@ def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> Non
         if classes is not None and "p_mid" in classes:
             named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
         assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
-    with pytest.raises(Refusal, match=r"classes .* match only in part") as caught:
+    with pytest.raises(Refusal, match=r"classes .* match only partly") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
     assert "--" not in str(caught.value)
 
@@ -292,7 +292,7 @@ def test_wrong_arguments(how: dict[str, Any], error: type[Exception], message: s
 def test_data_in_memory_are_not_for_dask() -> None:
     with pytest.raises(TypeError, match=r"for data in memory use trueness\.tabulate"):
         adapter.tabulate(whole(), "y", "p_*")
-    with pytest.raises(Refusal, match="there are no rows"):
+    with pytest.raises(Refusal, match="the data have no rows"):
         tabulate(collection(1, of=whole()[:0]))
 
 
@@ -361,6 +361,6 @@ def test_arrays_of_different_lengths() -> None:
 
 def test_unknown_labels_are_refused_in_python_s_terms() -> None:
     named = collection(of=whole().assign(y="cat"))
-    with pytest.raises(Refusal, match=r"got 'cat'; classes gives their names") as caught:
+    with pytest.raises(Refusal, match=r"got 'cat'; pass the class names with classes") as caught:
         adapter.tabulate(named, "y", "p_*")
     assert "--" not in str(caught.value)

@@ -168,9 +168,9 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at 'tcp://127.0.0.1:1'"),
-        (["--dask", "nonsense"], "no Dask scheduler answers at 'nonsense': missing port number"),
-        (["--dask", "nowhere://x"], "no Dask scheduler answers at 'nowhere://x'"),
+        (["--dask", "tcp://127.0.0.1:1"], "cannot connect to a Dask scheduler at 'tcp://127.0.0.1:1'"),
+        (["--dask", "nonsense"], "cannot connect to a Dask scheduler at 'nonsense': missing port number"),
+        (["--dask", "nowhere://x"], "cannot connect to a Dask scheduler at 'nowhere://x'"),
         (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is not supported with --dask"),
     ],
 )

@@ -82,7 +82,7 @@ def test_errors_that_are_not_about_rows_are_raised_at_once() -> None:
     ("make", "message"),
     [
         (metric_of, "num_classes is needed"),
-        (lambda: metric_of(num_classes=1), "num_classes must be a whole number from 2"),
+        (lambda: metric_of(num_classes=1), "num_classes must be an integer of at least 2"),
         (lambda: metric_of(num_classes=3, task="binary"), "two classes"),
         (lambda: metric_of(num_classes=3, task="multilabel"), "task must be one of"),
         (lambda: metric_of(num_classes=3, norm="l3"), "norm must be one of"),

@@ -46,7 +46,7 @@ def test_a_grid_is_merged_into_bins(files: Path, capsys: Any) -> None:
     assert main(["assess", str(files / "grid.json")]) == 0
     shown = capsys.readouterr()
     assert shown.out == straight
-    assert "10 bins of equal width, from a grid" in shown.err
+    assert "the grid was merged into 10 bins of equal width" in shown.err
     assert main(["assess", str(files / "grid.json"), "--equal-mass", "4"]) == 0
     assert "4 bins of entropy" in capsys.readouterr().out
 

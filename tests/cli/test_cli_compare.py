@@ -58,7 +58,7 @@ def test_the_columns_of_further_models_are_matched_by_name(tmp_path: Path) -> No
     assert answer["a"]["vce"]["value"] == tn.vce(y_true, y_prob)
     text = (tmp_path / "b.csv").read_text()
     (tmp_path / "b.csv").write_text(text.replace("p_mid", "p_med", 1))
-    assert "match only in part" in run("compare", tmp_path / "a.csv", tmp_path / "b.csv", code=2).stderr
+    assert "match only partly" in run("compare", tmp_path / "a.csv", tmp_path / "b.csv", code=2).stderr
 
 
 def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> None:

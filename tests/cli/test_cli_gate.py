@@ -41,9 +41,9 @@ def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int
         ("--fail-above vce=.9,ece=.9,rce=.9,net=.9", 0),
         ("--fail-above vce=.9,ece=.01", 1),
         ("--fail-above RCE=.01", 1),
-        ("--fail-above net=.01 --surely", 1),
+        ("--fail-above net=.01 --lower-end", 1),
         ("--fail-above 0.16", 1),
-        ("--fail-above 0.16 --surely", 0),
+        ("--fail-above 0.16 --lower-end", 0),
         ("--fail-above vcx=.1", 2),
         ("--fail-above vce=.1,vce=.2", 2),
         ("--fail-above vce=", 2),
@@ -51,7 +51,7 @@ def test_gate_of_a_process(files: Path, file: str, options: list[str], code: int
         ("--fail-above =.5", 2),
         ("--level .9999", 2),
         ("--resamples 10", 2),
-        ("--surely", 2),
+        ("--lower-end", 2),
         ("--tolerance x", 2),
         ("--tolerance vce=.1,ece=.1", 0),
         ("--fail-below-p 1e-6", 2),
@@ -102,7 +102,7 @@ def test_nothing_is_written_if_a_limit_is_on_a_missing_metric(npz: str, tmp_path
 
 
 def test_the_failed_metric_is_named(npz: str, capsys: Any) -> None:
-    main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--surely"])
+    main(["assess", npz, "--fail-above", "net=.01,ece=.01", "--lower-end"])
     message = capsys.readouterr().err
     assert "lower end of net gap" in message
     assert "lower end of ECE" in message

@@ -27,4 +27,4 @@ def test_seeds_are_whole_numbers(files: Path, tmp_path: Path, seed: str, capsys:
     ):
         with pytest.raises(SystemExit, match="2"):
             main([*arguments, "--rng-seed", seed])
-        assert "a whole number from 0 up" in capsys.readouterr().err
+        assert "an integer of at least 0" in capsys.readouterr().err

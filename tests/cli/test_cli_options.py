@@ -24,6 +24,9 @@ COMMAND_LINES = {
     "--numbers": "bins {rows} {option} 5,20 --resamples 99 --json -",
     "--rows": "simulate {option} 50 --alpha 1,1 -o {out} --sharpen 1.1",
     "--classes": "reproduce --out {out} {option} 3",
+    "--surely": "assess {rows} --fail-above 0.9 {option} --resamples 99 --json -",
+    "--beyond": "reproduce --out {out} {option}",
+    "--twins": "reproduce --out {out} {option}",
 }
 
 
@@ -110,7 +113,7 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--surely", "--fail-below-p"},
+    "assess": {"--fail-above", "--lower-end", "--fail-below-p"},
     "compare": {"--names"},
     "tabulate": {"--groups", "--dask", "--confidence-bins"},
     "bins": SUMMING,

@@ -74,7 +74,7 @@ class TestStandardOutput:
 
     def test_only_one_result_fits(self, tables: Path, tmp_path: Path, capsys: Any) -> None:
         assert main(["assess", str(tables), "--json", "-", "--report", "-"]) == 2
-        assert "standard output (-) is named for two results" in capsys.readouterr().err
+        assert "standard output (-) is used for two outputs" in capsys.readouterr().err
         csv = str(tables.with_suffix(".csv"))
         assert main(["tabulate", csv, "-o", str(tmp_path / "t"), "--checkpoint", "-"]) == 2
         assert "cannot be standard output" in capsys.readouterr().err
@@ -218,14 +218,14 @@ class TestNoInputIsOverwritten:
         first = tmp_path / "result"
         first.write_text("before")
         assert main(["assess", npz, one, str(first), two, alias(first)]) == 2
-        assert "named for two results" in capsys.readouterr().err
+        assert "used for two outputs" in capsys.readouterr().err
         assert first.read_text() == "before"
 
     def test_two_results_that_do_not_exist_yet(self, npz: str, tmp_path: Path, capsys: Any) -> None:
         (tmp_path / "link").symlink_to(tmp_path / "result")
         arguments = ["--json", str(tmp_path / "result"), "--report", str(tmp_path / "link")]
         assert main(["assess", npz, *arguments]) == 2
-        assert "which is the same file, is named for two results" in capsys.readouterr().err
+        assert "which is the same file, is used for two outputs" in capsys.readouterr().err
         assert main(["assess", npz, "--json", os.devnull, "--report", os.devnull]) == 0
 
 
@@ -251,7 +251,7 @@ _ENDINGS = {
 def test_two_results_in_one_file(npz: str, tmp_path: Path, command: str, capsys: Any) -> None:
     out = tmp_path / "o"
     assert main(command.format(npz=npz, out=out).split()) == 2
-    assert "is named for two results" in capsys.readouterr().err
+    assert "is used for two outputs" in capsys.readouterr().err
     assert not out.exists()
 
 

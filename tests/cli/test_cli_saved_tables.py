@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cli
         ("--probs p_*", "--probs applies to rows"),
         ("--on-bad-rows skip", "--on-bad-rows applies to rows"),
         ("--variation iqv", "--variation applies to rows"),
-        ("--groups ward", "made by 'site'"),
+        ("--groups ward", "grouped by 'site'"),
     ],
 )
 def test_options_for_rows_are_refused(
@@ -37,7 +37,7 @@ def test_groups_must_be_those_of_the_tables(npz: str, tmp_path: Path, capsys: An
     assert main(["tabulate", npz, "-o", plain]) == 0
     assert main(["tabulate", npz, "--groups", "site", "-o", grouped]) == 0
     assert main(["assess", plain, "--groups", "site"]) == 2
-    assert "made without groups" in capsys.readouterr().err
+    assert "the saved tables are not grouped" in capsys.readouterr().err
     assert main(["assess", grouped, "--groups", "site"]) == 0
     assert main(["merge", plain, grouped, "-o", str(tmp_path / "m.json")]) == 2
     assert f"{grouped} has groups by 'site', but {plain} has no groups" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
     for options, printed in (
         (["--equal-mass", "3", "--exact"], "can be read only once"),
-        (["--checkpoint", str(tmp_path / "c")], "cannot be read again"),
+        (["--checkpoint", str(tmp_path / "c")], "needs input that can be read twice"),
     ):
         monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
         assert main(["tabulate", "-", "-o", out, *options]) == 2

@@ -368,4 +368,4 @@ class TestCheckpoint:
         command = [sys.executable, "-m", "trueness", *arguments]
         ended = subprocess.run(command, input=b"y,p_0,p_1\n0,0.5,0.5\n", capture_output=True, check=False)
         assert ended.returncode == 2
-        assert b"cannot be read again" in ended.stderr
+        assert b"needs input that can be read twice" in ended.stderr

@@ -42,9 +42,9 @@ class TestRefusedColumns:
             ("y,p_0,p_1", {"classes": "a,b,c"}, "lists 3 classes"),
             ("y,p_0,p_1", {"classes": "a,a"}, "a name twice"),
             ("y,p_0,p_1", {"probs": "p_1", "classes": "columns"}, "does not name the classes"),
-            ("y,p_cat,p_dog", {"classes": "cat,cow"}, "match only in part"),
-            ("y,p_cat,p_dog", {"classes": "Cat,Dog"}, "match only in part"),
-            ("y,p_0,p_1", {"classes": "1,2"}, "match only in part"),
+            ("y,p_cat,p_dog", {"classes": "cat,cow"}, "match only partly"),
+            ("y,p_cat,p_dog", {"classes": "Cat,Dog"}, "match only partly"),
+            ("y,p_0,p_1", {"classes": "1,2"}, "match only partly"),
             ("y,p_cat,p_dog", {"probs": "p_cat", "classes": "cat,dog"}, "which --classes calls 'dog'"),
             ("y,p_cat,p_dog,cat,dog", {"probs": "p_*", "by": "sex"}, "no column 'sex' (--groups)"),
             ("0.1,0.4,0.5", {"label": "0.1"}, "holds numbers and no names"),
@@ -68,7 +68,7 @@ class TestRefusedColumns:
         path = csv(tmp_path / "x.csv", "0,0.5,0.5", head="y,p_low,p_high")
         error = refused(path, classes="low,high")
         assert "label is not one of the classes, got '0'" in error.cause
-        assert "in the order of a list in --probs" in error.remedy
+        assert "column positions from 0 if --probs lists the columns" in error.remedy
 
     def test_the_first_line_is_data_only_without_a_header(self, tmp_path: Path) -> None:
         path = tmp_path / "x.csv"
@@ -116,9 +116,9 @@ class TestRefusedColumns:
         path = csv(tmp_path / "x.csv", *["0,0.5,0.5,2"] * 5, head="y,p_0,p_1,w")
         for skip in (False, True):
             error = refused(path, skip=skip, weight="w", by=("w",))
-            assert error.cause == "column 'w' is named for both --sample-weight and --groups"
+            assert error.cause == "column 'w' is used for both --sample-weight and --groups"
             error = refused(path, skip=skip, label="y", probs="p_0,y")
-            assert error.cause == "column 'y' is named for both --probs and --label"
+            assert error.cause == "column 'y' is used for both --probs and --label"
 
     def test_numbers_are_written_in_digits(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,50,50", "1_0,50,50")

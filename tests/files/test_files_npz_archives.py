@@ -21,6 +21,6 @@ def test_archives_without_arrays_with_other_files_and_with_objects(tmp_path: Pat
     np.savez(tmp_path / "more.npz", y_true=[0], y_prob=[[0.5, 0.5]])
     with zipfile.ZipFile(tmp_path / "more.npz", "a") as archive:
         archive.writestr("read.me", "more")
-    refuse(tmp_path / "more.npz", "something else than arrays")
+    refuse(tmp_path / "more.npz", "members that are not arrays")
     np.savez(tmp_path / "odd.npz", a=np.array([None], object))
     refuse(tmp_path / "odd.npz", "pickle")

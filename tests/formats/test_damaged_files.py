@@ -58,7 +58,7 @@ class TestFiles:
         assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
         cause, remedy = capsys.readouterr().err.splitlines()
         assert str(path) in cause
-        assert "write it again" in remedy
+        assert "create the file again" in remedy
 
     def test_empty_files(self, tmp_path: Path) -> None:
         (tmp_path / "x.csv").touch()
@@ -114,7 +114,7 @@ def test_names_of_columns_that_are_not_utf8(tmp_path: Path, encoding: str, skip:
         return
     error = refused(path)
     assert error.cause.startswith(f"{path} is not UTF-8: ")
-    assert error.remedy == "write it again as UTF-8"
+    assert error.remedy == "create the file again in UTF-8"
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -106,7 +106,7 @@ class TestPandas:
 
         frame = pd.DataFrame(Y_PROB, columns=["p_dog", "p_cat", "p_cow"])
         for classes in (["cat", "dog", "pig"], ["Cat", "Dog", "Cow"], ["p_cat", "dog", "cow"]):
-            with pytest.raises(ValueError, match="match only in part"):
+            with pytest.raises(ValueError, match="match only partly"):
                 tn.vce(WORDS, frame, classes=classes)
         with pytest.raises(ValueError, match=r"y_true is 'pig' in row 0.*not one of the classes"):
             tn.vce(["pig", *WORDS[1:]], frame)
@@ -147,7 +147,7 @@ class TestPandas:
         stream.update(Y_TRUE[:20], frame[:20])
         stream.update(Y_TRUE[20:], other[20:].reset_index(drop=True))
         assert stream.table == PLAIN
-        with pytest.raises(ValueError, match="match only in part"):
+        with pytest.raises(ValueError, match="match only partly"):
             stream.update(Y_TRUE, frame.set_axis(["p_low", "p_mid", "p_top"], axis=1))
         assert stream.table == PLAIN
         result = tn.compare(Y_TRUE, {"a": frame, "b": other}, rng=0)
@@ -223,7 +223,7 @@ class TestPandas:
         one_hot = pd.DataFrame(np.eye(3)[Y_TRUE][:, [2, 0, 1]], columns=["cow", "cat", "dog"])
         assert tn.tabulate(one_hot, pd.DataFrame(Y_PROB, columns=NAMES)) == PLAIN
         assert tn.tabulate(one_hot, Y_PROB, classes=NAMES) == PLAIN
-        with pytest.raises(ValueError, match="match only in part"):
+        with pytest.raises(ValueError, match="match only partly"):
             tn.tabulate(one_hot.rename(columns={"cow": "pig"}), pd.DataFrame(Y_PROB, columns=NAMES))
 
     def test_columns_of_the_same_name(self) -> None:

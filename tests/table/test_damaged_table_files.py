@@ -220,7 +220,7 @@ class TestDamagedTables:
 
     @pytest.mark.parametrize("bad", [40.0, "40", None, [40], True], ids=repr)
     def test_n_rows_of_another_type(self, bad: Any) -> None:
-        with pytest.raises(ValueError, match=f"n_rows must be a whole number, got {type(bad).__name__}"):
+        with pytest.raises(ValueError, match=f"n_rows must be an integer, got {type(bad).__name__}"):
             tn.CalibrationTable.from_dict(edited("first", put(bad, "n_rows")))
 
     def test_n_rows_that_overflow(self) -> None:

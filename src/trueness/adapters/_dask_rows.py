@@ -60,7 +60,7 @@ def _first_value(frame: Any, name: Any) -> Any:
 def _first_width(frame: Any, choice: Choice) -> int:
     first = _first_value(frame, choice.probs[0])
     if first is None:
-        raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
+        raise InvalidValueError("no-rows", "the data have no rows", "check the input")
     return len(first)
 
 

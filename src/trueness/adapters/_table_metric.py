@@ -73,7 +73,7 @@ class TableMetric(Metric):
         if ignore_index is not None and not isinstance(ignore_index, int):
             raise InvalidValueError(
                 "bad-argument",
-                "ignore_index must be None or a whole number, got {value!r}",
+                "ignore_index must be None or an integer, got {value!r}",
                 argument="ignore_index",
                 value=ignore_index,
             )

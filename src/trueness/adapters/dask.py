@@ -182,8 +182,8 @@ def connect(address: str) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise InvalidValueError(
             "no-scheduler",
-            "no Dask scheduler answers at {address!q}: {reason}",
-            "write tcp://host:8786",
+            "cannot connect to a Dask scheduler at {address!q}: {reason}",
+            "use an address such as tcp://host:8786",
             address=address,
             reason=reason_of(error),
         ) from None

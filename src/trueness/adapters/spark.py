@@ -129,7 +129,7 @@ def _width(data: DataFrame, choice: Choice) -> int:
     sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
     found = sizes.collect()
     if not found:
-        raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
+        raise InvalidValueError("no-rows", "the data have no rows", "check the input")
     return int(found[0].n)
 
 

@@ -61,8 +61,7 @@ def _refuse_too_few(resamples: int, level: float) -> None:
     if resamples < needed:
         raise InvalidValueError(
             "too-few-resamples",
-            "level={level} needs p-values of {limit:.3g} and less, but resamples={value} cannot give any below "
-            "{smallest:.3g}",
+            "with resamples={value} the smallest p-value is {smallest:.3g}, which is above 1 - level = {limit:.3g}",
             "raise resamples to {needed} or more",
             argument="resamples",
             value=resamples,

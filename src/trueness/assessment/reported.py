@@ -222,7 +222,7 @@ def as_limits(argument: str, limits: Any, bare: Sequence[str]) -> dict[str, floa
         if key not in REPORTED:
             raise InvalidValueError(
                 "unknown-metric",
-                "{argument} names {value!r}",
+                "{argument} contains the unknown metric {value!r}",
                 "the metrics are {metrics}",
                 argument=argument,
                 value=key,

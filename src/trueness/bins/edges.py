@@ -50,7 +50,7 @@ class Edges:
         if snap is not None and not 0 <= snap < np.inf:
             raise InvalidValueError(
                 "bad-argument",
-                "snap must be None or a number from 0 up, got {value!r}",
+                "snap must be None or a number of at least 0, got {value!r}",
                 argument="snap",
                 value=snap,
             )

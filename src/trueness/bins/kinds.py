@@ -102,7 +102,7 @@ def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArr
         raise InvalidValueError(
             "bins-not-nested",
             "edge {value} of the coarser bins is not an edge of the {n_bins} finer ones",
-            "a number of equal bins must divide theirs, EqualMass may be any number",
+            "the number of equal-width bins must divide {n_bins}; EqualMass accepts any number",
             argument="bins",
             value=wanted[missing][0],
             n_bins=len(have),
@@ -112,7 +112,7 @@ def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArr
         if len(have) == 1 or have[0] != have[1]:
             raise InvalidValueError(
                 "bins-not-nested",
-                "the coarser bins have a bin for the value {value} alone, the finer ones do not",
+                "the coarser bins start with [{value:g}, {value:g}], which is not a bin of the finer ones",
                 argument="bins",
                 value=wanted[0],
             )

@@ -22,7 +22,7 @@ _PACKAGE = __name__.partition(".")[0]
 def report_error(error: Exception, program: str, *, debug: bool, as_json: bool) -> int:
     """Print the cause and the remedy, on a line each or as one line of JSON, and return the exit code."""
     refusal = _refusal_of(error)
-    printed = refusal or _fault(error, program, debug=debug)
+    printed = refusal or _internal_error(error, program, debug=debug)
     with suppress(OSError):  # if nothing can be printed, the exit code remains
         if debug:
             import traceback
@@ -48,7 +48,7 @@ def _as_json(refusal: Refusal, *, refused: bool) -> str:
 
 
 def _refusal_of(error: Exception) -> Refusal | None:
-    """The error as a refusal; None if it is a fault of the program."""
+    """The error as a refusal; None if it is an internal error."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, OSError):
@@ -71,7 +71,7 @@ def _system_refusal(error: OSError) -> Refusal:
     )
 
 
-def _fault(error: Exception, program: str, *, debug: bool) -> Refusal:
+def _internal_error(error: Exception, program: str, *, debug: bool) -> Refusal:
     """An internal error with its location, and what to put into a report."""
     import traceback
 
@@ -80,7 +80,8 @@ def _fault(error: Exception, program: str, *, debug: bool) -> Refusal:
     return Refusal(
         "unexpected-error",
         "unexpected error{where}: {what}",
-        "this is a fault of trueness or of its installation, not of your data: please report it, with {details}",
+        "this is a bug in trueness or a broken installation, not a problem of your data: please report it, with "
+        "{details}",
         where=f" ({os.path.basename(own[-1].filename)}, line {own[-1].lineno})" if own else "",
         what=f"{type(error).__name__}: {error}".removesuffix(": "),
         details="the lines above"
@@ -100,7 +101,7 @@ def whole_number(argument: str, value: int, least: int) -> int:
         raise refuse_argument(
             argument,
             value,
-            "{argument} must be a whole number from {least} up, got {value}",
+            "{argument} must be an integer of at least {least}, got {value}",
             "pass {least} or more",
             least=least,
         )

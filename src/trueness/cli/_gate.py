@@ -25,15 +25,16 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
         "gap, on its absolute value)",
     )
     group.add_argument(
-        "--surely",
+        "--lower-end",
         action="store_true",
-        help="with --fail-above: fail only if the lower end of the interval is above X",
+        help="with --fail-above: compare the lower end of the interval instead of the debiased value",
     )
     group.add_argument(
         "--fail-below-p",
         type=float,
         metavar="P",
-        help="fail if the p-value of the verdict, which combines all tests, is below P; of groups, the adjusted one",
+        help="fail if the p-value of the verdict, which combines all tests, is below P (for groups: the "
+        "adjusted p-value)",
     )
 
 
@@ -64,7 +65,7 @@ def exit_code(failures: list[str]) -> int:
 def _failures(name: str, result: Assessment, p_value: float, arguments: argparse.Namespace) -> list[str]:
     failures, below = [], arguments.fail_below_p
     for key, limit in fail_above_of(arguments).items():
-        label, value = _compared_value(result, key, surely=arguments.surely)
+        label, value = _compared_value(result, key, lower_end=arguments.lower_end)
         if not value <= limit:  # so that NaN fails
             failures.append(f"{name}: {label} {value:.6g} is above {limit:g}")
     if below is not None and not p_value >= below:
@@ -72,7 +73,7 @@ def _failures(name: str, result: Assessment, p_value: float, arguments: argparse
     return failures
 
 
-def _compared_value(result: Assessment, key: str, *, surely: bool) -> tuple[str, float]:
+def _compared_value(result: Assessment, key: str, *, lower_end: bool) -> tuple[str, float]:
     """The label and the number that a limit is compared with: the debiased value, or the lower end of its interval."""
     from trueness.assessment import REPORTED
 
@@ -88,4 +89,4 @@ def _compared_value(result: Assessment, key: str, *, surely: bool) -> tuple[str,
             label=metric.label,
         )
     low, value, _ = metric.magnitude(estimate)
-    return (f"lower end of {metric.label}", low) if surely else (f"debiased {metric.label}", value)
+    return (f"lower end of {metric.label}", low) if lower_end else (f"debiased {metric.label}", value)

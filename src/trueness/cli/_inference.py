@@ -97,10 +97,10 @@ def _refuse_gate_options(arguments: argparse.Namespace) -> None:
             "such as 0.01",
             least=LEAST_LIMIT,
         )
-    if getattr(arguments, "surely", False) and arguments.fail_above is None:
+    if getattr(arguments, "lower_end", False) and arguments.fail_above is None:
         raise InvalidValueError(
             "missing-argument",
             "{argument} modifies --fail-above, which is missing",
-            "add --fail-above, or leave out --surely",
-            argument="--surely",
+            "add --fail-above, or leave out --lower-end",
+            argument="--lower-end",
         )

@@ -24,6 +24,9 @@ OLD_SPELLINGS = {
     "--numbers": "--n-bins",
     "--rows": "--n-rows",
     "--classes": "--n-classes",
+    "--surely": "--lower-end",
+    "--beyond": "--more-metrics",
+    "--twins": "--miscalibrated",
 }
 """Options of earlier versions. They are accepted, but neither shown in the help nor completed."""
 
@@ -35,14 +38,14 @@ Parser: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 def number_of_bins(text: str) -> int:
     """Parse a number of bins."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"the number of bins must be a whole number from 1 up, got {text!r}")
+        raise argparse.ArgumentTypeError(f"the number of bins must be an integer of at least 1, got {text!r}")
     return int(text)
 
 
 def seed(text: str) -> int:
     """Parse a seed."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"the seed must be a whole number from 0 up, got {text!r}")
+        raise argparse.ArgumentTypeError(f"the seed must be an integer of at least 0, got {text!r}")
     return int(text)
 
 
@@ -52,12 +55,12 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "COLUMN",
         "help": "column of groups; for combinations of columns write region,sex or repeat the option",
     },
-    "--format": {"choices": format_names(), "help": "format of all files, instead of that of their endings"},
+    "--format": {"choices": format_names(), "help": "format of all files (default: from the file extension)"},
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
     "--probs": {
         "metavar": "COLUMNS",
-        "help": "columns of probabilities: 'p_*' (by number, else in file order), a,b,c or 1-10 (in this order), "
-        "or one list column",
+        "help": "columns of probabilities: 'p_*' (ordered by numeric suffix if there is one, otherwise as in the "
+        "file), a,b,c or 1-10 (in this order), or one list column",
     },
     "--label-file": {"metavar": "NPY", "help": "labels for predictions in an NPY file"},
     "--classes": {
@@ -94,7 +97,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "--ties": {
         "choices": ("first", "split"),
         "default": "first",
-        "help": "rank equal probabilities by class index (default), or split the rank among them",
+        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks",
     },
     "--engine": {
         "choices": ("auto", "portable", "fused"),
@@ -104,7 +107,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "--n-threads": {
         "type": int,
         "metavar": "N",
-        "help": "number of threads; the table does not depend on it",
+        "help": "number of threads; results do not depend on it",
     },
     "--level": {
         "type": float,

@@ -78,11 +78,11 @@ def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> 
     if tables.by not in (join_columns(groups), join_columns(columns)):
         raise InvalidValueError(
             "groups-differ",
-            "{argument} {value}: these tables were made {groups}",
+            "{argument} {value}: the saved tables are {groups}",
             "make them with trueness tabulate --groups, or leave it out",
             argument="--groups",
             value=",".join(groups),
-            groups="without groups" if tables.by is None else f"by {tables.by!r}",
+            groups="not grouped" if tables.by is None else f"grouped by {tables.by!r}",
         )
 
 

@@ -52,7 +52,7 @@ def note_unread_files(inputs: InputFiles) -> None:
     if inputs.left_out:
         print_note(f"{inputs.left_out} files in the folders have unknown endings and are not read")
     if inputs.repeated:
-        print_note(f"{inputs.repeated} links point to files that are already read, and are ignored")
+        print_note(f"ignored {inputs.repeated} links to files that are already included")
 
 
 def paths_read(arguments: argparse.Namespace, inputs: Sequence[InputFile]) -> list[str | None]:

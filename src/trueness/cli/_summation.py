@@ -79,14 +79,14 @@ def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[InputFile
         raise refuse_argument(
             "--checkpoint",
             STANDARD_OUTPUT,
-            "{argument} is read again, so it cannot be standard output",
+            "a checkpoint cannot be standard output",
             "name a file",
         )
     once = [input.name for input in inputs if input.read_once]
     if once:
         raise InvalidValueError(
             "read-once",
-            "{argument} cannot be read again",
+            "--checkpoint needs input that can be read twice, and {argument} is a pipe or standard input",
             "leave out --checkpoint, or name files",
             argument=once[0],
         )
@@ -94,7 +94,7 @@ def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[InputFile
         raise refuse_argument(
             "--checkpoint-every",
             arguments.checkpoint_every,
-            "{argument} must be a number of seconds from 0 up, got {value:g}",
+            "{argument} must be a finite number of seconds, at least 0, got {value:g}",
             "leave it out for 10",
         )
 

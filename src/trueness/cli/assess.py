@@ -102,7 +102,9 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
     bins, n_cells = bins_of(arguments), tables.whole.by_variation.n_bins
     if bins is None and n_cells > GRID_FROM:
         bins = EqualWidth(_options.DEFAULT_BINS)
-        print_note(f"{bins.n_bins} bins of equal width, from a grid; --equal-mass or --bins chooses others")
+        print_note(
+            f"the grid was merged into {bins.n_bins} bins of equal width; use --bins or --equal-mass to change this"
+        )
     if bins is not None or arguments.confidence_bins is not None:
         tables = tables.coarsened(bins or tables.whole.by_variation.bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:

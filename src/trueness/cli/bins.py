@@ -94,7 +94,7 @@ def _numbers(text: str) -> list[int]:
         raise refuse_argument(
             "--n-bins",
             text,
-            "{argument} must be whole numbers separated by commas, got {value!r}",
+            "{argument} must be integers separated by commas, got {value!r}",
             "such as 5,10,20",
         )
     return [int(part) for part in text.split(",")]

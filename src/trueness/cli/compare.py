@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise refuse_argument(
             "--on-bad-rows",
             arguments.on_bad_rows,
-            "{argument} {value}: rows skipped in one model would be missing in the comparison",
+            "{argument} {value}: rows cannot be skipped in a comparison, because all models need the same rows",
             "fix them first",
         )
     refuse_inference_options(arguments)
@@ -105,7 +105,7 @@ def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
     if len({input.path for input in once}) < len(once):
         raise InvalidValueError(
             "read-once",
-            "{argument} is named for two models and can be read only once",
+            "{argument} is used for two models and can be read only once",
             "save it as a file",
             argument=once[0].name,
         )
@@ -139,7 +139,7 @@ def _model_names(arguments: argparse.Namespace) -> list[str]:
     if len(set(files)) < len(files):
         raise InvalidValueError(
             "duplicate-file",
-            "{argument} is named for two models",
+            "{argument} is used for two models",
             "give the models names: --names old,new",
             argument=next(file for file in files if files.count(file) > 1),
         )
@@ -214,7 +214,7 @@ def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:
     if arguments.sample_weight is not None:
         raise InvalidValueError(
             "conflicting-arguments",
-            "{argument}: exact bins of equal mass are for rows without weights",
+            "{argument}: exact bins of equal mass do not support sample weights",
             "use --bins instead",
             argument="--sample-weight",
         )

@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, "--rng-seed", help="seed of the first run, increased by 1 for each further run (default: 0)"
     )
     parser.add_argument(
-        "--beyond", action="store_true", help="also compute VCE by WVR, IQV and confidence, and RCE"
+        "--more-metrics", action="store_true", help="also compute VCE by WVR, IQV and confidence, and RCE"
     )
     parser.add_argument(
-        "--twins",
+        "--miscalibrated",
         action="store_true",
         help="also compute the metrics of miscalibrated variants of the same rows",
     )
@@ -109,11 +109,11 @@ def _settings(arguments: argparse.Namespace) -> RunSettings:
     return RunSettings(
         scenarios=_scenarios(arguments.n_classes, arguments.alpha),
         sizes=sizes,
-        metrics=(*PAPER_METRICS, *FURTHER_METRICS) if arguments.beyond else PAPER_METRICS,
+        metrics=(*PAPER_METRICS, *FURTHER_METRICS) if arguments.more_metrics else PAPER_METRICS,
         out=arguments.out,
         seed=arguments.rng_seed,
         repeats=None if repeats is None else whole_number("--repeats", repeats, 1),
-        twins=arguments.twins,
+        twins=arguments.miscalibrated,
         draws_figures=draws_figures,
         engine=arguments.engine,
         n_threads=all_threads() if n_threads is None else whole_number("--n-threads", n_threads, 1),

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=("parquet", "arrow", "csv", "tsv", "jsonl", "npz"),
-        help="format of standard output (default: csv); files have that of their ending",
+        help="format of standard output (default: csv); for files, the format follows from the extension",
     )
 
 
@@ -100,7 +100,7 @@ def _number_of_rows(text: str) -> int:
         raise refuse_argument(
             "--n-rows",
             text,
-            "{argument} must be a whole number from 1 up, got {value!r}",
+            "{argument} must be an integer of at least 1, got {value!r}",
             "such as 50000 or 1e6",
         )
     return int(number)

@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=_options.GRID_CELLS,
         metavar="CELLS",
-        help=f"use narrow cells (default: {_options.GRID_CELLS}) instead of bins; the tables can be merged, and bins "
-        "chosen later",
+        help=f"use a fine grid of CELLS bins (default: {_options.GRID_CELLS}), which can be merged into "
+        "coarser bins later",
     )
     _options.add_column_options(parser)
     _options.add_table_options(parser)

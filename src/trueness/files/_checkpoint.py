@@ -56,7 +56,7 @@ class Checkpoint:
         if not known or (content["schema"], content["library"]) != (SCHEMA, __version__):
             raise InvalidValueError(
                 "not-a-checkpoint",
-                "{file} is not a checkpoint of this version",
+                "{file} is not a checkpoint written by this version of trueness",
                 "name another file, or delete it to start again",
                 file=self.path,
             )

@@ -73,7 +73,7 @@ class Identity:
             "{file} belongs to another run: {difference}",
             "name another checkpoint, or delete {file!r} to start again",
             file=file,
-            difference=found[0] if found else "it does not name its run",
+            difference=found[0] if found else "its metadata is missing",
         )
 
     def _of_options(self, saved: Mapping[str, Any]) -> Iterator[str]:

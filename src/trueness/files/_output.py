@@ -20,7 +20,7 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
     """
     if outputs.count(STANDARD_OUTPUT) > 1:
         raise InvalidValueError(
-            "named-twice", "standard output (-) is named for two results", "name a file for all but one"
+            "named-twice", "standard output (-) is used for two outputs", "name a file for all but one"
         )
     read = {file_identity(path) for path in inputs if path is not None and path != STANDARD_INPUT}
     written: dict[object, str] = {}
@@ -37,7 +37,7 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
             other = written[identity]
             raise InvalidValueError(
                 "named-twice",
-                "{file!r}{same} is named for two results",
+                "{file!r}{same} is used for two outputs",
                 "name a file for each",
                 file=path,
                 same="" if other == path else f" and {other!r}, which is the same file,",

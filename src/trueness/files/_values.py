@@ -142,7 +142,7 @@ def weights_of(column: Any, name: str, percent: bool, problems: list[Problem]) -
         raise InvalidTypeError(
             "wrong-type",
             "column {column!q} ({argument}) holds no numbers",
-            "weights are numbers from 0 up",
+            "weights are non-negative numbers",
             argument="weight",
             column=name,
         )
@@ -188,7 +188,7 @@ def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem])
         refusal = InvalidValueError(
             "not-one-hot",
             "the label is not one-hot, got {value}",
-            "a one-hot row holds a single 1, and 0 otherwise",
+            "a one-hot row must contain exactly one 1 and otherwise 0",
             argument="label",
         )
         problems.append(Problem(~good, refusal, column))
@@ -216,14 +216,14 @@ def _unknown_label(name: str, index_of: Mapping[str, int] | None) -> Refusal:
         return InvalidValueError(
             "unknown-label",
             "the label is not a class index, got {value!q}",
-            "class indices are whole numbers from 0 up; for names pass {classes_names}",
+            "class indices are integers of at least 0; for names pass {classes_names}",
             argument="label",
         )
     return InvalidValueError(
         "unknown-label",
         "the label is not one of the classes, got {value!q}",
-        "{classes} gives their names; labels that are numbers count the columns, in the order of a list in {probs} or "
-        "with {classes_index}; {hint}",
+        "pass the class names with {classes}; numeric labels are column positions from 0 if {probs} lists the columns "
+        "or with {classes_index}; {hint}",
         argument="label",
         hint=nearest(name[:100], list(index_of)),
     )

@@ -72,7 +72,7 @@ def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: 
     for name, one, other in pairs:
         raise InvalidValueError(
             "named-twice",
-            "column {column!q} is named for both {argument} and {other!t}",
+            "column {column!q} is used for both {argument} and {other!t}",
             "name another column for one of them",
             argument=one,
             column=name,

@@ -172,8 +172,8 @@ def _check_label_file(label_file: str, inputs: Sequence[InputFile]) -> None:
     if len(inputs) != 1 or not _is_without_labels(inputs[0]):
         raise InvalidValueError(
             "bad-argument",
-            "{label_file} goes with a single NPY file",
-            "other formats hold their labels",
+            "{label_file} can only be used with a single NPY file",
+            "in other formats the labels are a column",
             argument="label_file",
         )
     if is_read_once(label_file):

@@ -103,7 +103,7 @@ class Plan:
         if self.exact and weighted:
             raise InvalidValueError(
                 "bad-argument",
-                "exact bins of equal mass are for rows without weights",
+                "exact bins of equal mass do not support sample weights",
                 "leave out {exact}: the grid supports weights",
                 argument="exact",
             )

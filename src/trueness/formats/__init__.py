@@ -122,7 +122,7 @@ def _recognise(first_byte: bytes) -> str:
 
 
 def write_predictions(path: str, chunks: Iterable[tuple[Any, Any]], n_rows: int, n_classes: int) -> None:
-    """Write labels `y_true` and probabilities in the format of the file's ending, whole or not at all.
+    """Write labels `y_true` and probabilities in the format of the file's ending, atomically.
 
     The probabilities are columns `p_0`, `p_1`, …, or one column of lists `y_prob` in formats that have lists.
     """

@@ -21,7 +21,7 @@ def refuse_unreadable(file: str) -> Iterator[None]:
         raise InvalidValueError(
             "not-utf-8",
             "{file} is not UTF-8: {reason}",
-            "write it again as UTF-8",
+            "create the file again in UTF-8",
             file=file,
             reason=reason_of(error),
         ) from error
@@ -30,8 +30,8 @@ def refuse_unreadable(file: str) -> Iterator[None]:
             raise
         raise InvalidValueError(
             "unreadable-file",
-            "{file} cannot be read, it may be damaged or cut off: {reason}",
-            "write it again{or_pass_format}",
+            "{file} cannot be read, it may be damaged or truncated: {reason}",
+            "create the file again{or_pass_format}",
             file=file,
             reason=reason_of(error),
         ) from error

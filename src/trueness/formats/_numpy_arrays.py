@@ -114,7 +114,7 @@ def read_header(stream: IO[bytes], n_bytes: int, place: str) -> Header:
         raise InvalidValueError(
             "damaged-file",
             "{array} declares {declared} bytes (shape {shape}), but holds {found}",
-            "it is damaged or cut off: write it again",
+            "it is damaged or truncated: create the file again",
             array=place,
             declared=declared,
             shape=shape,
@@ -199,12 +199,14 @@ class _Array:
             raise InvalidValueError(
                 "damaged-file",
                 "{array} is damaged: {reason}",
-                "write it again with numpy.savez",
+                "create the file again with numpy.savez",
                 array=self._place,
                 reason=reason_of(error),
             ) from error
         if len(data) != n_bytes:
-            raise InvalidValueError("damaged-file", "{array} is cut off", "write it again", array=self._place)
+            raise InvalidValueError(
+                "damaged-file", "{array} is truncated", "create the file again", array=self._place
+            )
         return data
 
 

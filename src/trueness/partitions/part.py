@@ -10,7 +10,7 @@ from functools import reduce
 from operator import add
 
 from trueness._version import __version__
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.table import GroupedTables
 from trueness.table.file import SCHEMA
 from trueness.table.grouped_file import decode_groups, encode_groups
@@ -32,7 +32,7 @@ class Part:
         if self.tables.by != other.tables.by:
             raise InvalidValueError(
                 "different-tables",
-                "these parts cannot be added: by {first!r} and by {second!r}",
+                "the partitions are grouped by different columns: {first!r} and {second!r}",
                 "install the same version of trueness on all machines",
                 first=self.tables.by,
                 second=other.tables.by,
@@ -73,7 +73,10 @@ class Part:
         content = json.loads(text)
         if content["schema"] != SCHEMA:
             return cls(GroupedTables(content["by"], {}), schema=content["schema"], library=content["library"])
-        groups = decode_groups(content["groups"], "the result of a worker", variation)
+        try:
+            groups = decode_groups(content["groups"], "the result of a worker", variation)
+        except Refusal as error:
+            raise error.with_facts(remedy="run it again") from error
         return cls(GroupedTables(content["by"], groups), library=content["library"])
 
 

@@ -122,7 +122,7 @@ class Work:
             self._require_specs(tables)
         found = GroupedTables(self.choice.grouping, groups)
         if found.n_rows == 0:
-            raise InvalidValueError("no-rows", "there are no rows", "check where the data come from")
+            raise InvalidValueError("no-rows", "the data have no rows", "check the input")
         refuse_too_many(groups, self.specs, self.choice.grouping)
         return found
 

@@ -123,8 +123,8 @@ def match_names(wanted: Sequence[str], columns: Columns, what: str) -> tuple[int
     unmatched = next((name for name in wanted if name not in {*columns.names, *columns.endings}), wanted[-1])
     raise InvalidValueError(
         "unmatched-columns",
-        "{what!t} ({wanted}) and the columns here ({columns}) match only in part: {unmatched!r} is none of them",
-        "name the same classes in both, or in none",
+        "{what!t} ({wanted}) and the columns here ({columns}) match only partly: no match for {unmatched!r}",
+        "use the same names in both, or in neither",
         argument="classes",
         what=what,
         wanted=first_names(wanted),
@@ -174,7 +174,7 @@ def require_index(columns: Columns) -> None:
     first, last = columns.endings[0], columns.endings[-1]
     raise InvalidValueError(
         "ambiguous-columns",
-        "labels are numbers and the columns end in {first} to {last}, so that label 1 may mean two columns",
+        "labels are numbers and the columns end in {first} to {last}, so label 1 is ambiguous",
         "pass {classes_columns} if label {first} means the column that ends in {first}, or {classes_index} if labels "
         "count the columns from 0",
         argument="classes",

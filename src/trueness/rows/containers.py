@@ -277,8 +277,8 @@ def _require_host_memory(value: Any, argument: str) -> None:
         device = _DLPACK_DEVICE_NAMES.get(kind, f"DLPack kind {kind}")
         raise InvalidTypeError(
             "device-memory",
-            "{argument} lies on a device ({device}) and reading it means a copy to the host, which is not made "
-            "silently: pass {argument}.cpu() (torch) or jax.device_get({argument}) (JAX)",
+            "{argument} is on device {device} and is not copied to the host automatically: pass "
+            "{argument}.cpu() (torch) or jax.device_get({argument}) (JAX)",
             argument=argument,
             device=device,
         )

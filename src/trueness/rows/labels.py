@@ -55,7 +55,8 @@ class Labels:
         facts = {"argument": "y_true", "row": row, "value": part.tolist()[0]}
         code, cause = "label-out-of-range", "{y_true} is {value!r}{place}"
         if part.ndim == 2:
-            return InvalidValueError(code, cause, "a one-hot row holds a single 1 and else 0", **facts)
+            remedy = "a one-hot row must contain exactly one 1 and otherwise 0"
+            return InvalidValueError(code, cause, remedy, **facts)
         if self.index_of is not None:
             near = _nearest(facts["value"], self.index_of)
             hint = "" if near is None else "did you mean {near!r}?"
@@ -63,7 +64,7 @@ class Labels:
                 code, cause + ", which is not one of the classes", hint, near=near, **facts
             )
         if not _are_whole(part).all():
-            return InvalidValueError(code, cause, "a class index is a whole number", **facts)
+            return InvalidValueError(code, cause, "a class index is an integer", **facts)
         last = self.n_classes - 1
         return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
 

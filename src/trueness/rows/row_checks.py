@@ -184,7 +184,7 @@ def _templates(code: RowCode, given: FloatArray, normalize: bool) -> tuple[str, 
     if code == RowCode.CANNOT_BE_NORMALIZED:
         return "{y_prob} sums to {value}{place}, which cannot be normalised", ""
     if normalize:
-        return "{y_prob} is {value}{place}", "probabilities are finite numbers from 0 up"
+        return "{y_prob} is {value}{place}", "probabilities are finite numbers of at least 0"
     return "{y_prob} is {value}{place}", "probabilities are finite numbers from 0 to 1" + _hint(given)
 
 

@@ -36,7 +36,11 @@ def shape_of(y_prob: Contents) -> tuple[int, int]:
         return shape[0], 2
     if shape[1] < 1:
         raise InvalidValueError(
-            "wrong-shape", "{y_prob} has shape {shape}, no classes", argument="y_prob", shape=shape
+            "wrong-shape",
+            "{y_prob} has shape {shape}",
+            "at least one column is needed",
+            argument="y_prob",
+            shape=shape,
         )
     return shape[0], shape[1]
 
@@ -99,7 +103,7 @@ def weight_refusal(weight: FloatArray, row: int) -> Refusal:
     return InvalidValueError(
         "bad-weight",
         "{sample_weight} is {value}{place}",
-        "weights are finite numbers from 0 up (0, or 1e-140 to 1e140)",
+        "weights are finite and non-negative (0, or 1e-140 to 1e140)",
         argument="sample_weight",
         row=row,
         value=float(weight[row]),

@@ -333,7 +333,7 @@ class CalibrationTable:
         return cls(*table_file.decode(content, variation))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as versioned JSON, whole or not at all."""
+        """Write the table as versioned JSON, atomically."""
         self.save_all([self], path)
 
     @classmethod

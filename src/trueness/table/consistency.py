@@ -22,7 +22,7 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     """Refuse sums that no rows can have: the file was damaged or tampered with."""
     rows = sums.rows
     require(bool(np.all(rows >= 0)), "a bin has a negative count")
-    require(is_int(n_rows), f"n_rows must be a whole number, got {type(n_rows).__name__}")
+    require(is_int(n_rows), f"n_rows must be an integer, got {type(n_rows).__name__}")
     require(abs(n_rows) < 2**62, "n_rows is too large")
     counted = sum(rows.tolist())
     require(n_rows == counted, f"n_rows is {n_rows}, but its bins hold {counted}")

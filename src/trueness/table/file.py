@@ -33,7 +33,7 @@ SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
 
 
 def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
-    """Write encoded tables as a file, whole or not at all."""
+    """Write encoded tables as a file, atomically."""
     import json
 
     if not tables:
@@ -127,7 +127,7 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
         raise InvalidTypeError(
             "wrong-type",
             "variation must be the trueness.Variation that the table was made with, got {value!r}",
-            "measures of trueness's own are found by the name in the file",
+            "built-in measures are found by the name in the file",
             argument="variation",
             value=variation,
         )
@@ -160,7 +160,7 @@ def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     names = {"n_classes", "variation", "edges", "snap", "ties", "weighted"}
     require(isinstance(spec, dict) and set(spec) == names, f"its spec must give {', '.join(sorted(names))}")
     require(
-        is_int(spec["n_classes"]) and spec["n_classes"] >= 2, "n_classes must be a whole number from 2 up"
+        is_int(spec["n_classes"]) and spec["n_classes"] >= 2, "n_classes must be an integer of at least 2"
     )
     require(isinstance(spec["edges"], list) and all(map(_is_number, spec["edges"])), "edges must be numbers")
     require(spec["snap"] is None or _is_number(spec["snap"]), "snap must be a number or null")
@@ -184,7 +184,7 @@ def _decode_variation(name: Any, given: Variation | None) -> Variation:
     except ValueError as error:
         raise InvalidValueError(
             "unknown-measure",
-            "this table was made with the measure {name!r}, which is not one of trueness's own"
+            "this table was made with the measure {name!r}, which is not a built-in measure"
             + ("" if given is None else " and not {given!r}"),
             "pass it as variation=" if given is None else "",
             argument="variation",
@@ -222,7 +222,7 @@ def _integers(name: str, value: Any, shape: tuple[int, ...]) -> IntArray:
     require(_shape_of(value) == shape, f"{name} must have shape {shape}")
     leaves = _leaves(value)
     whole = set(map(type, leaves)) <= {int} and all(abs(leaf) < 2**62 for leaf in (max(leaves), min(leaves)))
-    require(whole, f"{name} must be whole numbers")
+    require(whole, f"{name} must be integers")
     return np.array(value, dtype=np.int64).reshape(shape)
 
 

@@ -51,7 +51,7 @@ def _decode_tables(content: list[Any], file: str, variation: Variation | None) -
     try:
         return Tables.of([CalibrationTable.from_dict(table, variation) for table in content])
     except Refusal as error:
-        raise error.with_facts(source=file, remedy="make it again") from error
+        raise error.with_facts(source=file, remedy="create it again with trueness tabulate") from error
 
 
 def _is_pair(tables: Any) -> bool:
@@ -60,11 +60,13 @@ def _is_pair(tables: Any) -> bool:
 
 
 def _damaged(file: str) -> InvalidValueError:
-    return InvalidValueError("damaged-file", "{file} is damaged", "make it again", file=file)
+    return InvalidValueError(
+        "damaged-file", "{file} is damaged", "create it again with trueness tabulate", file=file
+    )
 
 
 def save_tables(tables: GroupedTables, path: str) -> None:
-    """Write the tables of a run, whole or not at all."""
+    """Write the tables of a run, atomically."""
     if tables.by is None:
         tables.groups[None].save(path)
         return
@@ -101,7 +103,9 @@ def load_tables(path: str) -> GroupedTables:
         )
     groups = decode_groups(content.get("groups"), path)
     if not groups:
-        raise InvalidValueError("damaged-file", "{file} holds no groups", "make it again", file=path)
+        raise InvalidValueError(
+            "damaged-file", "{file} holds no groups", "create it again with trueness tabulate", file=path
+        )
     return GroupedTables(content["by"], groups)
 
 

@@ -98,7 +98,7 @@ class Tables:
         return self.coarsened(other.by_variation.bins, None if second is None else second.bins)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tables into one file of versioned JSON, whole or not at all."""
+        """Write the tables into one file of versioned JSON, atomically."""
         CalibrationTable.save_all(self.stored, path)
 
     @classmethod

@@ -38,7 +38,7 @@ def is_fused(engine: str, rows: Rows, measures: Sequence[Variation]) -> bool:
         raise InvalidValueError(
             "unsupported-engine",
             "engine='fused' {obstacle}",
-            "engine='portable' can",
+            "use engine='portable'",
             argument="engine",
             obstacle=obstacle,
         )
@@ -65,11 +65,11 @@ def thread_count(n_threads: int | None, fused: bool) -> int:
 def _reason_unavailable(rows: Rows, measures: Sequence[Variation]) -> str | None:
     """Why the fused engine cannot be used; None if it can."""
     if rows.sample_weight is not None:
-        return "cannot take sample_weight"
+        return "does not support sample_weight"
     unknown = [measure.name for measure in measures if not measure.kernel]
     if unknown:
         compiled = ", ".join(name for name, measure in variations.items() if measure.kernel)
-        return f"does not know the measure {unknown[0]!r}, only {compiled}"
+        return f"does not support the measure {unknown[0]!r}, only {compiled}"
     if find_spec("numba") is None:
         return "needs numba, which is not installed (pip install 'trueness[fast]')"
     return None

@@ -70,14 +70,14 @@ class Variation:
         if not self._is_from_library() and _is_library_name(self.name):
             raise InvalidValueError(
                 "name-in-use",
-                "{value!r} is the name of a measure of trueness",
+                "{value!r} is the name of a built-in measure",
                 "choose another name, since a saved table stores the name only",
                 argument="name",
                 value=self.name,
             )
 
     def _is_from_library(self) -> bool:
-        """Whether this is a measure of trueness, whose formula is a function of the same name in this package."""
+        """Whether this is a built-in measure, whose formula is a function of the same name in this package."""
         module, formula = (getattr(self.function, of, "") for of in ("__module__", "__qualname__"))
         return f"{module}.".startswith(f"{__package__}.") and formula.split(".")[0] == self.name.split("(")[0]
 

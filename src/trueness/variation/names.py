@@ -13,7 +13,7 @@ _MEMBER = re.compile(rf"({'|'.join(FAMILIES)})\((\d*\.?\d+(?:e[+-]?\d+)?)\)")
 
 
 def is_library_name(name: str) -> bool:
-    """Whether a measure of trueness has this name."""
+    """Whether a built-in measure has this name."""
     return name in measures.variations or _MEMBER.fullmatch(name) is not None
 
 
@@ -36,7 +36,7 @@ def as_variation(variation: str | Variation) -> Variation:
         raise InvalidValueError(
             "unknown-name",
             "unknown variation {value!r}",
-            "available are {names}",
+            "available: {names}",
             argument="variation",
             value=variation,
             names=", ".join([*measures.variations, *(f"{family}(alpha)" for family in FAMILIES)]),

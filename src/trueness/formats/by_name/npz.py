@@ -24,8 +24,8 @@ def _open(input: InputFile, _options: ReadOptions) -> ArraysReader:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise InvalidValueError(
             "unreadable-file",
-            "{file} is not an NPZ file, or is cut off: {reason}",
-            "write it again with numpy.savez",
+            "{file} is not an NPZ file, or is truncated: {reason}",
+            "create the file again with numpy.savez",
             file=input.name,
             reason=reason_of(error),
         ) from error
@@ -37,7 +37,7 @@ def _open(input: InputFile, _options: ReadOptions) -> ArraysReader:
     if len(members) != len(names):
         raise InvalidValueError(
             "unreadable-file",
-            "{file} holds something else than arrays, or one twice",
+            "{file} contains members that are not arrays, or duplicate names",
             "write it with numpy.savez",
             file=input.name,
         )
@@ -56,7 +56,7 @@ def _open_array(path: str, member: str, place: str, stack: ExitStack) -> Opened:
         raise InvalidValueError(
             "unreadable-file",
             "{array} cannot be opened: {reason}",
-            "write it again with numpy.savez",
+            "create the file again with numpy.savez",
             array=place,
             reason=reason_of(error),
         ) from error

@@ -61,7 +61,7 @@ class ParquetReader:
             raise InvalidValueError(
                 "damaged-file",
                 "{file} declares {declared} rows, but holds {found}",
-                "it is damaged: write it again",
+                "it is damaged: create the file again",
                 file=self._name,
                 declared=total,
                 found=done,
