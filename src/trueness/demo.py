@@ -86,7 +86,7 @@ def _text(comparison: Comparison, *, ascii_only: bool) -> str:
     worst = _worst(comparison)
     return "\n\n".join(
         [
-            "Handwritten digits, 10 classes: every row predicted by a model fitted without it",
+            "Handwritten digits, 10 classes, cross-validated predictions",
             comparison.model_table,
             "\n".join(f"{name}: {it.verdict}" for name, it in comparison.assessments.items()),
             comparison.verdict,

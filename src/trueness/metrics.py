@@ -1,6 +1,6 @@
 """Metrics of a table, and the functions that compute them from rows.
 
-An error is a *norm* of the *gaps* of all bins: there are four gaps (of the variation, of the top label, of the
+An error is a *norm* of the *gaps* of all bins: there are four gaps (of the variation, of the top class, of the
 uncertainty, of the ranks) and three norms. A positive gap means over-confident, whatever is compared.
 """
 
@@ -197,7 +197,7 @@ def ece(
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
-    """Expected calibration error of the top label, in bins over [1/C, 1]; arguments as in `tabulate`.
+    """Expected calibration error of the top class, in bins over [1/C, 1]; arguments as in `tabulate`.
 
     >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.4

@@ -184,7 +184,7 @@ def test_out_of_fold_against_a_loop() -> None:
 
 
 @needs_sklearn
-def test_a_fitted_model_is_assessed_as_it_is() -> None:
+def test_a_fitted_model_is_assessed_uncalibrated() -> None:
     from trueness.adapters.sklearn import assess_estimator
 
     x, y = blobs()
@@ -231,7 +231,7 @@ def test_recalibrations_against_a_loop(prefit: bool) -> None:
     result = compare_recalibrations(model, x, y, cv=3, rng=0, resamples=199, prefit=prefit)
     base = FrozenEstimator(model) if prefit else model
     models = {
-        "as it is": base,
+        "uncalibrated": base,
         "sigmoid": CalibratedClassifierCV(base, method="sigmoid", ensemble=False),
         "isotonic": CalibratedClassifierCV(base, method="isotonic", ensemble=False),
         "temperature": CalibratedClassifierCV(base, method="temperature", ensemble=False),
@@ -243,8 +243,8 @@ def test_recalibrations_against_a_loop(prefit: bool) -> None:
             y_probs[name][test] = candidate.fit(x[train], y[train]).predict_proba(x[test])
     expected = tn.compare(y, y_probs, rng=0, resamples=199)
     assert str(result) == str(expected)
-    as_it_is = tn.vce(y, y_probs["as it is"])
-    assert all(tn.vce(y, y_probs[name]) < 0.7 * as_it_is for name in list(models)[1:])
+    uncalibrated = tn.vce(y, y_probs["uncalibrated"])
+    assert all(tn.vce(y, y_probs[name]) < 0.7 * uncalibrated for name in list(models)[1:])
     with pytest.raises(ValueError, match="methods must be one of"):
         compare_recalibrations(model, x, y, methods=["platt"])
 

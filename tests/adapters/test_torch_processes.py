@@ -121,15 +121,15 @@ def numbers_of_each_step(rank: int) -> None:
     spoilt = rows[:50].clone()
     if rank == 0:
         spoilt[3, 0] = 7.0
-    with pytest.raises(ValueError, match="1 of 100 rows were refused"):
+    with pytest.raises(ValueError, match="1 of 100 rows is invalid"):
         metric(spoilt, labels[:50])
     for _ in range(2):
-        with pytest.raises(ValueError, match="1 of 500 rows were refused"):
+        with pytest.raises(ValueError, match="1 of 500 rows is invalid"):
             metric.compute()
     if rank == 1:
         assert metric.local_table.n_rows == 250
     else:
-        with pytest.raises(ValueError, match="1 of 250 rows were refused"):
+        with pytest.raises(ValueError, match="1 of 250 rows is invalid"):
             metric.local_table  # noqa: B018
 
 

@@ -180,7 +180,7 @@ class TestConfidenceBins:
         result = tn.assess(self.Y, self.P, bins=tn.Edges([0, 0.5, 0.9, 1]), confidence_bins=15)
         assert result.ece is not None
         assert result.ece.value == pytest.approx(tn.ece(self.Y, self.P, bins=15), abs=1e-12)
-        assert "3 bins of entropy (ECE: 15 of confidence)" in str(result)
+        assert "3 bins of entropy (ECE: 15 bins of confidence)" in str(result)
         mass = tn.assess(self.Y, self.P, confidence_bins=tn.EqualMass(7))
         assert mass.ece is not None
         assert mass.ece.value == pytest.approx(tn.ece(self.Y, self.P, bins=tn.EqualMass(7)), abs=1e-12)

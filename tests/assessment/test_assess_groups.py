@@ -267,7 +267,7 @@ class TestManyGroups:
         y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
         result = tn.assess(y_true, y_prob, groups=names, clusters=np.arange(1200) // 2, resamples=39)
         assert "few-resamples" in codes(result)
-        assert "raise resamples to" in str(result)
+        assert "use resamples=" in str(result)
 
     def test_a_finer_resolution(self) -> None:
         """By default 999 draws; for p-values of 1e-4, a clear case is drawn more often."""

@@ -21,7 +21,7 @@ class TestWarnings:
         result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 100, rng=3), bins=EF, rng=0)
         (few,) = [c for c in result.warnings if c.code == "few-rows"]
         assert "use at most 3 bins" in few.remedy
-        assert "300 rows for 100 classes" in few.message
+        assert "300 rows are too few for 100 classes" in few.message
         fine = tn.assess(*tn.simulate.calibrated(300, [1.0] * 100, rng=3), bins=tn.EqualMass(3), rng=0)
         assert "few-rows" not in codes(fine)
         none = tn.assess([0, 1, 0], [[0.6, 0.4]] * 3, rng=0)
@@ -39,7 +39,7 @@ class TestWarnings:
         y_true, y_prob = [0] * 30 + [1] * 60 + [2] * 10, [[0.4, 0.35, 0.25]] * 100
         result = tn.assess(y_true, y_prob, rng=0)
         (caution,) = [c for c in result.warnings if c.code == "rank-order"]
-        assert "look at RCE" in caution.remedy
+        assert "check RCE" in caution.remedy
         assert "rank-order" not in codes(tn.assess([0] * 40 + [1] * 35 + [2] * 25, y_prob, rng=0))
 
     def test_ties(self) -> None:

@@ -104,7 +104,7 @@ class TestAFurtherMetric:
         assert loose.verdict.size == "negligible"
         strict = tn.assess(Y_TRUE, Y_PROB, rng=3, tolerance={"vce": 1, "ece": 1, "rce": 1, "top": 0.001})
         assert strict.verdict.size == "beyond"
-        assert "top-label in [" in str(strict.verdict)
+        assert "top-label [" in str(strict.verdict)
 
     @pytest.mark.cli
     @pytest.mark.parametrize(("limit", "code"), [("top=.001", 1), ("top=.9", 0)])

@@ -62,8 +62,9 @@ class TestAssessment:
         assert "accuracy " in page
         assert "Brier score " in page
         assert "log-loss " in page
-        assert "10 bins of entropy (ECE: 10 of confidence)" in page
-        assert "not 0" in page
+        assert "10 bins of entropy (ECE: 10 bins of confidence)" in page
+        assert f"expected for a calibrated model: {RESULT.uce.calibrated_value:.4f}\n" in page
+        assert "centred p: each bin is compared with its mean for a calibrated model" in page
 
     def test_it_is_frozen_and_not_hashable(self) -> None:
         with pytest.raises(AttributeError):

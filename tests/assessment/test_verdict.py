@@ -30,7 +30,9 @@ class TestVerdict:
         assert (result.verdict.kind, result.verdict.direction, result.verdict.size) == ("none", None, None)
         said = str(result.verdict)
         assert said.startswith("no evidence of miscalibration at this sample size: p = ")
-        assert f"3000 rows would reveal with 80 % power: {result.detectable_net_gap:.3g}" in said
+        assert (
+            f"a net gap of {result.detectable_net_gap:.3g} or more would be detected with 80 % power" in said
+        )
 
     @pytest.mark.parametrize("n_rows", [1, 2])
     def test_one_row_per_bin_is_too_few(self, n_rows: int) -> None:
@@ -38,19 +40,19 @@ class TestVerdict:
         result = tn.assess([0, 0][:n_rows], [[0.9, 0.1], [0.6, 0.4]][:n_rows], rng=0)
         assert result.detectable_net_gap == np.inf
         assert result.verdict.kind == "too-few-rows"
-        assert str(result.verdict).startswith("too few rows to tell: ")
+        assert str(result.verdict).startswith("too few rows for a conclusion: ")
         assert result.to_dict()["detectable_net_gap"] is None
 
     def test_certain_predictions(self) -> None:
-        """No gap is "revealed with 80 % power: 0", and a calibrated UCE of 0 is not called "not 0"."""
+        """No gap "of 0 or more" is said to be detected, and UCE of a calibrated model is then 0."""
         right = tn.assess([0] * 50, [[1.0, 0.0]] * 50, rng=0)
         assert right.detectable_net_gap == 0
         assert right.verdict.kind == "none"
         assert "power" not in str(right)
-        assert "a calibrated model would get 0.0000\n" in str(right)
+        assert "expected for a calibrated model: 0.0000\n" in str(right)
         one_error = tn.assess([1] + [0] * 49, [[1.0, 0.0]] * 50, rng=0)
         assert one_error.verdict.kind == "over-confident"
-        assert "right in 98.0 % of rows and stated at 100.0 %" in str(one_error.verdict)
+        assert "correct in 98.0 % of rows, with a mean confidence of 100.0 %" in str(one_error.verdict)
 
     @pytest.mark.parametrize(("exponent", "word", "sign"), [(1.4, "over", 1), (0.7, "under", -1)])
     def test_one_direction(self, exponent: float, word: str, sign: int) -> None:
@@ -59,7 +61,7 @@ class TestVerdict:
         assert result.verdict.direction == word
         assert result.verdict.p_value == result.p_value
         said = str(result.verdict)
-        assert said.startswith(f"{word}-confident: its first choice is right in ")
+        assert said.startswith(f"{word}-confident: its top class is correct in ")
         assert f"outcomes vary {'more' if sign > 0 else 'less'} than predicted" in said
         assert sign * result.net.debiased > 0
         assert f"{result.net.debiased:+.4f}" in said
@@ -67,7 +69,7 @@ class TestVerdict:
         assert sign * result.log_score_z.value < 0
         assert "p = 0.001" in said  # all tests are at their floor, 1/(999 + 1)
         right = float(np.mean(self.P.argmax(axis=1) == self.Y))
-        assert f"right in {100 * right:.1f} % of rows" in said
+        assert f"correct in {100 * right:.1f} % of rows" in said
 
     def test_both_directions(self) -> None:
         result = tn.assess(*halves(), rng=0)
@@ -79,7 +81,7 @@ class TestVerdict:
         assert result.vce.debiased == pytest.approx(0.196, abs=0.002)
         tipped = tn.assess(*halves(600), rng=0)
         assert tipped.verdict.kind == "over-confident"
-        assert "some bins err the other way (VCE" in str(tipped.verdict)
+        assert "some bins have the opposite error (VCE" in str(tipped.verdict)
 
     def test_ranks_reversed(self) -> None:
         """Nine of ten at (.9, .1) wrong. VCE is 0; verdict and p-value rest on RCE and ECE too."""
@@ -89,7 +91,11 @@ class TestVerdict:
             assert result.verdict.kind == "ranks"
             assert result.p_value <= 0.01
             said = str(result.verdict)
-            assert "right in 10.0 % of rows and stated at 90.0 %, although outcomes vary as much as" in said
+            assert (
+                "the ranks of the true class are not as predicted, although outcomes vary as much as predicted;"
+                in said
+            )
+            assert "correct in 10.0 % of rows, with a mean confidence of 90.0 %" in said
             assert f"RCE {result.rce.debiased:.4f}" in said
             assert "columns are in the order of the labels" in result.verdict.advice
             assert "rank-order" in codes(result)
@@ -100,7 +106,7 @@ class TestVerdict:
         result = tn.assess(y_true, np.full(20_000, 0.3))
         assert result.vce.centred_p_value > 0.5
         assert result.p_value < 0.003
-        assert "right in 30.0 % of rows and stated at 70.0 %" in str(result.verdict)
+        assert "correct in 30.0 % of rows, with a mean confidence of 70.0 %" in str(result.verdict)
 
     def test_a_small_entropy_does_not_hide_a_wrong_first_choice(self) -> None:
         """(.7, .3) of which a quarter is right: outcomes vary less than predicted, which is not under-confidence."""
@@ -115,7 +121,8 @@ class TestVerdict:
         result = tn.assess(np.repeat([0, 1, 2, 3], [1260, 540, 100, 100]), y_prob)
         assert result.verdict.kind == "mixed"
         assert "some bins" not in str(result.verdict)
-        assert "right in 63.0 % of rows and stated at 60.0 %, yet outcomes vary more" in str(result.verdict)
+        said = str(result.verdict)
+        assert "correct in 63.0 % of rows, with a mean confidence of 60.0 %, yet outcomes vary more" in said
 
     def test_the_level_decides(self) -> None:
         y_prob = tn.simulate.sharpen(self.P, 1.12)
@@ -169,7 +176,7 @@ class TestVerdict:
         ruled_out = np.vstack([self.P, [0.6, 0.4, 0.0]])
         result = tn.assess(np.append(self.Y, 2), ruled_out, rng=0)
         assert result.verdict.kind == "none"
-        assert "in 1 row the true class had a stated probability of 0" in str(result.verdict)
+        assert "in 1 row the predicted probability of the true class was 0" in str(result.verdict)
         assert result.log_score_z.reason == "without 1 row whose true class had probability 0"
         assert abs(result.log_score_z.value - tn.assess(self.Y, self.P).log_score_z.value) < 0.01
         assert result.log_loss == math.inf
@@ -191,10 +198,10 @@ class TestTolerance:
         beyond = self.said(1.5, 0.02)
         assert beyond.size == "beyond"
         assert beyond.headline == "Over-confident beyond the tolerance"
-        assert "beyond the tolerance 0.02: VCE in [0." in str(beyond)
+        assert "beyond the tolerance 0.02: VCE [0." in str(beyond)
         unknown = self.said(1.0, 0.01, rows=300)
         assert (unknown.kind, unknown.size) == ("none", "undecided")
-        assert "300 rows are too few to decide whether it is within the tolerance" in str(unknown)
+        assert "300 rows are too few: these intervals include values above the tolerance" in str(unknown)
 
     def test_by_the_ends_of_the_intervals(self) -> None:
         result = tn.assess(self.Y, tn.simulate.sharpen(self.P, 1.1))
@@ -215,14 +222,14 @@ class TestTolerance:
         result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.02))
         assert result.p_value < 0.01
         assert (result.verdict.kind, result.verdict.size) == ("over-confident", "small")
-        assert "small, but more than noise" in str(result.verdict)
+        assert "the error is significant but small" in str(result.verdict)
 
     def test_a_metric_that_is_not_named_has_the_largest_tolerance(self) -> None:
         """A tolerance for VCE alone does not make a model that is 40 points off negligible."""
         y_true = (np.arange(2000) % 10 < 7).astype(int)
         result = tn.assess(y_true, np.full(2000, 0.3), tolerance={"vce": 0.05})
         assert result.verdict.size == "beyond"
-        assert "ECE in [0.3" in str(result.verdict)
+        assert "ECE [0.3" in str(result.verdict)
 
     def test_too_few_rows_are_never_beyond(self) -> None:
         result = tn.assess([0, 1], [[0.9, 0.1], [0.6, 0.4]], tolerance=0.02)

@@ -83,19 +83,19 @@ def test_tolerance_and_confidence_bins(npz: str, tmp_path: Path, capsys: Any) ->
     content = json.loads(out.read_text())
     assert content["verdict"]["size"] == "beyond"
     assert content["tolerance"] == {"vce": 0.01, "ece": 0.01, "rce": 0.01}
-    assert "(ECE: 15 of confidence)" in capsys.readouterr().out
+    assert "(ECE: 15 bins of confidence)" in capsys.readouterr().out
     arrays = np.load(npz)
     expected = tn.assess(arrays["y_true"], arrays["y_prob"], confidence_bins=15, tolerance=0.01)
     assert content == json.loads(json.dumps(expected.to_dict()))
     for more in (["--equal-mass", "5"], ["--equal-mass", "5", "--exact"], ["--edges", "0,.5,1"]):
         assert main(["assess", npz, *options, *more]) == 0
-        assert "(ECE: 15 of confidence)" in capsys.readouterr().out
+        assert "(ECE: 15 bins of confidence)" in capsys.readouterr().out
     grid = str(tmp_path / "grid.json")
     assert main(["tabulate", npz, "--grid", "-o", grid]) == 0
     assert main(["assess", grid, "--bins", "8", "--confidence-bins", "20"]) == 0
-    assert "8 bins of entropy (ECE: 20 of confidence)" in capsys.readouterr().out
+    assert "8 bins of entropy (ECE: 20 bins of confidence)" in capsys.readouterr().out
     assert main(["compare", npz, npz, "--names", "a,b", "--confidence-bins", "20", "--resamples", "99"]) == 0
-    assert "(ECE: 20 of confidence)" in capsys.readouterr().out
+    assert "(ECE: 20 bins of confidence)" in capsys.readouterr().out
 
 
 def test_the_default_seed_is_that_of_python(npz: str, capsys: Any) -> None:

@@ -191,7 +191,7 @@ class TestExtremeAssessments:
 
     def test_one_row(self):
         page = report.page(tn.assess([0], [[0.999, 0.001]], rng=0))
-        assert "<h2>Too few rows to tell</h2>" in page
+        assert "<h2>Too few rows for a conclusion</h2>" in page
         assert ">1 row · 2 classes" in page
         assert "1 rows" not in page
 

@@ -47,7 +47,7 @@ class TestReading:
 
     def test_repr_warns_of_small_bins(self) -> None:
         """A bin of one row has no observed variation, whichever class is true."""
-        small = r"2 of 3 filled bins .*fewer than 10 rows"
+        small = r"2 of 3 non-empty bins have fewer than 10 rows"
         rows = [[1.0, 0.0]] * 10 + [[0.9, 0.1]] * 9 + [[0.5, 0.5]]
         assert re.search(small, repr(tn.tabulate([0] * 20, rows)))
         assert "fewer than" not in repr(tn.tabulate([0] * 10, rows[:10]))
@@ -57,13 +57,13 @@ class TestReading:
         """n rows show at most n ranks: of 20 classes, 19 rows cannot look uniform."""
         for n, small in ((19, True), (20, False)):
             text = repr(tn.tabulate(np.zeros(n, int), np.full((n, 20), 0.05), ties="split"))
-            assert bool(re.search("1 of 1 filled bins .*fewer than 20 rows", text)) == small
+            assert bool(re.search("1 of 1 non-empty bin has fewer than 20 rows", text)) == small
 
     def test_repr_warns_of_bins_ruled_by_a_few_heavy_rows(self) -> None:
         """Twenty rows of which one has all the weight count as one; ten equal ones as ten, up to rounding."""
         rows, labels = [[0.9, 0.1]] * 20, [0] * 20
         heavy = tn.tabulate(labels, rows, sample_weight=[1e6] + [1e-3] * 19)
-        assert re.search("1 of 1 filled bins .*fewer than 10 effective rows", repr(heavy))
+        assert re.search("1 of 1 non-empty bin has fewer than 10 effective rows", repr(heavy))
         for weight in (0.1, 1 / 3, 7e-9):
             even = tn.tabulate(labels[:10], rows[:10], sample_weight=[weight] * 10)
             assert "fewer than" not in repr(even)

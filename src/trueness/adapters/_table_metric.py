@@ -348,20 +348,25 @@ class TableMetric(Metric):
         """The refusal of the bad rows: how many there are for each reason, and what to do."""
         last_class = self.input.spec.n_classes - 1
         words = {
-            RowCode.NOT_FINITE: "not finite in {}",
-            RowCode.BAD_LOGITS: "not finite in {} (a logit may be -inf, but not all logits of a row)",
-            RowCode.OUTSIDE_RANGE: "outside [0, 1] in {} (pass from_logits=True for logits)",
-            RowCode.SUM_NOT_1: "sum is not 1 in {} (pass from_logits=True for logits, or divide each row by its sum)",
-            RowCode.LABEL_OUT_OF_RANGE: f"label out of range in {{}} (labels must be 0 to {last_class}, or equal to "
+            RowCode.NOT_FINITE: "probabilities that are not finite",
+            RowCode.BAD_LOGITS: "logits that are not finite (a logit may be -inf, but not all logits of a row)",
+            RowCode.OUTSIDE_RANGE: "probabilities outside [0, 1] (for logits pass from_logits=True)",
+            RowCode.SUM_NOT_1: "a sum other than 1 (for logits pass from_logits=True; or divide each row by its sum)",
+            RowCode.LABEL_OUT_OF_RANGE: f"a label out of range (labels must be 0 to {last_class}, or equal to "
             "ignore_index)",
         }
         count_of = {code: n for code, n in zip(self.input.reasons, n_bad, strict=True) if n}
         return InvalidValueError(
             "bad-rows",
-            "{n_bad} of {n_rows} rows were refused: {listed}. reset() removes all rows",
+            "{n_bad} of {n_rows} rows is invalid: {listed}"
+            if sum(n_bad) == 1
+            else "{n_bad} of {n_rows} rows are invalid: {listed}",
+            "call reset() to start again",
             n_bad=sum(n_bad),
             n_rows=sum(n_bad) + n_good,
-            listed="; ".join(words[code].format(n) for code, n in count_of.items()),
+            listed="; ".join(
+                f"{n} {'has' if n == 1 else 'have'} {words[code]}" for code, n in count_of.items()
+            ),
             count_of={code.refusal_code: n for code, n in count_of.items()},
         )
 

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 METHODS = ("sigmoid", "isotonic", "temperature", "variation")
-AS_IT_IS = "as it is"
+UNCALIBRATED = "uncalibrated"
 
 
 @dataclass(frozen=True)
@@ -236,12 +236,12 @@ def compare_recalibrations(
     >>> X, y = load_digits(return_X_y=True)
     >>> result = compare_recalibrations(GaussianNB(), X, y, methods=["temperature"], rng=0)
     >>> print(result.verdict)
-    temperature is better calibrated than as it is: VCE as it is - temperature = ...
+    temperature is better calibrated than uncalibrated: VCE(uncalibrated) - VCE(temperature) = ...
     """
     for method in methods:
         require_choice("methods", method, METHODS)
     base = FrozenEstimator(model) if prefit else model
-    models = {AS_IT_IS: base} | {method: _recalibrated(base, method) for method in methods}
+    models = {UNCALIBRATED: base} | {method: _recalibrated(base, method) for method in methods}
     predictions = {
         name: _out_of_fold(candidate, X, y, cv, params, n_jobs=n_jobs) for name, candidate in models.items()
     }

@@ -84,7 +84,7 @@ def assess(
     rng : int, None or numpy.random.Generator
         The same seed gives the same numbers; `Assessment.seed` is the one that was used. None uses a new one.
     groups : array of names, shape (rows,), or a data frame or mapping of such columns
-        Also assess each group, in the same bins and the same pass, with p-values corrected for the number of groups.
+        Also assess each group, in the same bins and the same pass, with p-values adjusted for the number of groups.
         With several columns, the groups are the combinations of their values that occur.
     min_group_size : int
         Groups of fewer rows are not assessed.
@@ -102,7 +102,7 @@ def assess(
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> result = tn.assess(y_true, tn.simulate.sharpen(y_prob, 1.5), rng=0)
     >>> print(result.verdict)
-    over-confident: its first choice is right in 61.3 % of rows and stated at 69.1 %; outcomes vary more than ...
+    over-confident: its top class is correct in 61.3 % of rows, with a mean confidence of 69.1 %; outcomes vary ...
     """
     settings, progress = (
         Settings.of(level, resamples, rng, tolerance, p_resolution),

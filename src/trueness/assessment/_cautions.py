@@ -60,14 +60,15 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} for {table.n_classes} classes in {plural(n_filled, 'filled bin')} are few: "
-            "so few outcomes in a bin cannot vary as much as many would",
+            f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.n_classes} "
+            f"classes in {plural(n_filled, 'non-empty bin')}: the observed variation of small bins is too low",
             remedy,
         )
     elif small:
         yield Caution(
             "small-bins",
-            f"{small} of {plural(n_filled, 'filled bin')} with fewer than {enough} rows",
+            f"{small} of {plural(n_filled, 'non-empty bin')} {'has' if small == 1 else 'have'} fewer than "
+            f"{enough} rows",
             f"use bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
         )
     if empty:
@@ -84,10 +85,10 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
     if swapped.size:
         yield Caution(
             "rank-order",
-            f"in {plural(len(swapped), 'bin')} ({first_few(swapped + 1)} of {table.n_bins}) rank 1 is not the most "
-            "frequent rank of the true class, and a symmetric measure such as entropy does not depend on the order of "
-            "the ranks",
-            "look at RCE, which does",
+            f"in {plural(len(swapped), 'bin')} ({first_few(swapped + 1)} of {table.n_bins}) a class of lower rank is "
+            "the true class more often than the top class; VCE by a symmetric measure such as entropy cannot detect "
+            "this",
+            "check RCE",
         )
 
 
@@ -114,7 +115,7 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
     if table.spec.weighted and effective < table.n_rows / 2:
         yield Caution(
             "uneven-weights",
-            f"the weights are uneven: {table.n_rows} weighted rows are worth {effective:.0f} rows of equal weight",
+            f"the effective sample size of {table.n_rows} weighted rows is {effective:.0f}",
             "the noise is computed for the smaller number; a few heavy rows dominate the metrics",
         )
 
@@ -139,6 +140,7 @@ def too_few_resamples(needed: int, where: str) -> Caution:
     """The warning that no resample is as extreme as the data, and that more of them are needed for the correction."""
     return Caution(
         "few-resamples",
-        f"no resample reached a test{where}, but so few resamples cannot give p-values small enough for the correction",
-        f"raise resamples to {needed}",
+        "the smallest possible p-value, 1/(resamples + 1), is too large to be significant after the correction for "
+        f"multiple tests{where}",
+        f"use resamples={needed} or more",
     )

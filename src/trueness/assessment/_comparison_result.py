@@ -97,7 +97,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupComparison:
-    """One group of rows; p-values of its pairs are corrected for the number of groups as well."""
+    """One group of rows; p-values of its pairs are adjusted for the number of groups as well."""
 
     name: str
     n_rows: int

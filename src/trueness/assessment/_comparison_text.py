@@ -57,14 +57,12 @@ def _model_columns(result: Assessment) -> str:
 
 
 def _remarks(comparison: Comparison) -> list[str]:
-    """The verdict on each model if there is a tolerance, and the codes of its warnings."""
+    """The verdict on each model if there is a tolerance, and the messages of its warnings."""
     lines = []
     for name, result in comparison.assessments.items():
         if result.tolerance is not None:
             lines.append(f"{visible(name)}: {result.verdict}")
-        if result.warnings:
-            codes = ", ".join(caution.code for caution in result.warnings)
-            lines.append(f"{visible(name)}: warnings {codes} (see assess)")
+        lines += [f"{visible(name)}: {caution.message}" for caution in result.warnings]
     return ["", *lines] if lines else []
 
 

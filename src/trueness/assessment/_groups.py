@@ -1,4 +1,4 @@
-"""Groups of rows: their assessments, with p-values corrected for the number of groups."""
+"""Groups of rows: their assessments, with p-values adjusted for the number of groups."""
 
 from __future__ import annotations
 

@@ -61,9 +61,7 @@ def _how_they_differ(comparison: Comparison, pair: Pair) -> str:
         return f"{pair.first} and {pair.second} err in opposite directions: {', '.join(words)}"
     names = (pair.first, pair.second)
     surer, other = names if first.debiased > second.debiased else names[::-1]
-    return (
-        f"{surer} states more certainty than {other}, but these rows do not show which is better calibrated"
-    )
+    return f"{surer} is more confident than {other}; these rows do not decide which one is better calibrated"
 
 
 def _better(comparison: Comparison, pair: Pair, key: str) -> str | None:
@@ -87,9 +85,9 @@ def _is_clear(estimate: Estimate) -> bool:
 
 def _contrast_text(pair: Pair, key: str) -> str:
     """A difference in a sentence."""
-    contrast = pair.contrasts[key]
+    contrast, label = pair.contrasts[key], REPORTED[key].label
     return (
-        f"{REPORTED[key].label} {pair.first} - {pair.second} = {contrast.difference:+.4f} "
+        f"{label}({pair.first}) - {label}({pair.second}) = {contrast.difference:+.4f} "
         f"[{contrast.interval.low:+.4f}, {contrast.interval.high:+.4f}]"
     )
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssessment:
-    """One group of rows: its assessment, unless it is too small, and a p-value corrected for the number of groups."""
+    """One group of rows: its assessment, unless it is too small, and a p-value adjusted for the number of groups."""
 
     name: str
     n_rows: int
@@ -98,12 +98,12 @@ class Assessment:
 
     @property
     def net(self) -> Estimate:
-        """Signed gap: above 0 over-confident, below 0 under-confident, whatever the measure."""
+        """Net gap: above 0 over-confident, below 0 under-confident, whatever the measure."""
         return self._estimate("net")
 
     @property
     def ece(self) -> Estimate | None:
-        """Expected calibration error of the top label; None without a table binned by confidence."""
+        """Expected calibration error of the top class; None without a table binned by confidence."""
         return self.estimates["ece"]
 
     @property

@@ -68,7 +68,7 @@ def compare(
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
-    good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
+    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     plan = TablePlan.of(variation, bins, confidence_bins, ties)
@@ -127,7 +127,7 @@ class Comparer:
     ...     batch = y_prob[part]
     ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
     >>> print(comparer.result().verdict)
-    good is better calibrated than sharp: VCE good - sharp = -0.0984 [...], ECE good - sharp = ...
+    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
 
     def __init__(

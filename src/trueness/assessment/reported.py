@@ -137,7 +137,7 @@ REPORTED: dict[str, ReportedMetric] = {
         ReportedMetric(
             "net",
             "net gap",
-            "signed variation gap",
+            "mean gap over the bins",
             "Above 0 the outcomes vary more than predicted: the model is over-confident. Below 0 it is "
             "under-confident.",
             reveals="direction",
@@ -152,7 +152,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "ece",
             "ECE",
             "expected calibration error",
-            "The distance between confidence and accuracy. It is about the top class alone.",
+            "The distance between confidence and accuracy. Only the top class is compared.",
             reveals="top-class",
             estimate=lambda sample: sample.confidence_error,
             read=metrics.expected_calibration_error,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Group = TypeVar("Group")
 
-NO_UCE = "is defined on a table binned by entropy"
+NO_UCE = "requires a table binned by entropy"
 NO_SCORES = "the table was saved by an older version, without these sums"
 
 MOST_GROUPS = 40
@@ -50,7 +50,7 @@ def bins_of(result: Assessment) -> str:
     words = f"{plural(table.n_bins, 'bin')} of {table.spec.variation.display_name}"
     if by_confidence is None or by_confidence is table:
         return words
-    return f"{words} (ECE: {by_confidence.n_bins} of confidence)"
+    return f"{words} (ECE: {plural(by_confidence.n_bins, 'bin')} of confidence)"
 
 
 def scores(result: Assessment) -> str:
@@ -64,11 +64,12 @@ def scores(result: Assessment) -> str:
 def _metric_lines(result: Assessment) -> Iterator[str]:
     width = max(12, *(len(metric.label) + 1 for metric in REPORTED.values()))
     interval = f"{100 * result.level:g} % interval"
-    yield f"{'':{width}}{'plug-in':>9}{'noise':>9}{'p':>8}{'centred p':>11}{'debiased':>10}  {interval}"
+    yield f"{'':{width}}{'plug-in':>9}{'noise floor':>13}{'p':>8}{'centred p':>11}{'debiased':>10}  {interval}"
     for metric in REPORTED.values():
         yield _metric_line(metric, result, width)
     yield _uce_line(result, width)
     yield _log_score_line(result, width)
+    yield "centred p: each bin is compared with its mean for a calibrated model"
 
 
 def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
@@ -76,7 +77,7 @@ def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     if estimate is None:
         return f"{metric.label:{width}}{'-':>9}  {metric.missing}"
     return (
-        f"{metric.label:{width}}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}9.4f}"
+        f"{metric.label:{width}}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}13.4f}"
         f"{p_text(estimate.p_value):>8}{p_text(estimate.centred_p_value):>11}{estimate.debiased:{sign}10.4f}  "
         f"[{estimate.interval.low:{sign}.4f}, {estimate.interval.high:{sign}.4f}]"
     )
@@ -86,21 +87,18 @@ def _uce_line(result: Assessment, width: int) -> str:
     uce = result.uce
     if uce is None:
         return f"{'UCE':{width}}{'-':>9}  {NO_UCE}"
-    calibrated = f"{uce.calibrated_value:.4f}"
-    but = "" if float(calibrated) == 0 else ", not 0"
-    start = f"{'UCE':{width}}{uce.value:9.4f}{'':9}{p_text(uce.p_value):>8}"
-    return f"{start}  a calibrated model would get {calibrated}{but}"
+    start = f"{'UCE':{width}}{uce.value:9.4f}{'':13}{p_text(uce.p_value):>8}"
+    return f"{start}  expected for a calibrated model: {uce.calibrated_value:.4f}"
 
 
 def _log_score_line(result: Assessment, width: int) -> str:
     z = result.log_score_z
-    remarks = (
-        [f"by resampling p = {p_text(z.drawn_p_value)}"] if z.drawn_p_value > max(z.p_value, 0.001) else []
-    )
+    drawn = z.drawn_p_value
+    remarks = [f"p by resampling = {p_text(drawn)}"] if drawn > max(z.p_value, 0.001) else []
     remarks += [z.reason] if z.reason else []
     tail = f"  ({'; '.join(remarks)})" if remarks else ""
     value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
-    return f"{'log-score Z':{width}}{value:>9}{'':9}{p_text(z.p_value):>8}{tail}"
+    return f"{'log-score Z':{width}}{value:>9}{'':13}{p_text(z.p_value):>8}{tail}"
 
 
 def debiased_columns(result: Assessment) -> str:

@@ -109,7 +109,7 @@ class _Case:
 _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example with a temperature fitted on other rows."
 )
-_BY_BINS = "One temperature cannot correct both directions; recalibrate by isotonic regression or by bins."
+_BY_BINS = "One temperature cannot correct both directions; recalibrate with isotonic regression or histogram binning."
 _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
 
@@ -117,8 +117,7 @@ def _nothing_found(result: Assessment) -> _Case:
     sentence = p_sentence(result.p_value)
     if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
-            f"; smallest net gap that {plural(result.n_rows, 'row')} would reveal with 80 % power: "
-            f"{result.detectable_net_gap:.3g}"
+            f"; a net gap of {result.detectable_net_gap:.3g} or more would be detected with 80 % power"
         )
     return _Case(
         "none",
@@ -133,8 +132,8 @@ def _too_few(result: Assessment) -> _Case:
     return _Case(
         "too-few-rows",
         None,
-        "Too few rows to tell",
-        f"{plural(result.n_rows, 'row')} would not reveal a net gap of any size",
+        "Too few rows for a conclusion",
+        f"with {plural(result.n_rows, 'row')} no net gap can be detected",
         "Collect more rows, or use fewer bins.",
     )
 
@@ -142,9 +141,9 @@ def _too_few(result: Assessment) -> _Case:
 def _miscalibrated(result: Assessment) -> _Case:
     clear = _clear_keys(result)
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
-    stated, right, is_sure = _first_choice(result)
+    stated, right, is_sure = _confidence_and_accuracy(result)
     p, net_over = p_sentence(result.p_value), result.net.debiased > 0
-    choice = f"its first choice is right in {100 * right:.1f} % of rows and stated at {100 * stated:.1f} %"
+    choice = f"its top class is correct in {100 * right:.1f} % of rows, with a mean confidence of {100 * stated:.1f} %"
     opposed = "direction" in revealed and is_sure and (stated > right) != net_over
     if revealed & {"ranks", "top-class"} and _order_is_wrong(result):
         return _ranks(result, clear, choice, p, is_sure)
@@ -168,7 +167,7 @@ def _first_clear(clear: set[str], reveals: str) -> str | None:
 
 
 def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
-    """Errors of both directions, between the first choice and lower ranks or between bins, cancel in the net gap."""
+    """Errors of both directions, between the top class and lower ranks or between bins, cancel in the net gap."""
     if opposed:
         vary = f"yet outcomes vary {'more' if result.net.debiased > 0 else 'less'} than predicted"
         sentence = f"{choice}, {vary}, {metric_text(result, 'net')}, {p}"
@@ -180,7 +179,11 @@ def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
         sentence = f"over-confident in some bins, under-confident in others, {numbers}"
         return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
     return _Case(
-        "mixed", None, "Miscalibrated in some bins", f"more than noise in some bins, {numbers}", _BY_BINS
+        "mixed",
+        None,
+        "Miscalibrated in some bins",
+        f"the gaps of some bins exceed noise, {numbers}",
+        _BY_BINS,
     )
 
 
@@ -203,18 +206,18 @@ def _ranks(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bo
     key = _first_clear(clear, "ranks") or "rce"
     varies = any(REPORTED[other].reveals in ("bins", "direction") for other in clear if other in REPORTED)
     vary = "" if varies else ", although outcomes vary as much as predicted"
-    where = choice if is_sure else "the ranks of the true class are not as frequent as predicted"
+    top = f"; {choice}" if is_sure else ""
     return _Case(
         "ranks",
         None,
         "Miscalibrated in the ranks",
-        f"{where}{vary}; {metric_text(result, key)}, {p}",
+        f"the ranks of the true class are not as predicted{vary}{top}; {metric_text(result, key)}, {p}",
         _CHECK_CLASSES,
     )
 
 
 def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> _Case:
-    stated, right, _ = _first_choice(result)
+    stated, right, _ = _confidence_and_accuracy(result)
     direction = ("over" if stated > right else "under") if is_sure else None
     headline = "Miscalibrated" if direction is None else f"{direction.title()}-confident"
     key = _first_clear(clear, "top-class") or "ece"
@@ -231,7 +234,7 @@ def _clear_keys(result: Assessment) -> set[str]:
     return clear or {finding.key for finding in findings if finding.p_value <= smallest}
 
 
-def _first_choice(result: Assessment) -> tuple[float, float, bool]:
+def _confidence_and_accuracy(result: Assessment) -> tuple[float, float, bool]:
     """Mean confidence and accuracy, and whether they differ by more than noise."""
     table = result.table
     filled = table.row_count > 0
@@ -246,7 +249,7 @@ def _first_choice(result: Assessment) -> tuple[float, float, bool]:
 def _other_way(result: Assessment) -> str:
     if result.vce.debiased <= MIXED * abs(result.net.debiased):
         return ""
-    return f"; some bins err the other way ({metric_text(result, 'vce', interval=False)})"
+    return f"; some bins have the opposite error ({metric_text(result, 'vce', interval=False)})"
 
 
 def metric_text(result: Assessment, key: str, interval: bool = True) -> str:
@@ -267,7 +270,7 @@ def _impossible(result: Assessment) -> list[str]:
     count = result.table.impossible_rows
     if not count:
         return []
-    return [f"in {plural(count, 'row')} the true class had a stated probability of 0"]
+    return [f"in {plural(count, 'row')} the predicted probability of the true class was 0"]
 
 
 # Practical size: is the error large enough to matter?
@@ -280,7 +283,11 @@ def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, s
     found = case.kind not in ("none", "too-few-rows")
     sizes = [metric.magnitude(e) for metric in bounding_metrics() if (e := metric.of(result)) is not None]
     if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
-        return "small", f"{case.headline}, but only slightly", "small, but more than noise"
+        return (
+            "small",
+            f"Slightly {case.headline[0].lower()}{case.headline[1:]}",
+            "the error is significant but small",
+        )
     return None, case.headline, None
 
 
@@ -303,11 +310,11 @@ def _against_tolerance(
             f"beyond the tolerance {_beside_limits(beyond)}",
         )
     if unknown:
-        rows = plural(result.n_rows, "row")
+        rows = f"{plural(result.n_rows, 'row')} {'is' if result.n_rows == 1 else 'are'}"
         return (
             "undecided",
-            f"{case.headline}; too few rows to decide whether beyond the tolerance",
-            f"{rows} are too few to decide whether it is within the tolerance {_beside_limits(unknown)}",
+            f"{case.headline}; undecided whether the error exceeds the tolerance",
+            f"{rows} too few: these intervals include values above the tolerance {_beside_limits(unknown)}",
         )
     return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside_limits(checked)}"
 
@@ -329,7 +336,7 @@ class _Checked(NamedTuple):
 
 def _beside_limits(checked: Sequence[_Checked]) -> str:
     """The tolerance, once if it is the same for all metrics, and the intervals that were compared with it."""
-    spans = [f"{it.label} in [{it.low:.4f}, {it.high:.4f}]" for it in checked]
+    spans = [f"{it.label} [{it.low:.4f}, {it.high:.4f}]" for it in checked]
     limits = [f"{it.limit:g}" for it in checked]
     if len(set(limits)) == 1:
         return f"{limits[0]}: {', '.join(spans)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from trueness._printing import plural
 from trueness.cli._errors import naming_option, parse_numbers, whole_number
 from trueness.cli._options import DEFAULT_BINS, GRID_CELLS
 from trueness.cli._outputs import print_note
@@ -97,6 +98,9 @@ def note_bin_masses(tables: GroupedTables, method: str) -> None:
 def summary_of(tables: GroupedTables) -> str:
     """The rows, classes, bins and groups of the tables, in one line."""
     whole = tables.whole.stored
-    names = " and ".join(table.spec.variation.name for table in whole)
+    first, *others = ((table.n_bins, table.spec.variation.display_name) for table in whole)
+    bins = " and ".join(
+        [f"{plural(first[0], 'bin')} of {first[1]}", *(f"{n} of {name}" for n, name in others)]
+    )
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
-    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {whole[0].n_bins} bins by {names}{groups}"
+    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{groups}"

@@ -1,6 +1,6 @@
 """Assess the calibration of a model, from predictions or from saved tables.
 
-Prints the variation calibration error (VCE) with its noise floor, p-value and interval, the signed gap, ECE, RCE, the
+Prints the variation calibration error (VCE) with its noise floor, p-value and interval, the net gap, ECE, RCE, the
 log-score test, accuracy, Brier score and log-loss, a verdict on all the evidence, and warnings.
 """
 

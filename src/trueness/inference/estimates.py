@@ -45,7 +45,7 @@ class ResampledTable:
     """Resamples around what was observed."""
     bias: Bias
     log_score_variance: float
-    """Of Σ(ln p_y + H)."""
+    """Variance of Σ(ln p_y + H)."""
 
     @classmethod
     def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> ResampledTable:
@@ -243,7 +243,7 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
     observed = np.abs(gaps).sum(axis=1) * share
     expected = null.mean(axis=0)
     value = float(w @ observed)
-    # Of normal noise with the same mean absolute value.
+    # The standard deviation of normal noise with the same mean absolute value.
     sd = noise * math.sqrt(math.pi / 2)
     weights = np.broadcast_to((w * share)[:, None], gaps.shape)
     reach = max(float(np.quantile(distances(resamples) @ w, level)) for resamples in e.all_resamples)

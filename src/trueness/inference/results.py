@@ -91,11 +91,11 @@ class ZTest:
 
     value: float
     p_value: float
-    """By the normal distribution."""
+    """The p-value by the normal distribution."""
     reason: str | None = None
     """Why there is no value, or which rows were left out."""
     drawn_p_value: float = math.nan
-    """By simulation of the same score of the binned ranks: correct also where rare outcomes make Z skewed."""
+    """The p-value by simulation of the score of the binned ranks, correct also where rare outcomes make Z skewed."""
 
     @property
     def safe_p_value(self) -> float:

@@ -7,7 +7,7 @@ in a map of gaps orange is "more often than predicted" and blue "less often".
 PREDICTED, OBSERVED = "#0072B2", "#D55E00"
 INK, QUIET, FAINT, PAPER = "#1f2933", "#616e7c", "#d9dee3", "#ffffff"
 BAND = "#9fb3c8"
-"""Of what is expected of a calibrated model."""
+"""Colour of the band expected for a calibrated model."""
 
 
 def marker_areas(shares: list[float], smallest: float, largest: float) -> list[float]:

@@ -18,31 +18,31 @@ class Drawable(Protocol):
 
     @property
     def vce(self) -> Estimate:
-        """By the variation measure of the table."""
+        """Variation calibration error, by the variation measure of the table."""
 
     @property
     def net(self) -> Estimate:
-        """The signed gap."""
+        """Net gap."""
 
     @property
     def ece(self) -> Estimate | None:
-        """Of the top class; None without a table binned by confidence."""
+        """Expected calibration error of the top class; None without a table binned by confidence."""
 
     @property
     def uce(self) -> Reference | None:
-        """None unless the table is binned by entropy."""
+        """Uncertainty calibration error; None unless the table is binned by entropy."""
 
     @property
     def table(self) -> CalibrationTable:
-        """Binned by the variation measure."""
+        """Table of the rows, binned by the variation measure."""
 
     @property
     def confidence_table(self) -> CalibrationTable | None:
-        """Of the same rows, binned by confidence."""
+        """Table of the same rows, binned by confidence; None if there is none."""
 
     @property
     def level(self) -> float:
-        """Of bands and intervals."""
+        """Confidence level of bands and intervals."""
 
 
 @dataclass(frozen=True, slots=True)

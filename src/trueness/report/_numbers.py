@@ -67,7 +67,7 @@ def cards(result: Assessment) -> Markup:
 
 def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Markup:
     p, signed = metric.p_value(e), metric.signed
-    beyond = p <= significance_limit(level)
+    significant = p <= significance_limit(level)
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
@@ -82,11 +82,11 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
             "p",
             tag(
                 "span",
-                "own test: beyond noise" if beyond else "own test: within noise",
-                class_="chip yes" if beyond else "chip",
+                "significant" if significant else "not significant",
+                class_="chip yes" if significant else "chip",
             ),
-            f" debiased; plug-in {number(e.value, signed)}, noise floor {number(e.noise_floor, signed)}, "
-            f"uncorrected {'centred ' if metric.centred else ''}{html_p_sentence(p)}",
+            f" debiased value; plug-in value {number(e.value, signed)}, noise floor "
+            f"{number(e.noise_floor, signed)}, {'centred ' if metric.centred else ''}{html_p_sentence(p)} (not adjusted)",
             class_="detail",
         ),
         tag("p", metric.meaning.format(measure=measure)),
@@ -117,7 +117,7 @@ def _log_score_card(result: Assessment) -> Markup:
     z = result.log_score_z
     details = [html_p_sentence(z.p_value)] if not math.isnan(z.value) else []
     if z.drawn_p_value > max(z.p_value, 0.001):
-        details.append(f"by simulation {html_p_sentence(z.drawn_p_value)}")
+        details.append(f"by resampling {html_p_sentence(z.drawn_p_value)}")
     return tag(
         "li",
         tag("h3", "Log-score Z ", tag("small", "needs no bins")),

@@ -139,10 +139,10 @@ def _key() -> Markup:
     """How to read the cards."""
     return tag(
         "p",
-        "On a card with a line, the large figure is the debiased value, with its interval. On the line, the dot is the "
-        "value, the bar its interval, the solid stroke the noise floor, and the dashed stroke 0. The label below it is "
-        "the result of that metric's own test, not corrected for the number of metrics; the verdict combines all "
-        "tests.",
+        "The large number of a card with a line is the debiased value, followed by its interval. In the line, the dot "
+        "is the debiased value, the bar its interval, the solid mark the noise floor and the dashed mark 0. "
+        "“Significant” refers to the test of this metric alone, not adjusted for the number of metrics; the verdict "
+        "combines all tests.",
         class_="detail",
     )
 
@@ -154,7 +154,7 @@ def _limits(result: Assessment) -> Markup | None:
         tag("li", tag("strong", f"{capitalised(it.message)}."), f" {capitalised(it.remedy)}.")
         for it in result.warnings
     ]
-    return tag("section", tag("h2", "Limitations"), tag("ul", items, class_="limits"))
+    return tag("section", tag("h2", "Warnings"), tag("ul", items, class_="limits"))
 
 
 def _pictures(result: Assessment, note: str | None, pictures: Iterable[Picture[Any]]) -> list[Markup]:
@@ -219,7 +219,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
             tag(
                 "p",
                 f"{found} of {len(assessed)} groups are miscalibrated at significance level {limit:.2g}; the p-values "
-                "are corrected for the number of groups (Benjamini and Hochberg).",
+                "are adjusted for the number of groups (Benjamini and Hochberg).",
             )
         )
     left_out = len(result.groups) - len(assessed)
@@ -236,7 +236,7 @@ def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
         "rows",
         *(head for metric in headline_metrics() for head in _group_heads(metric)),
         "p",
-        "corrected p",
+        "adjusted p",
         "verdict",
     ]
     table = html_table(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._printing import plural
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
@@ -316,8 +317,8 @@ class CalibrationTable:
         if few:
             rows = "effective rows" if self.spec.weighted else "rows"
             remarks.append(
-                f"  {few} of {held.size} filled bins with fewer than {enough} {rows}: "
-                "their observed variation says little about the labels"
+                f"  {few} of {plural(held.size, 'non-empty bin')} {'has' if few == 1 else 'have'} fewer than "
+                f"{enough} {rows}: their observed variation says little about the labels"
             )
         return remarks
 

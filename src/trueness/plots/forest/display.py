@@ -68,7 +68,7 @@ def _draw_line(ax: Any, y: float, line: Line, area: float, colour: str) -> None:
 def _annotate(ax: Any, lines: Iterable[tuple[float, Line]]) -> None:
     """Write the rows and the p-value of each line at the right."""
     ax.annotate(
-        "rows, corrected p",
+        "rows, adjusted p",
         (1.01, 1.0),
         xycoords="axes fraction",
         va="bottom",

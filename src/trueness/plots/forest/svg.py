@@ -35,7 +35,7 @@ def forest_chart(r: Forest) -> Markup:
 def _line(frame: Frame, line: Line, y: float, *, whole: bool) -> Markup:
     words = (
         f"{line.name}: {rows_text(line.n_rows)}\n{line.value:+.4f} [{line.low:+.4f}, {line.high:+.4f}]\n"
-        f"corrected p {p_text(line.p_value)}"
+        f"adjusted p {p_text(line.p_value)}"
     )
     kind = "whole" if whole else "part"
     return mark(

@@ -29,7 +29,7 @@ def gap_chart(r: Gaps) -> Markup:
     ]
     outside = int(np.count_nonzero((r.gap > r.high) | (r.gap < r.low)))
     description = (
-        f"{outside} of {len(r.x)} bins lie outside the band expected of a calibrated model. {r.summary}."
+        f"{outside} of {len(r.x)} bins lie outside the band expected for a calibrated model. {r.summary}."
     )
     return chart(
         WIDTH, frame.bottom + 46, "Signed gap of each bin over its predicted variation", description, parts

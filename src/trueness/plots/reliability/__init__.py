@@ -32,7 +32,7 @@ VCE = Picture(
 ECE = Picture(
     key="reliability-ece",
     title="Accuracy against confidence",
-    caption="The same for the top class alone: how sure the model is of it, and how often it is right.",
+    caption="The same for the top class alone: its mean confidence, and how often it is the true class.",
     section=BINS,
     data=partial(reliability_of, metric="ece"),
     svg=reliability_chart,

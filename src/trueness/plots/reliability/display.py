@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ReliabilityDisplay(Display):
-    """Predicted against observed variation, with the band expected of a calibrated model.
+    """Predicted against observed variation, with the band expected for a calibrated model.
 
     Each bin that holds rows is a point at (𝒫_m, 𝒪_m), its area in proportion to the rows, hollow if they are too few.
     With few rows even a calibrated model lies below the diagonal, and so does the band: the observed ranks of few rows

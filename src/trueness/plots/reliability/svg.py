@@ -40,7 +40,7 @@ def _description(r: Reliability) -> str:
     above = int(np.count_nonzero(r.y > r.high))
     inside = int(np.count_nonzero((r.y >= r.low) & (r.y <= r.high)))
     return (
-        f"{len(r.x)} bins: {inside} inside the band expected of a calibrated model, {above} above it, "
+        f"{len(r.x)} bins: {inside} inside the band expected for a calibrated model, {above} above it, "
         f"{len(r.x) - inside - above} below it. {r.summary}."
     )
 

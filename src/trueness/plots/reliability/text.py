@@ -7,7 +7,7 @@ from typing import NamedTuple
 from trueness.plots.reliability.data import Reliability
 
 WIDTH, HEIGHT = 61, 21
-"""Of the square, in characters."""
+"""Size of the square, in characters."""
 
 
 class Characters(NamedTuple):
@@ -65,7 +65,7 @@ def _shade(canvas: list[list[str]], at: int, lines: range, character: str) -> No
 def _add_frame(r: Reliability, canvas: list[list[str]], draw: Characters) -> list[str]:
     low, high = r.view
     step = (HEIGHT - 1) // 4
-    lines = [f"{r.y_label}, upwards; {r.summary}"]
+    lines = [f"y axis: {r.y_label}; {r.summary}"]
     for row, line in enumerate(canvas):
         share = (HEIGHT - 1 - row) / (HEIGHT - 1)
         number = f"{low + share * (high - low):.2f}" if row % step == 0 else ""
@@ -74,7 +74,7 @@ def _add_frame(r: Reliability, canvas: list[list[str]], draw: Characters) -> lis
     ticks = [low + share * (high - low) for share in (0, 0.25, 0.5, 0.75, 1)]
     lines.append(" " * 5 + "".join(f"{tick:<15.2f}" for tick in ticks).rstrip())
     lines.append(
-        f"      {r.x_label}, across; {draw.point} bin, {draw.small} bin with too few rows, "
-        f"{draw.band} expected of a calibrated model"
+        f"      x axis: {r.x_label}; {draw.point} a bin, {draw.small} a bin with few rows, "
+        f"{draw.band} range expected for a calibrated model"
     )
     return lines
