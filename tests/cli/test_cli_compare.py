@@ -78,7 +78,7 @@ def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> No
         ([preds, str(files / "all.json")], "needs the rows"),
         ([preds, bad, "--names", "a"], "2 different names"),
         ([preds, bad, "--on-bad-rows", "skip"], "fix them first"),
-        ([preds, bad, "--sample-weight", "y_true", "--equal-mass", "5"], "without weights"),
+        ([preds, bad, "--sample-weight", "y_true", "--equal-mass", "5"], "do not support sample weights"),
     ):
         assert main(["compare", *arguments]) == 2, arguments
         assert message in capsys.readouterr().err, arguments

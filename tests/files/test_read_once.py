@@ -95,4 +95,4 @@ class TestReadOnce:
         assert main(["tabulate", str(tmp_path / "x.npy"), "--label-file", pipe, *out]) == 2
         assert "(--label-file) is not a file" in capsys.readouterr().err
         assert main(["compare", pipe, pipe, "--names", "a,b"]) == 2
-        assert "named for two models and can be read only once" in capsys.readouterr().err
+        assert "used for two models and can be read only once" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
     with pytest.raises(ValueError, match="a table of another kind: bins differs"):
         work.finish(theirs)
     grouped = partitions.Part(GroupedTables("g", {}))
-    with pytest.raises(ValueError, match="by None and by 'g'"):
+    with pytest.raises(ValueError, match="different columns: None and 'g'"):
         mine + grouped
     two = GroupedTables(None, {None: Tables(one_process(), one_process(variation="confidence"))})
     with pytest.raises(ValueError, match="a worker sent 2 tables, expected 1"):

@@ -85,7 +85,7 @@ def test_the_first_bad_row_is_named_and_its_prediction_before_its_label(
 
 def test_of_two_bad_labels_the_first_is_named() -> None:
     refused(ValueError, "y_true", "row 1", "0 to 2", y_true=[0.0, 7.0, 1.5, 1.0], y_prob=GOOD)
-    refused(ValueError, "y_true", "row 1", "whole", y_true=[0.0, 1.5, 7.0, 1.0], y_prob=GOOD)
+    refused(ValueError, "y_true", "row 1", "integer", y_true=[0.0, 1.5, 7.0, 1.0], y_prob=GOOD)
 
 
 @pytest.mark.parametrize(

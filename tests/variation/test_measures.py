@@ -77,7 +77,7 @@ class TestUserDefinedMeasures:
             np.testing.assert_array_equal(twin(ROWS), tn.variations["iqv"](ROWS))
 
     def test_the_name_of_a_measure_with_another_function_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="name of a measure"):
+        with pytest.raises(ValueError, match="name of a built-in measure"):
             tn.Variation("entropy", tn.variations["iqv"].function)
 
 
