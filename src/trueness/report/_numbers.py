@@ -85,8 +85,8 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
                 "significant" if significant else "not significant",
                 class_="chip yes" if significant else "chip",
             ),
-            f" debiased value; plug-in value {number(e.value, signed)}, noise floor "
-            f"{number(e.noise_floor, signed)}, {'centred ' if metric.centred else ''}{html_p_sentence(p)} (not adjusted)",
+            f" debiased value; plug-in value {number(e.value, signed)}, noise floor {number(e.noise_floor, signed)}, "
+            f"{'centred ' if metric.centred else ''}{html_p_sentence(p)} (not adjusted)",
             class_="detail",
         ),
         tag("p", metric.meaning.format(measure=measure)),
