@@ -96,7 +96,7 @@ def test_a_pass_over_files_gives_the_edges_of_fit(variation: str) -> None:
     measure = tn.variations[variation]
     file = io.BytesIO(sort_keys(measure(np.sort(y_prob, axis=1)[:, ::-1])).tobytes())
     ends = order_statistics(
-        EqualMass(7).nth(3000), 1, partial(exact_edges._count_digits, file), _exact.DIGIT_BITS
+        EqualMass(7).nth(3000), 1, partial(exact_edges._count_digits, file), exact_edges.DIGIT_BITS
     )
     edges = EqualMass(7).edges_at(ends[0], *measure.range_for(4))
     assert edges == EqualMass(7).fit(y_prob, variation=variation)
