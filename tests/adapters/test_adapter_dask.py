@@ -280,7 +280,11 @@ def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": 10, "exact": True}, ValueError, "exact=True applies only to bins of equal mass"),
         ({"ties": "last"}, ValueError, "ties must be one of"),
-        ({"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"}, Refusal, "without weights"),
+        (
+            {"exact": True, "bins": tn.EqualMass(3), "sample_weight": "w"},
+            Refusal,
+            "do not support sample weights",
+        ),
         ({"engine": "fast"}, ValueError, "engine must be one of"),
     ],
 )
