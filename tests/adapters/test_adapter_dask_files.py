@@ -202,5 +202,5 @@ def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:
     }
     exec(example("Dask"), names)
     table: Any = names["table"]
-    assert table.n_rows == names["answer"].table.n_rows == N_ROWS
+    assert table.n_rows == names["result"].table.n_rows == N_ROWS
     assert sum(names["tables"].values()) == table

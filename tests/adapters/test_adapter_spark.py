@@ -315,4 +315,4 @@ def test_the_example_of_the_page_runs(data: Any) -> None:
     names = {"frame": data.withColumnRenamed("g", "hospital")}
     exec(example("Spark"), names)
     table: Any = names["table"]
-    assert table.n_rows == names["answer"].table.n_rows == N_ROWS
+    assert table.n_rows == names["result"].table.n_rows == N_ROWS

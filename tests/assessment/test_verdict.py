@@ -246,7 +246,10 @@ class TestTolerance:
     @pytest.mark.parametrize(
         ("tolerance", "message"),
         [
-            ({"vcx": 0.1}, "tolerance names 'vcx'; the metrics are vce, net, ece, rce, rce_w1"),
+            (
+                {"vcx": 0.1},
+                "tolerance contains the unknown metric 'vcx'; the metrics are vce, net, ece, rce, rce_w1",
+            ),
             (-0.1, "tolerance for vce must be a number from 0 to 2, got -0.1"),
             ("0.1", "tolerance for vce must be a number"),
             (math.nan, "tolerance for vce must be a number"),

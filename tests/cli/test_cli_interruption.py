@@ -93,4 +93,4 @@ def test_checkpoints_are_removed_when_the_result_is_written(npz: str, tmp_path: 
 def test_impossible_times_between_checkpoints(npz: str, tmp_path: Path, seconds: str, capsys: Any) -> None:
     options = ["--checkpoint", str(tmp_path / "c"), "--checkpoint-every", seconds]
     assert main(["tabulate", npz, "-o", str(tmp_path / "t.json"), *options]) == 2
-    assert "--checkpoint-every must be a number of seconds" in capsys.readouterr().err
+    assert "--checkpoint-every must be a finite number of seconds" in capsys.readouterr().err

@@ -38,7 +38,7 @@ def test_skipped_rows_are_counted_by_reason(tmp_path: Path, capsys: Any) -> None
     assert main(arguments) == 0
     printed = capsys.readouterr().err.splitlines()[-3:]
     assert printed[0] == "skipped 2 of 3 rows:"
-    assert sorted(printed[1:]) == ["  1 labels out of range", "  1 probabilities that do not sum to 1"]
+    assert sorted(printed[1:]) == ["  labels out of range: 1", "  probabilities that do not sum to 1: 1"]
 
 
 def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

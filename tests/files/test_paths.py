@@ -93,7 +93,7 @@ class TestSeveralFiles:
         (data / "same.npz").hardlink_to(data / "site=a" / "0.npz")
         for argument in (data, str(data / "**" / "*.npz")):
             assert tables(tmp_path, argument)[0].n_rows == 111
-            assert "links point to files that are already read" in capsys.readouterr().err
+            assert "links to files that are already included" in capsys.readouterr().err
         paths = [os.path.relpath(file.path, data) for file in find_inputs([str(data)]).files]
         assert paths == ["linked/deep/2.npz", "linked/site=b/1.npz", "same.npz"]
 

@@ -28,7 +28,7 @@ def limits_of(option: str, text: str | None, bare: tuple[str, ...]) -> dict[str,
             option, text, "{argument} {value} is neither a number nor a list of different metrics", example
         )
     with naming_option(option, text, example):
-        return as_limits(option, numbers[0] if is_bare else dict(zip(names, numbers, strict=True)), bare)
+        return as_limits("the limit", numbers[0] if is_bare else dict(zip(names, numbers, strict=True)), bare)
 
 
 def _number(text: str) -> float | None:

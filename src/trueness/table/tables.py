@@ -35,7 +35,7 @@ class Tables:
     def __post_init__(self) -> None:
         if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
-        if self.by_confidence is not None and self.by_confidence is not self.by_variation:
+        if self.by_confidence is not None:
             _require_same_rows(self.by_variation, self.by_confidence)
 
     @classmethod
