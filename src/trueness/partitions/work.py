@@ -22,7 +22,6 @@ from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables, Tables, TableSpec
-from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import compiles
 
 _WARMING = Lock()
@@ -106,8 +105,7 @@ class Work:
 
         first = batch.take(np.array([0])).rows()
         with _WARMING:
-            if not fused.is_ready(first):
-                tabulate_rows(first, self.specs, "fused", 1)
+            fused.prepare(first, self.specs)
 
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the requested bins; those of equal mass are made from the grid."""

@@ -53,7 +53,9 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
 def prepare(rows: Rows, specs: Sequence[TableSpec]) -> None:
     """Compile what a pass over such rows needs, so that it fails before the pass if it must."""
     if specs and not is_ready(rows):
-        Pass(rows, specs).add_nothing()
+        compiled = Pass(rows, specs)
+        compiled.add_nothing()
+        compiled.sums()  # marks such rows as ready
 
 
 def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_threads: int) -> Edges:
