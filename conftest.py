@@ -13,6 +13,7 @@ ABOUT = {
     "src/trueness/adapters/_host_sums.py": ("torch",),
     "src/trueness/adapters/_metric_input.py": ("torch",),
     "src/trueness/adapters/_table_metric.py": ("torch", "torchmetrics"),
+    "src/trueness/adapters/_tensor_checks.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/torch.md": ("torch", "torchmetrics"),
 }
