@@ -304,7 +304,6 @@ def test_data_in_memory_are_not_for_dask() -> None:
 def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
-    from trueness.partitions import work
     from trueness.tabulation import fused
 
     expected = tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
@@ -313,9 +312,9 @@ def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pyte
     assert list(ready.values()) == [True, True]
 
     warmed = []
-    tabulate_rows = work.tabulate_rows
+    add_nothing = fused.Pass.add_nothing
     monkeypatch.setattr(fused, "_ready", set())
-    monkeypatch.setattr(work, "tabulate_rows", lambda *given: warmed.append(1) or tabulate_rows(*given))
+    monkeypatch.setattr(fused.Pass, "add_nothing", lambda it: warmed.append(1) or add_nothing(it))
     with dask.config.set(scheduler="threads", num_workers=4):
         assert adapter.tabulate(collection(8), "y", "p_*", engine="fused") == expected
     assert len(warmed) == 1
