@@ -150,3 +150,17 @@ def test_the_order_of_the_models_does_not_matter_if_their_numbers_of_bins_differ
         assert contrast.difference == pytest.approx(-swapped.difference, abs=1e-12), key
         assert contrast.p_value == pytest.approx(swapped.p_value, abs=1e-12), key
         assert contrast.interval.low == pytest.approx(-swapped.interval.high, abs=1e-12), key
+
+
+def test_a_bin_without_noise_in_the_replicates_gets_the_noise_of_the_assessment() -> None:
+    """Where all rows of a bin are right, its replicates differ by rounding errors alone: these are not scaled up."""
+    y_true, y_prob = tn.simulate.calibrated(2000, [10, 1, 1], rng=0)
+    models = {"old": y_prob, "new": tn.simulate.sharpen(y_prob, 2.0)}
+    compared = tn.compare(y_true, models, rng=0)
+    interval = compared.pairs[0].contrasts["ece"].interval
+    variances = []
+    for result in compared.assessments.values():
+        table, bins = result.confidence_table, result.ece.bins
+        assert np.any((table.rank_count[:, 0] == table.count) & (table.count > 0))
+        variances.append(float(np.nansum((table.count / len(y_true) * bins.sd) ** 2)))
+    assert interval.high - interval.low < 2 * 1.96 * math.sqrt(2 * sum(variances))

@@ -34,6 +34,9 @@ LEAST_RESAMPLES_OF_TAIL = 99
 
 _STREAM = 7
 
+_ROUNDING = 1e-9
+"""A standard deviation in the replicates that is this much smaller than the estimated one comes from rounding."""
+
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
 
@@ -142,8 +145,9 @@ def _gap_replicates(
         noise[:, m] = bins.sign * (bins.variation.of(ranks) - bins.variation.of(ordered))
     noise -= noise.mean(axis=0)
     share, gaps = replicates.shares(bins), estimate.debiased_gap[bins.index]
-    # Ranks that were not observed have no noise in the replicates.
+    # Ranks that were not observed have no noise in the replicates, or rounding errors alone.
     sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
+    seen[seen < _ROUNDING * sd] = 0.0
     for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
         # The same stream for all models, so that what they have in common cancels.
         stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])

@@ -17,6 +17,9 @@ from trueness.table import TableSpec
 from trueness.table.exact_sums import PROBABILITY_BITS
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
+_GRID_BITS = 38
+"""The sum over a block of 2¹⁰ rows, with weights of 1 on average, then has at most 53 bits for values up to 2⁵."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replicates:
@@ -140,16 +143,28 @@ def replicate(
 def _add(into: Sequence[Replicates], block: BlockStatistics, drawn: FloatArray, code: IntArray) -> None:
     """Add a block of rows to all replicates of their groups, by one matrix product for each group and bin."""
     spec = into[0].spec
-    both = np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1)
+    both = _on_grid(np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1))
     cell = code * spec.bins.n_bins + block.bins
     order = np.argsort(cell, kind="stable")
     present, first = np.unique(cell[order], return_index=True)
     drawn, both = drawn[order], both[order]
-    scores = block.log_scores[0][order]
+    scores = _on_grid(block.log_scores[0][order])
     for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
         group, m = divmod(at, spec.bins.n_bins)
         into[group].sums[m] += drawn[begin:end].T @ both[begin:end]
         into[group].log_score[:] += drawn[begin:end].T @ scores[begin:end]
+
+
+def _on_grid(values: FloatArray) -> FloatArray:
+    """Values rounded to multiples of 2⁻³⁸, in place.
+
+    Their products with whole weights are exact, and so are the sums of a block: whatever order the matrix product adds
+    in, which depends on the number of threads and on the processor, the replicates have the same bits.
+    """
+    values *= 2.0**_GRID_BITS
+    np.rint(values, out=values)
+    values *= 2.0**-_GRID_BITS
+    return values
 
 
 def _rank_shares(block: BlockStatistics, spec: TableSpec) -> FloatArray:
