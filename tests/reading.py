@@ -72,14 +72,14 @@ class Refused(NamedTuple):
 def refused(*paths: Any, **options: Any) -> Refused:
     with pytest.raises(Refusal) as caught:
         summed(*paths, **options)
-    return Refused(caught.value.code, *caught.value.rendered(COMMAND))
+    return Refused(caught.value.code, *caught.value.render(COMMAND))
 
 
 def message(path: Path, **options: Any) -> str:
     """The refusal of a file as the command prints it."""
     with pytest.raises(Refusal) as caught:
         sum_source(Source(find_inputs([str(path)]).files, Request(), RowOptions(), **options), Plan())
-    return "; ".join(caught.value.rendered(COMMAND))
+    return "; ".join(caught.value.render(COMMAND))
 
 
 MEGABYTE = 2**20

@@ -174,10 +174,10 @@ def test_a_refusal_reaches_another_process_whole(kind: type[Refusal]) -> None:
     for copy in (pickle.loads(pickle.dumps(error)), refusal_of(error.to_json())):
         assert type(copy) is kind
         assert (copy.code, copy.facts, copy.args) == (error.code, facts, error.args)
-        assert copy.rendered(COMMAND) == error.rendered(COMMAND)
+        assert copy.render(COMMAND) == error.render(COMMAND)
     assert str(error) == "a {b}.csv, row 3: column '{x}' is inf; remove such rows first"
 
 
 def test_text_of_a_user_is_quoted_and_shortened() -> None:
     error = InvalidValueError("x", "{column!q} and {other!t}", column="a\x1b" * 50, other="label")
-    assert error.rendered(COMMAND)[0] == repr("a\x1b" * 30 + "…") + " and --label"
+    assert error.render(COMMAND)[0] == repr("a\x1b" * 30 + "…") + " and --label"

@@ -85,10 +85,10 @@ def rows_text(rows: float) -> str:
     return f"{count_text(rows)} {'row' if rows == 1 else 'rows'}"
 
 
-def capitalised(text: str) -> str:
+def capitalise(text: str) -> str:
     """The text with its first letter in upper case and the others unchanged.
 
-    >>> capitalised("the top class of VCE")
+    >>> capitalise("the top class of VCE")
     'The top class of VCE'
     """
     return f"{text[0].upper()}{text[1:]}"

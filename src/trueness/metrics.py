@@ -91,7 +91,7 @@ def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedPar
     0.531004
     """
     _require_table(table)
-    weight, gaps = _filled(table, gap(table))
+    weight, gaps = _weights_and_gaps(table, gap(table))
     over = float(weight @ np.maximum(gaps, 0.0))
     under = float(weight @ np.maximum(-gaps, 0.0))
     return SignedParts(over, under, over - under)
@@ -296,11 +296,11 @@ def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int |
         )
     if norm == "max":
         return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
-    weight, gaps = _filled(table, gap)
+    weight, gaps = _weights_and_gaps(table, gap)
     return float(weight @ np.abs(gaps)) if norm == "l1" else float(np.sqrt(weight @ gaps**2))
 
 
-def _filled(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _weights_and_gaps(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weights |B_m|/N and gaps of the bins that have rows."""
     filled, count = np.flatnonzero(table.row_count), table.count
     if not filled.size:

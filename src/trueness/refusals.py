@@ -4,7 +4,7 @@ A refusal says what is wrong (`code` for programs, `cause` for people), where (`
 `value`, and what to do (`remedy`). Cause and remedy are templates: a name in braces is a fact of the refusal, or a term
 of a vocabulary, which says how Python or the command spells an argument. `{column!q}` quotes and shortens a fact that
 comes from a file or a user, `{other!t}` renders a fact that names a term. `str(error)` uses Python's terms; the command
-calls `rendered` with its own. Code never reads a message: it looks at `code` and the facts.
+calls `render` with its own. Code never reads a message: it looks at `code` and the facts.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
     @property
     def cause(self) -> str:
         """What is wrong, in Python's terms."""
-        return self.rendered(PYTHON)[0]
+        return self.render(PYTHON)[0]
 
     @property
     def remedy(self) -> str:
         """What to do about it, in Python's terms; empty if the cause says it."""
-        return self.rendered(PYTHON)[1]
+        return self.render(PYTHON)[1]
 
-    def rendered(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
+    def render(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
         """Cause and remedy in the terms of a vocabulary."""
         argument = vocabulary.get(str(self.argument), str(self.argument)).removesuffix("=True")
         terms = {**vocabulary, "place": self._place(), **self.facts, "argument": argument}
@@ -119,7 +119,7 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
         return f" in {', '.join(parts)}" if parts else ""
 
     def __str__(self) -> str:
-        return "; ".join(part for part in self.rendered(PYTHON) if part)
+        return "; ".join(part for part in self.render(PYTHON) if part)
 
     def with_facts(self, remedy: str | None = None, **facts: Any) -> Self:
         """The same refusal with further facts, such as the file and row it is about, or another remedy."""
@@ -136,7 +136,7 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
 
     def to_dict(self, vocabulary: Mapping[str, str] = PYTHON) -> dict[str, Any]:
         """As plain numbers and strings, for JSON."""
-        cause, remedy = self.rendered(vocabulary)
+        cause, remedy = self.render(vocabulary)
         return {
             "kind": "refusal",
             "code": self.code,

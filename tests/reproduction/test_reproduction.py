@@ -19,13 +19,13 @@ from trueness.reproduction.scenarios import (
     grid,
     parse_alpha,
     sizes_up_to,
-    skewed,
+    skewed_scenario,
 )
 from trueness.reproduction.store import Store, TimingLog
 from trueness.reproduction.theory import Limit
 from trueness.reproduction.twins import tabulate_twins, twin_values, twins_for
 
-THREE, TEN = skewed(3, 10), skewed(10, 1)
+THREE, TEN = skewed_scenario(3, 10), skewed_scenario(10, 1)
 
 
 class Quiet:
@@ -96,7 +96,7 @@ class TestScenarios:
             sizes_up_to(9_999)
 
     def test_titles_stay_short(self):
-        assert skewed(10, 10).title == "C = 10, α = (10, 1, …, 1)"
+        assert skewed_scenario(10, 10).title == "C = 10, α = (10, 1, …, 1)"
         assert Scenario((2.0, 1.0, 0.5)).title == "C = 3, α = (2, 1, 0.5)"
 
 

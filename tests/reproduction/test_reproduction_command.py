@@ -12,7 +12,7 @@ import pytest
 from trueness import _progress
 from trueness.cli import COMMANDS, main, reproduce
 from trueness.reproduction import cells, figures, metric_values
-from trueness.reproduction.scenarios import Cell, skewed
+from trueness.reproduction.scenarios import Cell, skewed_scenario
 from trueness.reproduction.theory import Limit
 
 SMALL = ["--max-rows", "1e4", "--repeats", "3", "--no-figures", "--n-threads", "2"]
@@ -200,7 +200,7 @@ class TestFigures:
             assert one == two
 
     def test_reliability_shows_both_sides_of_each_metric(self):
-        (done,) = cells.tabulate_cells([Cell(skewed(3, 1), 20_000, 0)]).cells
+        (done,) = cells.tabulate_cells([Cell(skewed_scenario(3, 1), 20_000, 0)]).cells
         diagrams = {one.title: one for one in figures.reliability(done)}
         for metric in metric_values.PAPER_METRICS:
             shown = diagrams[metric.title]
@@ -213,7 +213,7 @@ class TestFigures:
     def test_reliability_has_a_dashed_diagonal_and_the_value_in_the_legend(self):
         from trueness.plots import paper
 
-        (done,) = cells.tabulate_cells([Cell(skewed(3, 1), 20_000, 0)]).cells
+        (done,) = cells.tabulate_cells([Cell(skewed_scenario(3, 1), 20_000, 0)]).cells
         axes = paper.reliability_panels(figures.reliability(done), "title").axes
         assert len(axes) == 3
         for axis in axes:

@@ -9,7 +9,7 @@ import pytest
 
 import trueness as tn
 from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, limits_of, measures_of
-from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario, parse_alpha, skewed
+from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario, parse_alpha, skewed_scenario
 from trueness.reproduction.theory import (
     bin_moments,
     gradient,
@@ -89,12 +89,14 @@ class TestPublished:
             assert uce_floor(scenario) == pytest.approx(floors[scenario.label], rel=1e-13)
 
     def test_others_have_none(self):
-        assert published_limits(skewed(4, 1)) is None
+        assert published_limits(skewed_scenario(4, 1)) is None
 
 
 class TestComputed:
     def test_threads_change_no_bit(self):
-        one, three = (bin_moments(skewed(3, 10), ["iqv"], n, n_rows=200_000)["iqv", "mass"] for n in (1, 3))
+        one, three = (
+            bin_moments(skewed_scenario(3, 10), ["iqv"], n, n_rows=200_000)["iqv", "mass"] for n in (1, 3)
+        )
         for field in ("weight", "ordered", "covariance", "gap"):
             np.testing.assert_array_equal(getattr(one, field), getattr(three, field))
 
@@ -152,7 +154,7 @@ class TestComputed:
     @pytest.mark.parametrize("distance", ["tv", "w1"])
     def test_two_classes_make_rce_the_top_label_error(self, distance):
         """d(r̄, q̄) = |r̄₁ - q̄₁| for C = 2, whatever the distance: the limit is that of the measure `confidence`."""
-        moments = bin_moments(skewed(2, 3), ["confidence"], 1, n_rows=100_000)["confidence", "width"]
+        moments = bin_moments(skewed_scenario(2, 3), ["confidence"], 1, n_rows=100_000)["confidence", "width"]
         ranked, top = ranked_limit(moments, distance), variation_limit(moments, tn.variations["confidence"])
         assert (ranked.a, ranked.b) == pytest.approx((top.a, top.b), rel=1e-6)
 

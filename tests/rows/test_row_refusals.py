@@ -47,7 +47,7 @@ def test_a_bad_row_is_a_code_a_row_a_class_and_a_value(
 @pytest.mark.parametrize(("row", "options", "code", "class_index"), ROWS)
 def test_the_command_has_its_own_terms(row: list[float], options: Any, code: str, class_index: Any) -> None:
     refusal = refusal_of([0, 1], [[0.5, 0.5], row], **options)
-    of_command = "; ".join(refusal.rendered(COMMAND))
+    of_command = "; ".join(refusal.render(COMMAND))
     assert not any(term in of_command for term in ("y_prob", "=True"))
     of_file = refusal.with_facts(source="a.csv", row=7)
     assert str(of_file).startswith("a.csv, row 7: y_prob")

@@ -71,6 +71,6 @@ def test_no_table_is_lost_by_adding(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_coarser_bins_keep_all_tables() -> None:
-    coarse = Tables.of([ENTROPY, CONFIDENCE, IQV]).coarsened(5)
+    coarse = Tables.of([ENTROPY, CONFIDENCE, IQV]).coarsen(5)
     assert [table.n_bins for table in coarse.stored] == [5, 5, 10]
     assert np.array_equal(coarse.by_variation.count, ENTROPY.coarsen(5).count)

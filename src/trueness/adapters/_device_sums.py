@@ -79,7 +79,9 @@ def _part_sums(
     for of_table, ends in zip(input.specs, thresholds, strict=True):
         variation = MEASURES[of_table.variation.name](ordered)
         variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
-        words.append(_binned(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends))
+        words.append(
+            _sums_by_bin(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends)
+        )
 
     possible = good & ~impossible
     logs = torch.stack(
@@ -158,7 +160,7 @@ def _shares(classes: Tensor, first: Tensor, tied: Tensor) -> list[Tensor]:
     return [(units >> HALF).double(), (units & ((1 << HALF) - 1)).double()]
 
 
-def _binned(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:
+def _sums_by_bin(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:
     """The sums of the columns (n, K) over the good rows of each bin, as integers, (M, K)."""
     if len(thresholds) < FEW_BINS:
         # Sums of all rows above each edge; the difference of two neighbours is exact.

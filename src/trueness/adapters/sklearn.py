@@ -158,7 +158,7 @@ def assess_estimator(
     >>> result.table.n_rows
     150
     """
-    predicted, classes = _predicted(model, X, y, cv, params, n_jobs=n_jobs)
+    predicted, classes = _predict(model, X, y, cv, params, n_jobs=n_jobs)
     return assess(y, predicted, classes=classes, **options)
 
 
@@ -181,7 +181,7 @@ class _FromEstimator:
 
         `cv` and `params` are as in `assess_estimator`, `options` those of `from_predictions`, such as `bins` and `ax`.
         """
-        predicted, classes = _predicted(model, X, y, cv, params, n_jobs=n_jobs)
+        predicted, classes = _predict(model, X, y, cv, params, n_jobs=n_jobs)
         drawn: Self = cls.from_predictions(y, predicted, classes=classes, **options)  # type: ignore[attr-defined]
         return drawn
 
@@ -241,14 +241,14 @@ def compare_recalibrations(
     for method in methods:
         require_choice("methods", method, METHODS)
     base = FrozenEstimator(model) if prefit else model
-    models = {UNCALIBRATED: base} | {method: _recalibrated(base, method) for method in methods}
+    models = {UNCALIBRATED: base} | {method: _recalibrated_model(base, method) for method in methods}
     predictions = {
         name: _out_of_fold(candidate, X, y, cv, params, n_jobs=n_jobs) for name, candidate in models.items()
     }
     return compare(y, predictions, classes=np.unique(np.asarray(y)), **options)
 
 
-def _recalibrated(model: Any, method: str) -> Any:
+def _recalibrated_model(model: Any, method: str) -> Any:
     if method == "variation":
         return VariationTemperature(model)
     return CalibratedClassifierCV(model, method=method, ensemble=False)
@@ -369,7 +369,7 @@ def _probabilities(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(model.predict_proba(X))
 
 
-def _predicted(
+def _predict(
     model: Any, X: Any, y: Any, cv: Any, params: Mapping[str, Any] | None, *, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The model's predictions, cross-validated if `cv` is given, and the classes of their columns."""

@@ -219,7 +219,7 @@ def assess_table(
     whole = _as_tables("table", table, confidence_table)
     parts = {str(name): _group_tables(name, part) for name, part in (groups or {}).items()}
     if bins is not None or confidence_bins is not None:
-        whole = whole.coarsened(bins, confidence_bins)
+        whole = whole.coarsen(bins, confidence_bins)
         # Groups are compared in the bins of all rows, not each in its own.
         parts = {name: part.in_bins_of(whole) for name, part in parts.items()}
     result = assessment_of(Sample(whole), settings)

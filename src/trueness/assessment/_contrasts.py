@@ -48,7 +48,7 @@ def comparison_of(samples: Samples, settings: Settings) -> Comparison:
     pairs = [_pair(a, b, models, settings.level) for a, b in combinations(models, 2)]
     return Comparison(
         assessments=assessments,
-        pairs=tuple(_corrected(pairs)),
+        pairs=tuple(_correct_pairs(pairs)),
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
@@ -64,7 +64,7 @@ def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level:
     return Pair(first, second, contrasts, _together(contrasts, a.result.tables), math.nan)
 
 
-def _corrected(pairs: Sequence[Pair]) -> list[Pair]:
+def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs with p-values corrected over pairs, by Holm: of each metric, and of all together."""
     contrasts = [dict(pair.contrasts) for pair in pairs]
     for key in REPORTED:

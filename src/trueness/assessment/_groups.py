@@ -38,7 +38,7 @@ def with_groups(
         if progress is not None:
             progress(number / len(samples))
         groups[name] = _group(name, sample, settings, min_group_size)
-    groups, needed = _with_enough_resamples(_corrected(groups), samples, settings)
+    groups, needed = _with_enough_resamples(_correct_groups(groups), samples, settings)
     if needed:
         count = len(_short_of_resamples(groups, settings))
         caution = too_few_resamples(needed, f" in {count} of {len(groups)} groups")
@@ -59,7 +59,7 @@ def _settings_of_group(settings: Settings, name: str) -> Settings:
     return replace(settings, seed=(settings.seed ^ identity(name)) % 2**63)
 
 
-def _corrected(groups: ByName) -> ByName:
+def _correct_groups(groups: ByName) -> ByName:
     """The groups with p-values corrected over those that were assessed, by Benjamini and Hochberg."""
     assessed = [group for group in groups.values() if group.assessment is not None]
     adjusted = benjamini_hochberg([group.p_value for group in assessed])
@@ -100,5 +100,5 @@ def _with_enough_resamples(
                 again[group.name] = replace(group, assessment=result, p_value=result.p_value)
         if not again:
             return groups, needed
-        groups = _corrected(groups | again)
+        groups = _correct_groups(groups | again)
     return groups, 0

@@ -203,7 +203,7 @@ class Comparer:
         batch = self._samples_of(rows, weights, encoded, progress)
         # All together, so that a refusal leaves nothing half added.
         self._samples |= {
-            group: _added(self._samples[group], samples) if group in self._samples else samples
+            group: _add_samples(self._samples[group], samples) if group in self._samples else samples
             for group, samples in batch.items()
         }
         self._n_rows += n_rows
@@ -245,7 +245,7 @@ class Comparer:
             group: samples(number, {name: Tables.of(of[number]) for name, of in of_groups.items()})
             for number, group in enumerate(names)
         }
-        whole = reduce(_added, found.values())
+        whole = reduce(_add_samples, found.values())
         found[None] = {name: replace(sample, tables=tables[name]) for name, sample in whole.items()}
         return found
 
@@ -313,7 +313,7 @@ class Comparer:
         return GroupComparison(name, some.n_rows, comparison, (), reason)
 
 
-def _added(some: Samples, more: Samples) -> Samples:
+def _add_samples(some: Samples, more: Samples) -> Samples:
     return {name: sample + more[name] for name, sample in some.items()}
 
 

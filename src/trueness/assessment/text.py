@@ -103,7 +103,7 @@ def _log_score_line(result: Assessment, width: int) -> str:
 
 def debiased_columns(result: Assessment) -> str:
     """The debiased values of the headline metrics, under `metric_heads`."""
-    return "".join(_debiased(metric, result) for metric in headline_metrics())
+    return "".join(_debiased_text(metric, result) for metric in headline_metrics())
 
 
 def metric_heads() -> tuple[str, str]:
@@ -118,7 +118,7 @@ def column_width(metric: ReportedMetric) -> int:
     return max(10, len(metric.label) + 2)
 
 
-def _debiased(metric: ReportedMetric, result: Assessment) -> str:
+def _debiased_text(metric: ReportedMetric, result: Assessment) -> str:
     estimate = metric.of(result)
     value = "-" if estimate is None else f"{estimate.debiased:{metric.sign}.4f}"
     return f"{value:>{column_width(metric)}}"

@@ -84,11 +84,11 @@ def verdict_of(result: Assessment) -> Verdict:
     """The conclusion from the evidence, and whether the error matters in practice."""
     p = result.p_value
     if p <= significance_limit(result.level):
-        case = _miscalibrated(result)
+        case = _miscalibration(result)
     elif math.isinf(result.detectable_net_gap):
         case = _too_few(result)
     else:
-        case = _nothing_found(result)
+        case = _no_evidence(result)
     size, headline, remark = _practical_size(result, case)
     remarks = [case.sentence, *([remark] if remark else []), *_impossible(result)]
     advice = "No recalibration is needed for this tolerance." if size == "negligible" else case.advice
@@ -113,7 +113,7 @@ _BY_BINS = "One temperature cannot correct both directions; recalibrate with iso
 _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
 
-def _nothing_found(result: Assessment) -> _Case:
+def _no_evidence(result: Assessment) -> _Case:
     sentence = p_sentence(result.p_value)
     if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
@@ -138,7 +138,7 @@ def _too_few(result: Assessment) -> _Case:
     )
 
 
-def _miscalibrated(result: Assessment) -> _Case:
+def _miscalibration(result: Assessment) -> _Case:
     clear = _clear_keys(result)
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
     stated, right, is_sure = _confidence_and_accuracy(result)

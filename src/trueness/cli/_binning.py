@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from trueness._printing import plural
-from trueness.cli._errors import naming_option, parse_numbers, whole_number
+from trueness.cli._errors import name_option, parse_numbers, whole_number
 from trueness.cli._options import DEFAULT_BINS, GRID_CELLS
 from trueness.cli._outputs import print_note
 
@@ -22,19 +22,19 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
 
     grid = getattr(arguments, "grid", None)
     if arguments.equal_mass is not None:
-        with naming_option("--equal-mass", arguments.equal_mass, "such as --equal-mass 10"):
+        with name_option("--equal-mass", arguments.equal_mass, "such as --equal-mass 10"):
             return EqualMass(arguments.equal_mass)
     if arguments.edges is not None:
         example = "such as --edges 0,0.2,0.5,1"
         edges = parse_numbers("--edges", arguments.edges, example)
-        with naming_option("--edges", arguments.edges, example):
+        with name_option("--edges", arguments.edges, example):
             return Edges(edges)
     if grid is not None:
-        with naming_option("--grid", grid, f"leave out the number for {GRID_CELLS} cells"):
+        with name_option("--grid", grid, f"leave out the number for {GRID_CELLS} cells"):
             return FineGrid(grid)
     if arguments.bins is None:
         return None
-    with naming_option("--bins", arguments.bins, f"such as --bins {DEFAULT_BINS}"):
+    with name_option("--bins", arguments.bins, f"such as --bins {DEFAULT_BINS}"):
         return EqualWidth(arguments.bins)
 
 
@@ -63,7 +63,7 @@ def refuse_unknown_variation(arguments: argparse.Namespace) -> None:
     """Refuse an unknown variation measure before files are read."""
     from trueness.variation import as_variation
 
-    with naming_option("--variation", arguments.variation, "such as --variation entropy"):
+    with name_option("--variation", arguments.variation, "such as --variation entropy"):
         as_variation(arguments.variation)
 
 
@@ -76,7 +76,7 @@ def in_requested_bins(tables: GroupedTables, arguments: argparse.Namespace) -> G
     if arguments.exact:
         note_bin_masses(tables, "exact, in two passes")
         return tables
-    tables = tables.coarsened(EqualMass(arguments.equal_mass), arguments.confidence_bins)
+    tables = tables.coarsen(EqualMass(arguments.equal_mass), arguments.confidence_bins)
     note_bin_masses(tables, f"from a grid of {GRID_CELLS} cells, in one pass")
     if tables.whole.by_variation.n_bins < arguments.equal_mass:
         print_note(

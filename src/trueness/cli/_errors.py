@@ -36,7 +36,7 @@ def report_error(error: Exception, program: str, *, debug: bool, as_json: bool) 
 
 
 def _as_text(refusal: Refusal, program: str) -> str:
-    cause, remedy = refusal.rendered(COMMAND)
+    cause, remedy = refusal.render(COMMAND)
     return f"{program}: {one_line(cause)}\n  {one_line(remedy or f'see {program} --help')}"
 
 
@@ -119,12 +119,12 @@ def parse_numbers(argument: str, text: str, remedy: str) -> list[float]:
 
 
 @contextmanager
-def naming_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
+def name_option(argument: str, value: Any, remedy: str) -> Iterator[None]:
     """Name the option in refusals of the library; `remedy` is used if a refusal has none."""
     try:
         yield
     except Refusal as refusal:
-        reason, own_remedy = refusal.rendered(COMMAND)
+        reason, own_remedy = refusal.render(COMMAND)
         raise InvalidValueError(
             refusal.code,
             "{argument} {value}: {reason}",

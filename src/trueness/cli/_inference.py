@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from trueness.cli._errors import naming_option, refuse_argument, whole_number
+from trueness.cli._errors import name_option, refuse_argument, whole_number
 from trueness.cli._options import DEFAULT_RESAMPLES
 from trueness.refusals import InvalidValueError
 
@@ -27,7 +27,7 @@ def limits_of(option: str, text: str | None, bare: tuple[str, ...]) -> dict[str,
         raise refuse_argument(
             option, text, "{argument} {value} is neither a number nor a list of different metrics", example
         )
-    with naming_option(option, text, example):
+    with name_option(option, text, example):
         return as_limits("the limit", numbers[0] if is_bare else dict(zip(names, numbers, strict=True)), bare)
 
 
@@ -68,7 +68,7 @@ def refuse_inference_options(arguments: argparse.Namespace) -> None:
     _refuse_level_and_resamples(arguments)
     _refuse_gate_options(arguments)
     given = f"{arguments.resamples or DEFAULT_RESAMPLES} with --level {arguments.level:g}"
-    with naming_option("--resamples", given, "such as --level 0.95 --resamples 999"):
+    with name_option("--resamples", given, "such as --level 0.95 --resamples 999"):
         Settings.of(arguments.level, resamples_of(arguments), 0)
     fail_above_of(arguments)
     if getattr(arguments, "tolerance", None) is not None:

@@ -106,7 +106,7 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
             f"the grid was merged into {bins.n_bins} bins of equal width; use --bins or --equal-mass to change this"
         )
     if bins is not None or arguments.confidence_bins is not None:
-        tables = tables.coarsened(bins or tables.whole.by_variation.bins, arguments.confidence_bins)
+        tables = tables.coarsen(bins or tables.whole.by_variation.bins, arguments.confidence_bins)
     if arguments.equal_mass is not None:
         note_bin_masses(tables, f"from the {n_cells} bins of the tables")
     return tables

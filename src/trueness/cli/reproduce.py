@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trueness.cli._errors import naming_option, whole_number
+from trueness.cli._errors import name_option, whole_number
 from trueness.cli._options import add_options
 from trueness.refusals import MissingLibraryError
 
@@ -104,7 +104,7 @@ def _settings(arguments: argparse.Namespace) -> RunSettings:
             library="matplotlib",
         )
     repeats, n_threads = arguments.repeats, arguments.n_threads
-    with naming_option("--max-rows", arguments.max_rows, "such as --max-rows 1e5"):
+    with name_option("--max-rows", arguments.max_rows, "such as --max-rows 1e5"):
         sizes = sizes_up_to(arguments.max_rows)
     return RunSettings(
         scenarios=_scenarios(arguments.n_classes, arguments.alpha),
@@ -130,7 +130,7 @@ def _scenarios(n_classes: int | None, alphas: list[str] | None) -> tuple[Scenari
         whole_number("--n-classes", n_classes, 2)
     scenarios = []
     for text in alphas or ["1"]:
-        with naming_option("--alpha", text, "such as --alpha 2,1,1"):
+        with name_option("--alpha", text, "such as --alpha 2,1,1"):
             scenarios.append(parse_alpha(text, n_classes))
     return tuple(dict.fromkeys(scenarios))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli._errors import naming_option, parse_numbers, refuse_argument
+from trueness.cli._errors import name_option, parse_numbers, refuse_argument
 from trueness.cli._options import add_options, add_output
 from trueness.cli._outputs import output_path, print_summary
 
@@ -65,10 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         parse_numbers("--alpha", arguments.alpha, _ALPHA_EXAMPLE),
     )
     check_outputs([arguments.output])
-    with naming_option("--alpha", arguments.alpha, _ALPHA_EXAMPLE):
+    with name_option("--alpha", arguments.alpha, _ALPHA_EXAMPLE):
         chunks = simulate.calibrated_chunks(n_rows, alpha, arguments.rng_seed)
     if arguments.sharpen is not None:
-        with naming_option("--sharpen", arguments.sharpen, "such as --sharpen 1.5"):
+        with name_option("--sharpen", arguments.sharpen, "such as --sharpen 1.5"):
             simulate.sharpen([[0.5, 0.5]], arguments.sharpen)  # refuse before anything is written
         chunks = (
             simulate.Predictions(part.y_true, simulate.sharpen(part.y_prob, arguments.sharpen))

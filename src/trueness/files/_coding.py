@@ -54,14 +54,14 @@ def _refuse_invalid_characters(column: NDArray[Any]) -> None:
 
 
 def _encode_arrow(column: Any) -> EncodedNames:
-    column = _encoded(column)
+    column = _as_dictionary(column)
     texts = _texts(column.dictionary)
     if not texts:
         return EncodedNames([""], np.zeros(len(column), np.int64))
     return in_order(texts, numpy_view(column.indices.fill_null(0)))
 
 
-def _encoded(column: Any) -> Any:
+def _as_dictionary(column: Any) -> Any:
     """An Arrow column as a dictionary array; text unchanged, since it may be long, and most other types as text."""
     pa = pyarrow()
     column = plain(column)
@@ -91,7 +91,7 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else text_of(value)
 
 
-def missing_in(column: Any) -> NDArray[np.bool_] | None:
+def missing_values(column: Any) -> NDArray[np.bool_] | None:
     """Which values of a column are missing; None if none is."""
     if isinstance(column, np.ndarray):
         return None

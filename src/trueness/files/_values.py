@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._coding import encode_column, is_numeric, missing_in, refuse_nested
+from trueness.files._coding import encode_column, is_numeric, missing_values, refuse_nested
 from trueness.files.request import Choice
 from trueness.formats.arrow import Matrix, Values, matrix_of, values_of
 from trueness.formats.fields import is_number
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
 from trueness.rows.class_columns import BOOLEANS
 from trueness.rows.containers import Contents
-from trueness.rows.groups import EncodedNames, combined
+from trueness.rows.groups import EncodedNames, combine
 
 BoolArray = NDArray[np.bool_]
 
@@ -64,7 +64,7 @@ def _numbers(column: Any, name: str, argument: str, problems: list[Problem]) -> 
     """A column of numbers; numbers in text, such as 85%, are read without the sign."""
     if is_numeric(column):
         return values_of(column)
-    texts, missing = encode_column(column, name, argument), missing_in(column)
+    texts, missing = encode_column(column, name, argument), missing_values(column)
     numbers = np.array([_written_number(text) for text in texts.names], np.float64)[texts.codes]
     bad = np.isnan(numbers) if missing is None else np.isnan(numbers) & ~missing
     if bad.any():
@@ -126,11 +126,11 @@ def exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
 def hundredths(y_prob: NDArray[Any] | Contents) -> NDArray[Any] | Contents:
     """Percentages as probabilities, in the dtype they came in."""
     if isinstance(y_prob, Contents):
-        return Contents.of_columns([_divided(column) for column in y_prob.columns or ()])
-    return _divided(y_prob)
+        return Contents.of_columns([_divide_by_100(column) for column in y_prob.columns or ()])
+    return _divide_by_100(y_prob)
 
 
-def _divided(values: NDArray[Any]) -> NDArray[Any]:
+def _divide_by_100(values: NDArray[Any]) -> NDArray[Any]:
     dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
     return np.asarray(np.divide(values, dtype.type(100), dtype=dtype))
 
@@ -155,8 +155,8 @@ def groups_of(columns: Mapping[str, Any], by: Sequence[str], problems: list[Prob
     """The group of each row: the value of a column, or the combination of those of several."""
     groups = {name: encode_column(columns[name], name, "groups") for name in by}
     for name in by:
-        _note_missing(missing_in(columns[name]), name, problems)
-    return combined(groups)
+        _note_missing(missing_values(columns[name]), name, problems)
+    return combine(groups)
 
 
 def labels_of(column: Any, choice: Choice, n_classes: int, problems: list[Problem]) -> NDArray[Any]:
@@ -166,7 +166,7 @@ def labels_of(column: Any, choice: Choice, n_classes: int, problems: list[Proble
             return _from_one_hot(column, n_classes, problems)
         column = column[:, 0]
     refuse_nested(column, choice.label, "label")
-    missing = missing_in(column)
+    missing = missing_values(column)
     _note_missing(missing, choice.label, problems)
     if choice.index_of is None and is_numeric(column):
         return values_of(column).data

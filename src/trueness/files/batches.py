@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files._coding import encode_column, is_decimal, is_numeric, missing_in
+from trueness.files._coding import encode_column, is_decimal, is_numeric, missing_values
 from trueness.files._values import (
     BoolArray,
     Problem,
@@ -164,7 +164,7 @@ def _take(column: Any, places: NDArray[np.int64]) -> Any:
 def _text_meets(condition: Condition, column: Any) -> BoolArray:
     """Which rows of a column of text meet a condition; each different text is compared once, in order of the rows."""
     names, codes = encode_column(column, condition.column, "where")
-    missing = missing_in(column)
+    missing = missing_values(column)
     rows = np.arange(len(codes)) if missing is None else np.flatnonzero(~missing)
     _, first = np.unique(codes[rows], return_index=True)
     first = rows[np.sort(first)]

@@ -84,7 +84,7 @@ def _by_class(
     columns: Columns, label: Field, request: Request, first: Columns | None
 ) -> tuple[Columns, dict[str, int] | None]:
     """The columns in the order of the classes, and the class index of labels that are names."""
-    classes = _listed(request.classes, len(columns.names))
+    classes = _class_names(request.classes, len(columns.names))
     if not request.header:  # columns that are numbered by place: their numbers are not those of classes
         return columns, {name: i for i, name in enumerate(classes)} if isinstance(classes, tuple) else None
     found = arrange(
@@ -97,7 +97,7 @@ def _by_class(
     return columns.take(found.places), None if found.index_of is None else by_text(found.index_of)
 
 
-def _listed(classes: str | tuple[str, ...] | None, n_columns: int) -> str | tuple[str, ...] | None:
+def _class_names(classes: str | tuple[str, ...] | None, n_columns: int) -> str | tuple[str, ...] | None:
     """The names in a list of classes, which must be as many as the columns; other values unchanged."""
     if classes is None or classes in (COLUMNS, INDEX):
         return classes
@@ -149,7 +149,7 @@ def _names_of_two(columns: Columns, request: Request, is_list: bool) -> dict[str
     names = split(asked)
     _refuse_repeated(names)
     if not is_list:
-        _listed(asked, 2)
+        _class_names(asked, 2)
         own = {columns.names[0], *columns_of(columns.names).endings}
         if names[0] in own:
             raise InvalidValueError(

@@ -49,7 +49,7 @@ def find_inputs(patterns: Sequence[str], format: str | None = None) -> InputFile
 
 def _expand(pattern: str, format: str | None) -> InputFiles:
     if pattern == STANDARD_INPUT:
-        return InputFiles([_read_once(pattern, format)])
+        return InputFiles([_sequential_input(pattern, format)])
     if os.path.isdir(pattern):
         return _in_folder(pattern, format)
     if os.path.exists(pattern):
@@ -90,7 +90,7 @@ def is_read_once(path: str) -> bool:
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
-def _read_once(path: str, format: str | None) -> InputFile:
+def _sequential_input(path: str, format: str | None) -> InputFile:
     """Standard input, or a pipe: only text formats can be read from front to back."""
     path = STANDARD_INPUT if path in _STANDARD_INPUTS else path
     kind = kind_of(path, format) or Kind(format)
@@ -124,7 +124,7 @@ def _near_file(pattern: str) -> str:
 def _file(path: str, format: str | None) -> InputFile:
     _refuse_not_utf8(path)
     if is_read_once(path):
-        return _read_once(path, format)
+        return _sequential_input(path, format)
     kind = kind_of(path, format)
     if kind is None:
         raise unknown_ending(path)

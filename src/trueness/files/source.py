@@ -72,7 +72,7 @@ class Source:
             _check_label_file(label_file, self.inputs)
         self._begun: dict[str, Reader] = {}
         if choice is None:
-            with self._opened(self.inputs[0]) as reader:
+            with self._reader_of(self.inputs[0]) as reader:
                 fields = self._fields(reader, self.inputs[0])
             choice = choose(fields, self.request, self.inputs[0].name, first=first)
         self.choice, self._first_file = choice, first_file or self.inputs[0].name
@@ -93,7 +93,7 @@ class Source:
 
     def _batches_of(self, number: int, done: int) -> Iterator[PositionedBatch]:
         """The batches of a file after the first `done`."""
-        with self._opened(self.inputs[number], to_its_end=True) as reader:
+        with self._reader_of(self.inputs[number], to_its_end=True) as reader:
             yield from self._batches_in(reader, number, done)
 
     def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[PositionedBatch]:
@@ -136,7 +136,7 @@ class Source:
         return {**{name: Field("folder") for name in input.partition}, **reader.fields}
 
     @contextmanager
-    def _opened(self, input: InputFile, *, to_its_end: bool = False) -> Iterator[Reader]:
+    def _reader_of(self, input: InputFile, *, to_its_end: bool = False) -> Iterator[Reader]:
         """A reader of the file; the same one again if the file can be read only once."""
         reader = self._begun.pop(input.path, None) or self._open(input)
         if input.read_once and not to_its_end:
@@ -159,7 +159,7 @@ class Source:
             return known
         for input in self.inputs:
             name = self.choice.probs[0]
-            with self._opened(input) as reader:
+            with self._reader_of(input) as reader:
                 field = reader.fields.get(name)
                 width = None if field is None else field.width or reader.first_width(name)
             if width is not None:

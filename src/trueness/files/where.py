@@ -63,11 +63,11 @@ class Condition(NamedTuple):
     def holds(self, values: NDArray[Any], missing: BoolArray | None) -> BoolArray:
         """Which rows meet it; a refusal names the first row whose value cannot be compared, counted from 0."""
         if values.dtype.kind in "iu":
-            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compared_integers)
+            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compare_integers)
         elif values.dtype.kind == "f":
-            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compared_floats)
+            chosen = self._of_each(values, [self._number(text) for text in self._texts], _compare_floats)
         elif values.dtype.kind == "b":
-            chosen = self._of_each(values, [self._truth(text) for text in self._texts], _compared)
+            chosen = self._of_each(values, [self._truth(text) for text in self._texts], _compare)
         else:
             chosen = self._of_text(values, missing)
         return chosen if missing is None else chosen & ~missing
@@ -258,34 +258,34 @@ class _NoOrderError(Exception):
     """A text that is not of the kind it is compared with."""
 
 
-def _compared(values: NDArray[Any], sign: str, wanted: Any) -> BoolArray:
+def _compare(values: NDArray[Any], sign: str, wanted: Any) -> BoolArray:
     return np.asarray(_COMPARISONS[sign](values, wanted), dtype=bool)
 
 
-def _compared_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
+def _compare_integers(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
     """Without rounding: a bound between two whole numbers is replaced by the one that keeps the same rows."""
     bounded = max(min(wanted, Decimal(_BEYOND)), Decimal(-_BEYOND))
     whole = int(bounded.to_integral_value(ROUND_FLOOR if sign in ("<", "<=") else ROUND_CEILING))
     if whole == bounded:
-        return _compared(values, sign, whole)
+        return _compare(values, sign, whole)
     if sign in _ORDERS:
-        return _compared(values, "<=" if sign in ("<", "<=") else ">=", whole)
+        return _compare(values, "<=" if sign in ("<", "<=") else ">=", whole)
     return np.full(len(values), sign == "!=")
 
 
-def _compared_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
+def _compare_floats(values: NDArray[Any], sign: str, wanted: Decimal) -> BoolArray:
     """A decimal is rounded as the column's values were; a whole number that the dtype cannot hold equals no value."""
     with np.errstate(
         over="ignore"
     ):  # a number too large for the dtype is infinite in it, and compares correctly
         near = values.dtype.type(float(wanted))
         if not np.isfinite(near) or wanted != wanted.to_integral_value() or Decimal(float(near)) == wanted:
-            return _compared(values, sign, near)
+            return _compare(values, sign, near)
     below = Decimal(float(near)) < wanted
     if sign in (">", ">="):
-        return _compared(values, ">" if below else ">=", near)
+        return _compare(values, ">" if below else ">=", near)
     if sign in ("<", "<="):
-        return _compared(values, "<=" if below else "<", near)
+        return _compare(values, "<=" if below else "<", near)
     return np.full(len(values), sign == "!=")
 
 

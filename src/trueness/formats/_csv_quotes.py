@@ -40,7 +40,7 @@ class Quotes:
         """Whether data that begin with a row end inside of quotes."""
         return b'"' in data and len(self._places(data)) % 2 == 1
 
-    def misplaced(self, data: bytes) -> int | None:
+    def rows_before_stray_quote(self, data: bytes) -> int | None:
         """The number of whole rows before a quoted field that does not end with its quote; None if all do.
 
         Text after a closing quote is the sign of a stray quote: it opens a field that ends at the next quote, many

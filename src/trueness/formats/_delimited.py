@@ -200,14 +200,14 @@ class DelimitedReader:
 
     def _tables(self, wanted: Wanted) -> Iterator[Any]:
         """The rows, block by block."""
-        converting = self._converting(wanted)
+        converting = self._convert_options(wanted)
         for block in chain([self._first], self._blocks):
             invalid = self._invalid.total()
             table = self._table(block, converting)
             self._rows += table.num_rows + self._invalid.total() - invalid
             yield table.rename_columns(wanted.names)
 
-    def _converting(self, wanted: Wanted) -> Any:
+    def _convert_options(self, wanted: Wanted) -> Any:
         """The types to read: numbers as numbers, and text as dictionaries, which hold equal texts once."""
         pa = pyarrow()
         text = pa.dictionary(pa.int32(), pa.string())
@@ -251,7 +251,7 @@ class DelimitedReader:
             )
 
     def _refuse_misplaced_quotes(self, block: bytes, *, named: bool) -> None:
-        before = self._quotes.misplaced(block)
+        before = self._quotes.rows_before_stray_quote(block)
         if before is not None:
             raise InvalidValueError(
                 "open-quote",

@@ -233,7 +233,7 @@ class ArraysReader:
         self._unusable: dict[str, Refusal] = {}
         for name in openers:
             try:
-                with self._opened([name]) as opened:
+                with self._open_arrays([name]) as opened:
                     self._headers[name] = opened[name].header
             except Refusal as error:  # raised if the array is needed
                 self._unusable[name] = error
@@ -267,7 +267,7 @@ class ArraysReader:
                 raise self._unusable[name]
         n_rows = self._common_length(names)
         rows = max(1, min(rows, *(MAX_ROW_BYTES // max(self._headers[name].row_bytes, 1) for name in names)))
-        with self._opened(names) as opened:
+        with self._open_arrays(names) as opened:
             for start in range(0, n_rows, rows):
                 stop = min(start + rows, n_rows)
                 columns = {name: array.take(rows) for name, array in opened.items()}
@@ -294,6 +294,6 @@ class ArraysReader:
         return n_rows
 
     @contextmanager
-    def _opened(self, names: Sequence[str]) -> Iterator[dict[str, _Array]]:
+    def _open_arrays(self, names: Sequence[str]) -> Iterator[dict[str, _Array]]:
         with ExitStack() as stack:
             yield {name: _Array(*self._openers[name](stack)) for name in names}

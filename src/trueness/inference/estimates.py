@@ -51,7 +51,7 @@ class ResampledTable:
     def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> ResampledTable:
         """A table of independent rows with its resamples, from the table alone."""
         bins = NullBins.of(table)
-        smoothed = bins.smoothed()
+        smoothed = bins.smooth()
         around = resample(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
         return cls._of_bins(table, bins, around, resamples, seed)
 
@@ -60,7 +60,7 @@ class ResampledTable:
         """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
         bins = NullBins.of(table)
         bins = replace(bins, count=replicates.effective_count(bins))
-        around = resample(bins.smoothed(), replicates.observed_frequencies(bins), replicates.size)
+        around = resample(bins.smooth(), replicates.observed_frequencies(bins), replicates.size)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
         together = resample(bins, replicates.null_frequencies(bins), replicates.size)
         return replace(
@@ -252,7 +252,7 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
         value=value,
         noise_floor=float((null @ w).mean()),
         p_value=e.p_value(lambda null: (distances(null.resamples) @ w, value)),
-        centred_p_value=e.p_value(lambda null: _centred(distances(null.resamples), observed, w)),
+        centred_p_value=e.p_value(lambda null: _centred_distances(distances(null.resamples), observed, w)),
         debiased=debiased,
         interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
         centred_gap=e.to_all_bins(observed - expected),
@@ -261,7 +261,9 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
     )
 
 
-def _centred(null: FloatArray, observed: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
+def _centred_distances(
+    null: FloatArray, observed: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, float]:
     """The distance of the bins from their means under calibration, simulated and observed."""
     expected = null.mean(axis=0)
     return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
@@ -276,11 +278,11 @@ def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) ->
     def values(null: Null) -> FloatArray:
         return np.asarray(np.abs(1 - null.resamples.first - uncertainty) @ w)
 
-    def compared(null: Null) -> tuple[FloatArray, float]:
+    def distances(null: Null) -> tuple[FloatArray, float]:
         there = values(null)
         return np.abs(there - there.mean()), abs(value - float(there.mean()))
 
-    return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(compared))
+    return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(distances))
 
 
 def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:

@@ -88,7 +88,7 @@ class NullBins:
         """Σ_c (r̄_c - q̄_c)·ln q̄_c of each bin, (F,)."""
         return np.asarray(((self.observed - self.predicted) * self.log_predicted).sum(axis=1))
 
-    def smoothed(self) -> NullBins:
+    def smooth(self) -> NullBins:
         """These bins with (n·r̄ + q̄)/(n + 1) as predictions: the observed frequencies and one predicted row."""
         n = self.count[:, None]
         mixed = (n * self.observed + self.predicted) / (n + 1)

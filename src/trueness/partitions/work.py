@@ -110,7 +110,7 @@ class Work:
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the requested bins; those of equal mass are made from the grid."""
         checked, plan = self.checked(part), self.plan.tables
-        return checked.coarsened(plan.bins, plan.confidence_bins) if self.plan.by_grid else checked
+        return checked.coarsen(plan.bins, plan.confidence_bins) if self.plan.by_grid else checked
 
     def checked(self, part: Part) -> GroupedTables:
         """The tables of all rows, after validation of what the workers sent."""

@@ -120,7 +120,7 @@ def _draw_curve(axis: Any, curve: Curve, shift: float, shows_band: bool) -> None
     # Shifted points must not lie beyond their line: it is extended a little at both ends.
     line = np.concatenate([[sizes[0] / 1.35], sizes, [sizes[-1] * 1.35]])
     expected, spread = (
-        _extrapolated(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
+        _extrapolate(sizes, np.array(values), line) for values in (curve.expected, curve.spread)
     )
     axis.plot(line, expected, color=colour, linewidth=1)
     if shows_band:
@@ -137,7 +137,7 @@ def _draw_curve(axis: Any, curve: Curve, shift: float, shows_band: bool) -> None
     )
 
 
-def _extrapolated(sizes: Any, values: Any, wanted: Any) -> Any:
+def _extrapolate(sizes: Any, values: Any, wanted: Any) -> Any:
     """A power law through the points, extrapolated beyond them; a constant if there is one point."""
     if len(sizes) == 1:
         return np.full(len(wanted), values[0])

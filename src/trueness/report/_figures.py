@@ -27,7 +27,7 @@ def drawable(result: Assessment) -> tuple[Assessment, str | None]:
         return result, None
     settings: dict[str, Any] = {"level": result.level, "resamples": result.resamples, "rng": result.seed}
     bins = EqualMass(MOST_BINS)
-    it = assess_table(result.tables.coarsened(bins, bins), **settings)
+    it = assess_table(result.tables.coarsen(bins, bins), **settings)
     merged = replace(result, estimates=it.estimates, uce=it.uce, tables=it.tables)
     independent = " They treat the rows as independent, not as clusters." if result.n_clusters else ""
     note = (

@@ -26,7 +26,7 @@ def colour(verdict: Verdict) -> str:
 
 def sentence_of(verdict: Verdict) -> str:
     """The sentence of a verdict, with a capital and a full stop."""
-    return f"{_printing.capitalised(verdict.sentence)}."
+    return f"{_printing.capitalise(verdict.sentence)}."
 
 
 def number(value: float, sign: bool = False, digits: int = 4) -> str:
@@ -71,7 +71,7 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
-        tag("h3", _printing.capitalised(metric.label), " ", tag("small", metric.long_name)),
+        tag("h3", _printing.capitalise(metric.label), " ", tag("small", metric.long_name)),
         tag(
             "p",
             tag("strong", number(e.debiased, signed), class_="big"),
@@ -167,7 +167,7 @@ def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     ]
     lines: list[list[Any]] = [
         [
-            _printing.capitalised(metric.label),
+            _printing.capitalise(metric.label),
             number(e.value, metric.signed),
             number(e.noise_floor, metric.signed),
             html_p_text(e.p_value),

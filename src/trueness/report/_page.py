@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trueness._markup import Markup, name_of, tag
-from trueness._printing import capitalised, count_text, rows_text
+from trueness._printing import capitalise, count_text, rows_text
 from trueness._version import __version__
 from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
@@ -100,11 +100,11 @@ def read_part(name: str) -> str:
 def _policy(style: str, script: str) -> str:
     """The content security policy: nothing is loaded or sent, and only the script of this file runs, by its hash."""
 
-    def hashed(text: str) -> str:
+    def hash_of(text: str) -> str:
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
     return (
-        f"default-src 'none'; style-src {hashed(style)}; script-src {hashed(script)}; base-uri 'none'; "
+        f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(script)}; base-uri 'none'; "
         "form-action 'none'"
     )
 
@@ -151,7 +151,7 @@ def _limits(result: Assessment) -> Markup | None:
     if not result.warnings:
         return None
     items = [
-        tag("li", tag("strong", f"{capitalised(it.message)}."), f" {capitalised(it.remedy)}.")
+        tag("li", tag("strong", f"{capitalise(it.message)}."), f" {capitalise(it.remedy)}.")
         for it in result.warnings
     ]
     return tag("section", tag("h2", "Warnings"), tag("ul", items, class_="limits"))

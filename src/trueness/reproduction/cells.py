@@ -22,7 +22,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import Edges, EqualMass, EqualWidth
-from trueness.reproduction.scenarios import Cell, skewed
+from trueness.reproduction.scenarios import Cell, skewed_scenario
 from trueness.rows import Rows, sum_tolerance
 from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
 from trueness.table import CalibrationTable, TableSpec
@@ -242,7 +242,7 @@ def choose_engine(engine: str, cells: Sequence[Cell]) -> str:
         return "portable"
     try:
         for n_classes in sorted({cell.scenario.n_classes for cell in cells}):
-            tabulate_cells([Cell(skewed(n_classes, 1), 100, 0)], engine="fused")
+            tabulate_cells([Cell(skewed_scenario(n_classes, 1), 100, 0)], engine="fused")
     except Exception as error:
         if engine == "fused":
             raise

@@ -188,7 +188,7 @@ def _write(outcome: Outcome, limits: dict[Scenario, Limits]) -> None:
 def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]:
     settings = outcome.settings
 
-    def placed(one: MetricValue | TheoryCheck | Slope) -> dict[str, Any]:
+    def with_place(one: MetricValue | TheoryCheck | Slope) -> dict[str, Any]:
         scenario, binning, metric = one.place
         where = {"classes": scenario.n_classes, "alpha": scenario.label, "binning": binning, "metric": metric}
         return where | {key: value for key, value in one._asdict().items() if key != "place"}
@@ -220,10 +220,11 @@ def _content(outcome: Outcome, limits: dict[Scenario, Limits]) -> dict[str, Any]
             for scenario, of_scenario in limits.items()
             for (binning, metric), limit in of_scenario.items()
         ],
-        "verdicts": [placed(verdict) | {"holds": verdict.holds} for verdict in outcome.verdicts],
-        "slopes": [placed(slope) for slope in outcome.slopes],
+        "verdicts": [with_place(verdict) | {"holds": verdict.holds} for verdict in outcome.verdicts],
+        "slopes": [with_place(slope) for slope in outcome.slopes],
         "readings": [
-            placed(group[0]) | {"seed": [one.seed for one in group], "value": [one.value for one in group]}
+            with_place(group[0])
+            | {"seed": [one.seed for one in group], "value": [one.value for one in group]}
             for group in results.by_size(outcome.readings)
         ],
     }

@@ -59,16 +59,16 @@ class Scenario:
         return f"c{self.n_classes}-{sha256(self.label.encode()).hexdigest()[:8]}"
 
 
-def skewed(n_classes: int, first: float) -> Scenario:
+def skewed_scenario(n_classes: int, first: float) -> Scenario:
     """α = (first, 1, …, 1).
 
-    >>> skewed(3, 10).label
+    >>> skewed_scenario(3, 10).label
     '10,1,1'
     """
     return Scenario((float(first), *[1.0] * (n_classes - 1)))
 
 
-PAPER_SCENARIOS = tuple(skewed(n_classes, first) for n_classes in (3, 10) for first in (1, 10))
+PAPER_SCENARIOS = tuple(skewed_scenario(n_classes, first) for n_classes in (3, 10) for first in (1, 10))
 """Three and ten classes, with all α = 1 and with the first α = 10 (the paper, section 3)."""
 
 
@@ -109,7 +109,7 @@ def grid(
 ) -> list[Cell]:
     """All cells, those of the first seed first; the k-th repeat has the seed `seed` + k.
 
-    >>> [cell.seed for cell in grid([skewed(3, 1)], [10_000], seed=5, repeats=3)]
+    >>> [cell.seed for cell in grid([skewed_scenario(3, 1)], [10_000], seed=5, repeats=3)]
     [5, 6, 7]
     """
     cells = [

@@ -29,7 +29,7 @@ class EncodedNames(NamedTuple):
         return np.array([*self.names, None], object)[self.codes]
 
 
-def combined(columns: Mapping[str, EncodedNames]) -> EncodedNames:
+def combine(columns: Mapping[str, EncodedNames]) -> EncodedNames:
     """The combinations of values of several columns that occur; the values themselves of a single column."""
     if len(columns) == 1:
         return next(iter(columns.values()))
@@ -161,7 +161,7 @@ def encode_groups_of_rows(groups: Any, n_rows: int, index: Any = None) -> Encode
         str(name): encode_names(names_of(f"groups[{name!r}]", values, n_rows, index))
         for name, values in columns.items()
     }
-    return combined(parts)
+    return combine(parts)
 
 
 def _columns(groups: Any) -> dict[Any, Any] | None:

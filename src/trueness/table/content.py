@@ -150,12 +150,12 @@ class Sums:
         return ((name, value) for name, value in values if value is not None)
 
     def __add__(self, other: Sums) -> Sums:
-        def added(a: Any, b: Any) -> Any:
+        def add(a: Any, b: Any) -> Any:
             return np.asarray(a + b) if isinstance(a, np.ndarray) else a + b
 
         theirs = dict(other.items())
         # A sum that one of the two lacks is unknown for both together.
-        return Sums(**{name: added(mine, theirs[name]) for name, mine in self.items() if name in theirs})
+        return Sums(**{name: add(mine, theirs[name]) for name, mine in self.items() if name in theirs})
 
     def same(self, other: Sums, *names: str) -> bool:
         """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""
@@ -198,12 +198,12 @@ class Sums:
                 value=starts.tolist(),
             )
 
-        def merged(value: Any) -> Any:
+        def merge(value: Any) -> Any:
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
             return value if value.value.ndim == 0 else value.merge_runs(starts)
 
-        return Sums(**{name: merged(value) for name, value in self.items()})
+        return Sums(**{name: merge(value) for name, value in self.items()})
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

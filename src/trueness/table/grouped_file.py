@@ -35,14 +35,14 @@ def encode_groups(groups: Mapping[str | None, Tables]) -> list[dict[str, Any]]:
 def decode_groups(content: Any, file: str, variation: Variation | None = None) -> dict[str | None, Tables]:
     """Groups from plain JSON, validated; `variation` is the measure, if it is a user's own."""
     if not isinstance(content, list):
-        raise _damaged(file)
+        raise _damaged_file_error(file)
     groups: dict[str | None, Tables] = {}
     for entry in content:
         if not isinstance(entry, dict) or set(entry) != {"group", "tables"}:
-            raise _damaged(file)
+            raise _damaged_file_error(file)
         name, tables = entry["group"], entry["tables"]
         if not (name is None or isinstance(name, str)) or name in groups or not _is_pair(tables):
-            raise _damaged(file)
+            raise _damaged_file_error(file)
         groups[name] = _decode_tables(tables, file, variation)
     return groups
 
@@ -59,7 +59,7 @@ def _is_pair(tables: Any) -> bool:
     return isinstance(tables, list) and len(tables) in (1, 2)
 
 
-def _damaged(file: str) -> InvalidValueError:
+def _damaged_file_error(file: str) -> InvalidValueError:
     return InvalidValueError(
         "damaged-file", "{file} is damaged", "create it again with trueness tabulate", file=file
     )
@@ -91,7 +91,7 @@ def load_tables(path: str) -> GroupedTables:
         )
     content = read_json(path, "a file of calibration tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        return GroupedTables(None, {None: _ungrouped(content, path)})
+        return GroupedTables(None, {None: _tables_without_groups(content, path)})
     if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
         raise InvalidValueError(
             "unknown-schema",
@@ -109,7 +109,7 @@ def load_tables(path: str) -> GroupedTables:
     return GroupedTables(content["by"], groups)
 
 
-def _ungrouped(content: Any, path: str) -> Tables:
+def _tables_without_groups(content: Any, path: str) -> Tables:
     try:
         parts = table_file.read_content(content, path, None)
     except Refusal as error:

@@ -77,7 +77,7 @@ class Tables:
             )
         return Tables.of([a + b for a, b in zip(mine, theirs, strict=True)])
 
-    def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
+    def coarsen(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
         """The same rows in coarser bins.
 
         With `bins=None` the bins by variation stay; with `confidence_bins=None` those by confidence follow `bins`.
@@ -95,7 +95,7 @@ class Tables:
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
         second = other.by_confidence
-        return self.coarsened(other.by_variation.bins, None if second is None else second.bins)
+        return self.coarsen(other.by_variation.bins, None if second is None else second.bins)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, atomically."""
@@ -154,9 +154,9 @@ class GroupedTables:
         """The rows of all groups."""
         return sum(tables.n_rows for tables in self.groups.values())
 
-    def coarsened(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> GroupedTables:
+    def coarsen(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> GroupedTables:
         """The same rows in coarser bins, chosen for all rows together."""
-        whole = self.whole.coarsened(bins, confidence_bins)
+        whole = self.whole.coarsen(bins, confidence_bins)
         return GroupedTables(
             self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )

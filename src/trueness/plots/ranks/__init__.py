@@ -1,6 +1,6 @@
 """Rank diagrams: how often the model's first, second, … choice is the true class, predicted and observed."""
 
-from trueness._printing import capitalised
+from trueness._printing import capitalise
 from trueness.plots._rank_groups import gap_text
 from trueness.plots.picture import RANKS, Numbers, Picture
 from trueness.plots.ranks.data import Ranks, ranks_of, worst_ranks_of
@@ -13,13 +13,13 @@ __all__ = ["RankDisplay", "Ranks", "rank_chart", "ranks_of"]
 def _caption(r: Ranks) -> str:
     groups = " Ranks further down are shown in groups." if r.grouped else ""
     return (
-        f"{capitalised(r.title)}. Blue: how often the model expects its first, second, … choice to be the true class. "
+        f"{capitalise(r.title)}. Blue: how often the model expects its first, second, … choice to be the true class. "
         f"Orange: how often it was. Grey: where noise alone would put a calibrated model.{groups}"
     )
 
 
 def _worst_caption(r: Ranks) -> str:
-    return f"{capitalised(r.title)}. This bin adds most to the ranked calibration error."
+    return f"{capitalise(r.title)}. This bin adds most to the ranked calibration error."
 
 
 def _numbers(r: Ranks) -> Numbers:
