@@ -11,16 +11,7 @@ import pytest
 import trueness as tn
 from trueness.cli import main
 from trueness.cli.vocabulary import COMMAND
-from trueness.files import (
-    Plan,
-    Request,
-    RowOptions,
-    Source,
-    Summed,
-    find_inputs,
-    load_tables,
-    sum_source,
-)
+from trueness.files import Plan, Request, RowOptions, Source, Summed, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 
 EXPECTED = [tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name) for name in ("entropy", "confidence")]

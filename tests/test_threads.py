@@ -4,7 +4,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
+from _thread import start_new_thread
 from typing import Any
 
 import pytest
@@ -46,15 +46,21 @@ class TestWorkers:
         assert in_threads(work, [(0, 1), (1, 2), (2, 3)], 3) == [1, 1, 1]
 
     def test_idle_workers_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ended = threading.Semaphore(0)
+
+        def start(serve: Any, arguments: Any) -> None:
+            def run() -> None:
+                serve(*arguments)
+                ended.release()
+
+            start_new_thread(run, ())
+
+        monkeypatch.setattr(_threads, "start_new_thread", start)
         monkeypatch.setattr(_threads, "IDLE_SECONDS", 0.01)
         monkeypatch.setattr(_threads, "_workers", _threads._Workers())
         meeting = threading.Barrier(2, timeout=30)
         in_threads(lambda spans: [meeting.wait() for _ in spans], [(0, 1), (1, 2)], 2)
-        assert _threads._workers.n >= 1
-        for _ in range(500):
-            if _threads._workers.n == 0:
-                break
-            time.sleep(0.01)
+        assert ended.acquire(timeout=30)
         assert _threads._workers.n == 0
         again = in_threads(list, [(0, 1), (1, 2)], 2)
         assert sorted(span for part in again for span in part) == [(0, 1), (1, 2)]

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from inference_study.settings import (
-    ALPHAS,
-    markdown,
-    p_values,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, markdown, p_values, seed_of, share
 
 
 def cluster_settings(repeats: int) -> list[dict[str, Any]]:

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from inference_study.settings import (
-    ALPHAS,
-    entropy,
-    markdown,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, entropy, markdown, seed_of, share
 
 DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1")
 

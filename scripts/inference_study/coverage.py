@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from inference_study.settings import (
-    ALPHAS,
-    BINS,
-    EXPONENTS,
-    SIZES,
-    entropy,
-    markdown,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, BINS, EXPONENTS, SIZES, entropy, markdown, seed_of, share
 
 Z95 = 1.959963984540054
 

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from inference_study.settings import (
-    ALPHAS,
-    BINS,
-    markdown,
-    seed_of,
-)
+from inference_study.settings import ALPHAS, BINS, markdown, seed_of
 from trueness.inference.null import NullBins, multinomial_frequencies, resample
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)

@@ -9,14 +9,7 @@ import numpy as np
 
 import trueness as tn
 from inference_study.coverage import null_centred
-from inference_study.settings import (
-    ALPHAS,
-    BINS,
-    entropy,
-    markdown,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, BINS, entropy, markdown, seed_of, share
 
 OTHERS = ("noisy labels", "tail flatter", "both directions", "ranks 2 and 3 swapped")
 

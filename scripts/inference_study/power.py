@@ -8,14 +8,7 @@ import numpy as np
 
 import trueness as tn
 from inference_study.coverage import population
-from inference_study.settings import (
-    ALPHAS,
-    BINS,
-    markdown,
-    p_values,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, BINS, markdown, p_values, seed_of, share
 
 POWER_CASES = {
     "C=10, a=1.08": "C=10 skew",

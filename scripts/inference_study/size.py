@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
-from inference_study.settings import (
-    ALPHAS,
-    BINS,
-    SIZES,
-    markdown,
-    p_values,
-    seed_of,
-    share,
-)
+from inference_study.settings import ALPHAS, BINS, SIZES, markdown, p_values, seed_of, share
 
 TESTS = ("vce", "vce centred", "net centred", "ECE", "RCE", "RCE W1", "log-score Z", "verdict")
 

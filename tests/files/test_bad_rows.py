@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 from reading import ROWS, csv, refused, summed
 
 import trueness as tn
-from trueness.files import (
-    RowOptions,
-    parse_condition,
-)
+from trueness.files import RowOptions, parse_condition
 from trueness.files._bad_rows import without_bad_rows
 from trueness.files.batches import Batch
 from trueness.refusals import Refusal

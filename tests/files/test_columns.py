@@ -10,17 +10,9 @@ from reading import EXPECTED, ROWS, csv, refused, summed, tables
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import (
-    load_tables,
-)
+from trueness.files import load_tables
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.fixture
-def parquet(tmp_path: Path) -> Path:
-    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
-    return tmp_path / "x.parquet"
 
 
 class TestRefusedColumns:

@@ -13,15 +13,7 @@ from reading import EXPECTED, csv, refused, summed, tables
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import (
-    Plan,
-    Request,
-    RowOptions,
-    Source,
-    find_inputs,
-    load_tables,
-    sum_source,
-)
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli

@@ -10,24 +10,10 @@ from reading import EXPECTED, refused, run, tables
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import (
-    Plan,
-    Request,
-    RowOptions,
-    Source,
-    find_inputs,
-    load_tables,
-    sum_source,
-)
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.fixture
-def parquet(tmp_path: Path) -> Path:
-    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
-    return tmp_path / "x.parquet"
 
 
 class TestGroupsAndWeights:

@@ -11,23 +11,10 @@ from reading import csv, refused, summed, tables
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import (
-    Request,
-    RowOptions,
-    Source,
-    find_inputs,
-    load_tables,
-    parse_condition,
-)
+from trueness.files import Request, RowOptions, Source, find_inputs, load_tables, parse_condition
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
-
-
-@pytest.fixture
-def parquet(tmp_path: Path) -> Path:
-    same.FORMATS["parquet"][1](tmp_path / "x.parquet")
-    return tmp_path / "x.parquet"
 
 
 def _write_ids(path: Path, ids: list[int]) -> None:

@@ -12,15 +12,7 @@ from reading import csv, refused, summed
 
 import trueness as tn
 from trueness.cli import main
-from trueness.files import (
-    Plan,
-    Request,
-    RowOptions,
-    Source,
-    find_inputs,
-    parse_condition,
-    sum_source,
-)
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, parse_condition, sum_source
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli

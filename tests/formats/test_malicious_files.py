@@ -13,15 +13,7 @@ import numpy as np
 import pytest
 from reading import MEGABYTE, message, peak_of
 
-from trueness.files import (
-    Plan,
-    Request,
-    RowOptions,
-    Source,
-    find_inputs,
-    load_tables,
-    sum_source,
-)
+from trueness.files import Plan, Request, RowOptions, Source, find_inputs, load_tables, sum_source
 
 pytestmark = pytest.mark.cli
 

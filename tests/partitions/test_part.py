@@ -4,14 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from partitioned import (
-    N_CLASSES,
-    N_ROWS,
-    PROBS,
-    Y_PROB,
-    Y_TRUE,
-    one_process,
-)
+from partitioned import N_CLASSES, N_ROWS, PROBS, Y_PROB, Y_TRUE, one_process
 
 from trueness import partitions
 from trueness.formats.fields import Field

@@ -6,18 +6,13 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from artists import over_confident_assessment, over_confident_rows
+from artists import over_confident_rows
 
 import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 def assert_same_data(ours, theirs):
@@ -93,10 +88,10 @@ def test_without_matplotlib_the_message_says_what_to_install(result, monkeypatch
 def test_data_and_svg_need_no_matplotlib():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "import trueness as tn; from trueness.plots import PICTURES\n"
+        "import trueness as tn; from trueness.plots import pictures\n"
         "y_true, y_prob = tn.simulate.calibrated(400, [3, 1, 1], rng=0)\n"
         "result = tn.assess(y_true, y_prob, groups=['a', 'b'] * 200, rng=0)\n"
-        "for picture in PICTURES: assert picture.svg(picture.data(result)).startswith('<svg')"
+        "for picture in pictures(): assert picture.svg(picture.data(result)).startswith('<svg')"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 

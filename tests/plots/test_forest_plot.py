@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from artists import over_confident_assessment, over_confident_rows, scattered
+from artists import over_confident_rows, scattered
 
 import trueness as tn
 from trueness.plots import ForestDisplay
@@ -10,11 +10,6 @@ from trueness.plots.forest import forest_of_groups, forest_of_pairs
 from trueness.plots.forest.data import Line, most_striking
 
 plots = pytest.mark.plots
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 @plots

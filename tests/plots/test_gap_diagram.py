@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from artists import legend_of, over_confident_assessment, over_confident_rows, scattered
+from artists import legend_of, over_confident_rows, scattered
 
 import trueness as tn
 from trueness.plots import GapDisplay
@@ -10,11 +10,6 @@ from trueness.plots.gaps import gaps_of
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 @plots

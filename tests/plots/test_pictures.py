@@ -3,18 +3,13 @@
 from xml.etree import ElementTree as ET
 
 import pytest
-from artists import over_confident_assessment
 
-from trueness.plots import PICTURES
+from trueness.plots import pictures
 from trueness.plots.picture import BINS, GROUPS, RANKS
 
 SVG = "{http://www.w3.org/2000/svg}"
+PICTURES = pictures()
 EVERY = pytest.mark.parametrize("picture", PICTURES, ids=[picture.key for picture in PICTURES])
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 def test_keys_are_unique_and_sections_stand_together():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from artists import over_confident_assessment
 
 import trueness as tn
 from trueness.plots import RankDisplay
@@ -11,11 +10,6 @@ from trueness.plots.ranks import ranks_of
 from trueness.plots.ranks.data import worst_bin
 
 plots = pytest.mark.plots
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 @plots

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from artists import over_confident_assessment
 
 import trueness as tn
 from trueness.plots import RankHeatMapDisplay
@@ -11,11 +10,6 @@ from trueness.plots.rank_map.data import LARGEST_GAP
 from trueness.plots.table_estimates import TableEstimates
 
 plots = pytest.mark.plots
-
-
-@pytest.fixture(scope="module")
-def result():
-    return over_confident_assessment()
 
 
 @plots

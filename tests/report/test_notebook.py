@@ -3,16 +3,10 @@
 import re
 from dataclasses import replace
 
-import pytest
-from html_reader import hostile_assessment, read, rows
+from html_reader import read, rows
 
 import trueness as tn
 from trueness.report._numbers import number, sentence_of
-
-
-@pytest.fixture(scope="module")
-def result():
-    return hostile_assessment()
 
 
 class TestNotebook:

@@ -1,111 +1,117 @@
 """The figures of the report: every registered picture, drawn from the assessment, or from merged bins if many."""
 
 import re
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import replace
+from importlib import invalidate_caches
 
 import numpy as np
 import pytest
-from html_reader import hostile_assessment, hostile_page, read, rows
+from html_reader import read, rows
 
 import trueness as tn
-from trueness import report
-from trueness._markup import tag
-from trueness.plots import PICTURES, Picture
-from trueness.plots.picture import BINS, Numbers
+from trueness import plots, report
+from trueness.plots.picture import BINS
 from trueness.plots.reliability import reliability_chart, reliability_of
-from trueness.plots.svg import WIDTH, Frame, chart, linear_ticks, log_ticks, mark
+from trueness.plots.svg import WIDTH, linear_ticks, log_ticks
 from trueness.report._figures import MOST_BINS, drawable
 
+MODULE = '''
+"""A small picture: the accuracy of each bin."""
 
-@pytest.fixture(scope="module")
-def result():
-    return hostile_assessment()
-
-
-@pytest.fixture(scope="module")
-def page():
-    return hostile_page()
-
-
-@dataclass(frozen=True)
-class Accuracies:
-    """The data of a small picture: the accuracy of each bin."""
-
-    accuracy: list[float]
+from trueness._markup import tag
+from trueness.plots.picture import Numbers, Picture
+from trueness.plots.svg import WIDTH, Frame, chart, mark
 
 
 def accuracies_of(result):
-    return Accuracies(result.table.rank_frequency[result.table.row_count > 0, 0].tolist())
+    return result.table.rank_frequency[result.table.row_count > 0, 0].tolist()
 
 
 def accuracy_chart(data):
-    frame = Frame(40, 10, 300, 100, (0, len(data.accuracy)), (0, 1))
+    frame = Frame(40, 10, 300, 100, (0, len(data)), (0, 1))
     marks = [
         mark(f"accuracy {value:.3f}", tag("circle", class_="dot", cx=frame.x(k), cy=frame.y(value), r=4.0))
-        for k, value in enumerate(data.accuracy)
+        for k, value in enumerate(data)
     ]
     return chart(WIDTH, 150, "Accuracy by bin", "One dot for each bin.", marks)
 
 
-def accuracy_numbers(data):
-    return Numbers("Accuracy by bin", ["bin", "accuracy"], [[str(k), x] for k, x in enumerate(data.accuracy)])
-
-
-ACCURACY = Picture(
-    key="accuracy",
-    title="Accuracy by bin",
-    caption="How often the first choice is right.",
-    section=BINS,
-    data=accuracies_of,
-    svg=accuracy_chart,
-    numbers=accuracy_numbers,
+PICTURES = (
+    Picture(
+        key="accuracy",
+        title="Accuracy by bin",
+        caption="How often the first choice is right.",
+        section="SECTION",
+        data=accuracies_of,
+        svg=accuracy_chart,
+        numbers=lambda data: Numbers("Accuracies", ["bin", "accuracy"], [[str(k), x] for k, x in enumerate(data)]),
+        wide=True,
+    ),
 )
+'''
+
+
+@pytest.fixture
+def add_picture(tmp_path, monkeypatch):
+    """Adds a folder with a picture in this section to the package of the pictures, and returns the picture."""
+
+    def add(section):
+        (tmp_path / "accuracy").mkdir()
+        (tmp_path / "accuracy" / "__init__.py").write_text(
+            MODULE.replace("SECTION", section), encoding="utf-8"
+        )
+        monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
+        monkeypatch.delitem(sys.modules, f"{plots.__name__}.accuracy", raising=False)
+        invalidate_caches()
+        return plots.pictures()[-1]
+
+    return add
 
 
 class TestRegistry:
     def test_every_picture_that_applies_is_in_the_page_in_its_order(self, result, page):
         names = [a["aria-label"] for a in read(page).named("svg") if "aria-label" in a]
-        drawn = [picture.svg(picture.data(result)) for picture in PICTURES]
+        drawn = [picture.svg(picture.data(result)) for picture in plots.pictures()]
         assert names == [read(svg).named("svg")[0]["aria-label"] for svg in drawn]
         assert all(svg in page for svg in drawn)
 
     def test_a_picture_that_does_not_apply_is_left_out(self):
         page = report.page(tn.assess_table(tn.tabulate(*rows(), variation="margin"), rng=0))
-        for picture in PICTURES:
+        for picture in plots.pictures():
             absent = picture.key in {"reliability-ece", "reliability-uce", "groups"}
             assert (f"<strong>{picture.title}. </strong>" in page) is not absent
 
-    def test_a_new_picture_appears_by_its_entry_alone(self, result):
-        page = report.page(result, pictures=[*PICTURES, ACCURACY])
-        section = page[page.index(f"<h2>{BINS}</h2>") :]
+    def test_a_new_picture_appears_by_its_folder_alone(self, result, page, add_picture):
+        added = add_picture(BINS)
+        new = report.page(result)
+        section = new[new.index(f"<h2>{BINS}</h2>") :]
         section = section[: section.index("</section>")]
-        assert ACCURACY.svg(ACCURACY.data(result)) in section
-        assert f"<strong>{ACCURACY.title}. </strong>{ACCURACY.caption}" in section
-        assert "<caption>Accuracy by bin</caption>" in section
-        assert "Accuracy by bin" not in report.page(result)
+        assert added.svg(added.data(result)) in section
+        assert f"<strong>{added.title}. </strong>{added.caption}" in section
+        assert "<caption>Accuracies</caption>" in section
+        assert "Accuracy by bin" not in page
 
-    def test_a_picture_under_a_new_heading_gets_a_section(self, result):
-        page = report.page(result, pictures=[*PICTURES, replace(ACCURACY, section="Accuracy", wide=True)])
+    def test_a_picture_under_a_new_heading_gets_a_section(self, result, add_picture):
+        add_picture("Accuracy")
+        page = report.page(result)
         assert (
             page.index("<h2>Groups</h2>") < page.index("<h2>Accuracy</h2>") < page.index("<h2>All bins</h2>")
         )
 
     @pytest.mark.plots
-    def test_a_new_picture_is_drawn_with_matplotlib_by_its_display(self, result):
+    def test_a_new_picture_is_drawn_with_matplotlib_by_its_display(self, result, add_picture):
         from matplotlib.figure import Figure
 
         from trueness.plots._display import Display
 
         class AccuracyDisplay(Display):
-            def __init__(self, data):
-                self.data = data
-
             def _draw(self, ax):
-                ax.plot(self.data.accuracy)
+                ax.plot(self.data)
 
-        picture, ax = replace(ACCURACY, display=AccuracyDisplay), Figure().subplots()
+        picture, ax = replace(add_picture(BINS), display=AccuracyDisplay), Figure().subplots()
         picture.display(picture.data(result)).plot(ax)
-        assert ax.lines[0].get_ydata().tolist() == accuracies_of(result).accuracy
+        assert ax.lines[0].get_ydata().tolist() == picture.data(result)
 
 
 class TestDiagrams:

@@ -6,22 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from html_reader import hostile_assessment, hostile_names, hostile_page, read, rows
+from html_reader import hostile_names, read, rows
 
 import trueness as tn
 from trueness import report
 from trueness._markup import escape
 from trueness.report._numbers import colour, html_p_text, number
-
-
-@pytest.fixture(scope="module")
-def result():
-    return hostile_assessment()
-
-
-@pytest.fixture(scope="module")
-def page():
-    return hostile_page()
 
 
 class TestWhatItSays:

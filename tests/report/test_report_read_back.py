@@ -4,15 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from html_reader import hostile_assessment, read, rows
+from html_reader import read, rows
 
 import trueness as tn
 from trueness import report
-
-
-@pytest.fixture(scope="module")
-def result():
-    return hostile_assessment()
 
 
 class TestReadBack:

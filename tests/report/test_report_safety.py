@@ -5,17 +5,11 @@ import hashlib
 import json
 import re
 
-import pytest
-from html_reader import HOSTILE, hostile_page, read, rows
+from html_reader import HOSTILE, read, rows
 
 import trueness as tn
 from trueness import report
 from trueness._markup import json_text, tag
-
-
-@pytest.fixture(scope="module")
-def page():
-    return hostile_page()
 
 
 class TestHostileNames:

@@ -5,18 +5,7 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
-from example_rows import (
-    LOGITS,
-    NAMES,
-    PLAIN,
-    WEIGHT,
-    WEIGHTED,
-    WORDS,
-    Y_PROB,
-    Y_TRUE,
-    N,
-    dyadic,
-)
+from example_rows import LOGITS, NAMES, PLAIN, WEIGHT, WEIGHTED, WORDS, Y_PROB, Y_TRUE, N, dyadic
 
 import trueness as tn
 

@@ -5,18 +5,7 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
-from example_rows import (
-    LOGITS,
-    PLAIN,
-    PLAIN_SINGLE,
-    SINGLE,
-    WEIGHT,
-    WEIGHTED,
-    Y_PROB,
-    Y_TRUE,
-    N,
-    dyadic,
-)
+from example_rows import LOGITS, PLAIN, PLAIN_SINGLE, SINGLE, WEIGHT, WEIGHTED, Y_PROB, Y_TRUE, N, dyadic
 
 import trueness as tn
 

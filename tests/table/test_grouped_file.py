@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trueness.files import (
-    load_tables,
-)
+from trueness.files import load_tables
 from trueness.refusals import Refusal
 
 

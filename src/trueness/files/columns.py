@@ -18,15 +18,7 @@ from trueness.files._column_search import (
 from trueness.files.request import Choice, Request, split
 from trueness.formats.fields import MAX_CLASSES, Field
 from trueness.refusals import InvalidValueError, nearest, quote
-from trueness.rows.class_columns import (
-    COLUMNS,
-    INDEX,
-    Columns,
-    arrange,
-    by_text,
-    columns_of,
-    mapping,
-)
+from trueness.rows.class_columns import COLUMNS, INDEX, Columns, arrange, by_text, columns_of, mapping
 
 
 def choose(

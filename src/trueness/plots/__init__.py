@@ -3,11 +3,14 @@
 Each picture is a folder or a module: `data` computes what it shows, `svg` draws it for the report, `display` draws it
 with matplotlib, which is imported when something is drawn: on the `ax=` that is passed or on new axes, with no setting
 of matplotlib changed.
+
+A folder that is part of the report lists its `PICTURES`; to add one, add a folder.
 """
 
+import pkgutil
+from importlib import import_module
 from typing import Any
 
-from trueness.plots import forest, gaps, rank_map, ranks, reliability
 from trueness.plots.convergence import ConvergenceDisplay
 from trueness.plots.forest import ForestDisplay
 from trueness.plots.gaps import GapDisplay
@@ -26,17 +29,15 @@ __all__ = [
     "SweepDisplay",
     "ConvergenceDisplay",
     "Picture",
-    "PICTURES",
+    "pictures",
 ]
 
-PICTURES: tuple[Picture[Any], ...] = (
-    reliability.VCE,
-    reliability.ECE,
-    reliability.UCE,
-    gaps.GAPS,
-    ranks.ALL_ROWS,
-    ranks.WORST_BIN,
-    rank_map.RANK_MAP,
-    forest.NET_GAPS,
-)
-"""The pictures of the report, in their order. A new picture becomes part of it by its entry here."""
+_FIRST = ("reliability", "gaps", "ranks", "rank_map", "forest")
+"""The order of the folders in the report; further folders follow by name."""
+
+
+def pictures() -> tuple[Picture[Any], ...]:
+    """The pictures of the report in their order: the `PICTURES` of every folder of this package."""
+    found = {module.name for module in pkgutil.iter_modules(__path__) if module.ispkg}
+    names = [*(name for name in _FIRST if name in found), *sorted(found.difference(_FIRST))]
+    return tuple(picture for name in names for picture in import_module(f"{__name__}.{name}").PICTURES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Display:
+Data = TypeVar("Data")
+
+
+class Display(Generic[Data]):
     """Abstract. A picture whose data are computed: `plot` draws it, any number of times.
 
     Attributes
     ----------
+    data
+        What is drawn.
     ax_, figure_
         Where it was drawn last.
     """
@@ -30,6 +35,9 @@ class Display:
 
     ax_: Axes
     figure_: Figure
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on these axes, or on new ones from pyplot if None, and return the Display."""

@@ -86,7 +86,7 @@ def _columns(estimates: Sequence[Any]) -> dict[str, FloatArray]:
     }
 
 
-class ConvergenceDisplay(Display):
+class ConvergenceDisplay(Display[Convergence]):
     """VCE against the number of rows, on logarithmic axes.
 
     The plug-in value of a calibrated model follows its noise floor, which falls as 1/√N. A value that stays above it
@@ -94,9 +94,6 @@ class ConvergenceDisplay(Display):
     """
 
     SIZE = (6.0, 3.8)
-
-    def __init__(self, data: Convergence) -> None:
-        self.data = data
 
     @classmethod
     def from_tables(

@@ -27,7 +27,7 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture(Generic[Data]):
-    """A picture of an assessment. `trueness.plots.PICTURES` lists those of the report, in their order."""
+    """A picture of an assessment. `trueness.plots.pictures()` are those of the report, in their order."""
 
     key: str
     """Short and unique, for programs."""
@@ -39,7 +39,7 @@ class Picture(Generic[Data]):
     data: Callable[[Any], Data]
     """Computes what is shown from an `Assessment`. Draws nothing."""
     svg: Callable[[Data], Markup]
-    display: Callable[[Data], Display] | None = None
+    display: Callable[[Data], Display[Data]] | None = None
     """The class that draws the data with matplotlib."""
     applies: Callable[[Any], bool] = lambda _: True
     """Whether an assessment has what the picture shows."""

@@ -14,13 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class SweepDisplay(Display):
+class SweepDisplay(Display[Any]):
     """VCE and its noise floor against the number of bins: how much of the value is due to the bins."""
 
     SIZE = (6.0, 3.8)
-
-    def __init__(self, data: Any) -> None:
-        self.data = data
 
     @classmethod
     def from_sweep(cls, sweep: Any, *, ax: Axes | None = None) -> Self:

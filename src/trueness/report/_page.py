@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
-from trueness.plots import PICTURES, Picture
+from trueness.plots import pictures
 from trueness.plots.picture import BINS, GROUPS
 from trueness.report._embedded import embed_tables
 from trueness.report._figures import drawable, figures_by_section
@@ -45,7 +44,6 @@ def page(
     title: str | None = None,
     made_by: str | None = None,
     file_name: str = "report.html",
-    pictures: Iterable[Picture[Any]] = PICTURES,
 ) -> str:
     """The entire file."""
     data, with_groups = embed_tables(result)
@@ -59,7 +57,7 @@ def page(
             _verdict(result),
             tag("section", tag("h2", "The numbers"), cards(result), _key()),
             _limits(result),
-            _pictures(shown, note, pictures),
+            _pictures(shown, note),
             _bins(shown),
             _all_numbers(result),
             _provenance(result, made_by, file_name, with_groups),
@@ -157,9 +155,9 @@ def _limits(result: Assessment) -> Markup | None:
     return tag("section", tag("h2", "Warnings"), tag("ul", items, class_="limits"))
 
 
-def _pictures(result: Assessment, note: str | None, pictures: Iterable[Picture[Any]]) -> list[Markup]:
+def _pictures(result: Assessment, note: str | None) -> list[Markup]:
     """A section for each heading of the pictures, in their order; that of the groups always, for its table."""
-    figures = figures_by_section(result, pictures)
+    figures = figures_by_section(result, pictures())
     sections = []
     for heading in dict.fromkeys([*figures, *([GROUPS] if result.groups else [])]):
         before, after = _groups(result) if heading == GROUPS else ([], None)

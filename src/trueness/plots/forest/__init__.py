@@ -30,3 +30,5 @@ NET_GAPS = Picture(
     applies=lambda result: any(group.assessment is not None for group in result.groups),
     wide=True,
 )
+
+PICTURES = (NET_GAPS,)

@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ForestDisplay(Display):
+class ForestDisplay(Display[Forest]):
     """One line for each group, or for each pair of models: the debiased metric with its interval."""
-
-    def __init__(self, data: Forest) -> None:
-        self.data = data
 
     @classmethod
     def from_assessment(

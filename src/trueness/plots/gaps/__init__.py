@@ -19,3 +19,5 @@ GAPS = Picture(
     svg=gap_chart,
     display=GapDisplay,
 )
+
+PICTURES = (GAPS,)

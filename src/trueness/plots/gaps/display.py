@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class GapDisplay(Display):
+class GapDisplay(Display[Gaps]):
     """The signed gap of each bin over its predicted variation: above 0 over-confident, below 0 under-confident.
 
     Gaps are centred: each is the observed variation minus its mean for a calibrated model with as many rows.
     """
 
     SIZE = (6.0, 3.8)
-
-    def __init__(self, data: Gaps) -> None:
-        self.data = data
 
     @classmethod
     def from_predictions(

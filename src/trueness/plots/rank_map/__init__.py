@@ -32,3 +32,5 @@ RANK_MAP = Picture(
     numbers=_numbers,
     wide=True,
 )
+
+PICTURES = (RANK_MAP,)

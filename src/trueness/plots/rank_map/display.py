@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class RankHeatMapDisplay(Display):
+class RankHeatMapDisplay(Display[RankMap]):
     """Bins × ranks, coloured by the standardised gap between observed and predicted frequency.
 
     Orange ranks were observed more often than predicted, blue ones less often. If the model is calibrated the numbers
     are approximately standard normal.
     """
-
-    def __init__(self, data: RankMap) -> None:
-        self.data = data
 
     @classmethod
     def from_predictions(

@@ -53,3 +53,5 @@ WORST_BIN = Picture(
     display=RankDisplay,
     numbers=_numbers,
 )
+
+PICTURES = (ALL_ROWS, WORST_BIN)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class RankDisplay(Display):
+class RankDisplay(Display[Ranks]):
     """Mean ordered probabilities beside the observed frequencies of the ranks, with the band of a calibrated model.
 
     Shows errors of the variation (too much probability at rank 1) and also errors of the order of the ranks, which do
@@ -29,9 +29,6 @@ class RankDisplay(Display):
     """
 
     SIZE = (6.0, 4.0)
-
-    def __init__(self, data: Ranks) -> None:
-        self.data = data
 
     @classmethod
     def from_predictions(

@@ -49,3 +49,5 @@ UCE = Picture(
     display=ReliabilityDisplay,
     applies=lambda result: result.uce is not None,
 )
+
+PICTURES = (VCE, ECE, UCE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ReliabilityDisplay(Display):
+class ReliabilityDisplay(Display[Reliability]):
     """Predicted against observed variation, with the band expected for a calibrated model.
 
     Each bin that holds rows is a point at (𝒫_m, 𝒪_m), its area in proportion to the rows, hollow if they are too few.
@@ -32,9 +32,6 @@ class ReliabilityDisplay(Display):
     """
 
     SIZE = (5.2, 5.6)
-
-    def __init__(self, data: Reliability) -> None:
-        self.data = data
 
     @classmethod
     def from_predictions(
