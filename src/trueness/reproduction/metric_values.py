@@ -39,11 +39,15 @@ class Metric:
     limit: Callable[[BinMoments, Scenario], Limit]
 
 
-def _variation_metric(name: str, title: str, measure: str) -> Metric:
+def _variation_metric(
+    name: str,
+    title: str,
+    measure: str,
+    read: Callable[[CalibrationTable], float] = variation_calibration_error,
+) -> Metric:
     def limit(moments: BinMoments, _: Scenario) -> Limit:
         return variation_limit(moments, variations[measure])
 
-    read = expected_calibration_error if name == "ece" else variation_calibration_error
     return Metric(name, title, measure, read, limit)
 
 
@@ -56,7 +60,7 @@ def _ranked_metric(name: str, title: str, distance: str) -> Metric:
 
 PAPER_METRICS = (
     _variation_metric("vce", "VCE (entropy)", "entropy"),
-    _variation_metric("ece", "ECE", "confidence"),
+    _variation_metric("ece", "ECE", "confidence", expected_calibration_error),
     Metric("uce", "UCE", "entropy", uncertainty_calibration_error, uncertainty_limit),
 )
 """The three metrics of the paper's section 3."""

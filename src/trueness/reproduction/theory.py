@@ -9,7 +9,7 @@ are means over the Dirichlet distribution, estimated from seeded rows: four mill
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from trueness.reproduction.scenarios import PAPER_SCENARIOS, Scenario
 from trueness.rows import sum_tolerance
 from trueness.simulate import calibrated_streams
 from trueness.table import TableSpec
-from trueness.variation import Variation, as_variation
+from trueness.variation import Variation, as_variation, variations
 
 POPULATION_VALUES, MOST_POPULATION_ROWS = 2**26, 2**22
 POPULATION_SEED = 2602_12975
@@ -119,22 +119,21 @@ def variation_limit(moments: BinMoments, variation: Variation) -> Limit:
     E 𝒱(r̄) is less than 𝒱(q̄) by about ½ tr(-∇²𝒱 Σ_m)/n_m, which bounds the change of E|𝒱(r̄) - 𝒱(q̄)|.
     """
     terms, filled = limit_terms(moments, variation), moments.weight > 0
+    curvature = _CURVATURES.get(variation, np.zeros_like)
     spread = np.diagonal(moments.covariance[filled], axis1=1, axis2=2)
     return Limit(
         0.0,
         FOLDED_MEAN * float(terms.sum()),
         math.sqrt((1 - FOLDED_MEAN**2) * float(terms @ terms)),
-        float(np.sum(spread * _curvature(variation, moments.ordered[filled]))) / 2,
+        float(np.sum(spread * curvature(moments.ordered[filled]))) / 2,
     )
 
 
-def _curvature(variation: Variation, x: FloatArray) -> FloatArray:
-    """-∂²V/∂x² for each entry of x, (M, C); mixed derivatives are 0 for the measures of the reproduction."""
-    if variation.name == "entropy":
-        return np.asarray(1 / (np.maximum(x, 1e-300) * math.log(x.shape[1])))
-    if variation.name == "iqv":
-        return np.full(x.shape, 2 * x.shape[1] / (x.shape[1] - 1))
-    return np.zeros(x.shape)
+_CURVATURES: Mapping[Variation, Callable[[FloatArray], FloatArray]] = {
+    variations["entropy"]: lambda x: np.asarray(1 / (np.maximum(x, 1e-300) * math.log(x.shape[1]))),
+    variations["iqv"]: lambda x: np.full(x.shape, 2 * x.shape[1] / (x.shape[1] - 1)),
+}
+"""-∂²V/∂x² for each entry of x, (M, C); 0 for the other measures of the reproduction, as are mixed derivatives."""
 
 
 def limit_terms(moments: BinMoments, variation: Variation) -> FloatArray:
