@@ -29,17 +29,17 @@ def page(paper: dict[str, Any], beyond: dict[str, Any], verdict: str) -> str:
 
 `trueness reproduce` repeats the experiments of Thompson & Desai (2026): predictions from a Dirichlet distribution with labels
 drawn from them, so that they are perfectly calibrated; 3 and 10 classes, equal weights and one class of ten times the
-weight, 10⁴ to 10⁷ rows, ten bins of equal width or of equal frequency. Every number is compared with
+weight, 10⁴ to 10⁷ rows, ten bins of equal width or of equal frequency. Every mean is compared with
 [the theory](theory.md): mean floor + a/√N, standard deviation b/√N.
 
-**{agreeing} of {len(paper["verdicts"])} numbers agree with theory.** VCE and ECE fall as 1/√N; UCE stays at its floor.
+**{agreeing} of {len(paper["verdicts"])} means agree with theory.** VCE and ECE fall as 1/√N; UCE stays at its floor.
 
 The run: trueness {made["trueness"]}, NumPy {made["numpy"]}, Python {made["python"]}, {made["engine"]} engine, on
 {made["processor"]} ({made["system"]}), {paper["settings"]["n_threads"]} threads, first seed {paper["settings"]["seed"]}. On average
 {paper["busy_threads"]:.2f} of them were busy. The grid with one seed (44.4 million rows) took {timing["seconds"]:.1f} s, drawing its Dirichlet rows only
 {timing["drawing_seconds"]:.1f} s: {timing["ratio"]:.2f} times as long.
 
-All readings are in [results.csv](reproduction/results.csv) and [results.json](reproduction/results.json). A line can be checked with two calls: its rows are those of
+All values are in [results.csv](reproduction/results.csv) and [results.json](reproduction/results.json). A line can be checked with two calls: its rows are those of
 `tn.simulate.calibrated(n_rows, alpha, rng=seed)`.
 
 ## Figure 1: equal-width bins
@@ -78,10 +78,10 @@ than for the calibrated ones.
 
 ![The same with equal-frequency bins.](reproduction/beyond-mass.png)
 
-With `--more-metrics`: {sum(one["holds"] for one in further)} of {len(further)} further numbers agree with constants computed by Theorem 4; the farthest is
+With `--more-metrics`: {sum(one["holds"] for one in further)} of {len(further)} further means agree with constants computed by Theorem 4; the farthest is
 {farthest["metric"]} at {abs(farthest["distance"]):.1f} standard deviations of its mean (allowed: {farthest["limit"]:.1f}).
 
-## Verdicts
+## Comparison with theory
 
 `observed` is the mean over the runs, `distance` is (observed − expected) in standard deviations of that mean. The limit is 5, for
 a single run 5.5, plus an allowance for second-order terms (1.5·a/N) that matters at small N.

@@ -4,7 +4,7 @@ A refusal says what is wrong (`code` for programs, `cause` for people), where (`
 `value`, and what to do (`remedy`). Cause and remedy are templates: a name in braces is a fact of the refusal, or a term
 of a vocabulary, which says how Python or the command spells an argument. `{column!q}` quotes and shortens a fact that
 comes from a file or a user, `{other!t}` renders a fact that names a term. `str(error)` uses Python's terms; the command
-calls `render` with its own. Code never reads a message: it looks at `code` and the facts.
+calls `render` with its own. Code never parses a message: it uses `code` and the facts.
 """
 
 from __future__ import annotations

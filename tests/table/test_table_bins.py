@@ -19,7 +19,7 @@ class TestCoarsening:
 
     @pytest.mark.parametrize("starts", [[], [1], [1, 3], [0, 0], [0, 3, 3], [0, 5, 2]], ids=str)
     def test_runs_of_bins_that_lose_or_repeat_some_are_refused(self, starts: list[int]) -> None:
-        with pytest.raises(ValueError, match="begin at 0"):
+        with pytest.raises(ValueError, match="begin with 0"):
             tn.tabulate(Y_TRUE, Y_PROB).sums.merge_runs(np.array(starts, dtype=np.int64))
 
     def test_a_bin_for_the_lowest_value_alone_stays(self) -> None:

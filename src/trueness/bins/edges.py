@@ -113,7 +113,7 @@ def _thresholds(bins: Edges, eps: float, span: float) -> FloatArray:
         )
         raise InvalidValueError(
             "bins-too-narrow",
-            "bins of width {value:g} are too narrow to tell apart values that are on an edge within {snap:g} "
+            "bins of width {value:g} are too narrow, because values within {snap:g} of an edge count as on it "
             "(predictions whose dtype has eps {eps:g})",
             f"use fewer bins{wider}, or pass Edges(..., snap=...)",
             argument="bins",

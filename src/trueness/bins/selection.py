@@ -1,7 +1,7 @@
 """Order statistics of values that are not in memory together: radix selection, which needs counts only.
 
 Values are mapped to 64-bit keys that sort as they do. The nth smallest key is found digit by digit: of the keys that
-begin with the digits found so far, whoever holds them (a file, the partitions of a cluster) counts how many have each
+begin with the digits found so far, their owner (a file, the partitions of a cluster) counts how many have each
 next digit. Neither many rows nor many equal values need memory, and only counts move.
 """
 

@@ -90,7 +90,7 @@ def _unreadable(path: str, error: OSError) -> InvalidValueError:
 
 
 def matching_paths(pattern: str) -> list[str]:
-    """The paths that a glob matches, in natural order; a folder on the way that cannot be read is refused.
+    """The paths that a glob matches, in natural order; a folder of their path that cannot be read is refused.
 
     Python's glob ignores such folders, and its `**` does not end where links lead back.
     """

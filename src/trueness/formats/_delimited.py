@@ -255,7 +255,7 @@ class DelimitedReader:
         if before is not None:
             raise InvalidValueError(
                 "open-quote",
-                'a quote (") is opened, and text follows where it is closed, so that rows in between would be lost',
+                'a quote (") is opened here and closed in the middle of a value, so that rows in between would be lost',
                 "close or remove the quote",
                 source=self._name,
                 row=self._rows + before + 1 - named,

@@ -229,7 +229,10 @@ class CalibrationTable:
         difference = self.spec.difference(other.spec)
         if difference is not None:
             raise InvalidValueError(
-                "different-tables", "these tables cannot be added: {difference}", difference=difference
+                "different-tables",
+                "these tables cannot be added: {difference}",
+                "make both with the same options",
+                difference=difference,
             )
         return CalibrationTable(self.spec, self.sums + other.sums)
 

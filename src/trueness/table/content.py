@@ -193,7 +193,7 @@ class Sums:
         if len(starts) == 0 or starts[0] != 0 or np.any(np.diff(starts) <= 0):
             raise InvalidValueError(
                 "bad-argument",
-                "runs of bins must begin at 0 and one after the other, got {value}",
+                "{argument} must begin with 0 and increase, got {value}",
                 argument="starts",
                 value=starts.tolist(),
             )
