@@ -48,6 +48,16 @@ def collection(npartitions: int = 5, of: Any = None) -> Any:
     return dd.from_pandas(whole() if of is None else of, npartitions=npartitions, sort=False)
 
 
+PORTABLE = {"engine": "portable"}
+
+
+def dask_tabulate(data: Any, **options: Any) -> Any:
+    """The table of a Dask collection or of files, by the portable engine."""
+    from trueness.adapters import dask
+
+    return dask.tabulate(data, "y", "p_*", **PORTABLE | options)
+
+
 @contextmanager
 def dask_client() -> Iterator[Any]:
     """A client of a cluster of two worker processes on this machine."""

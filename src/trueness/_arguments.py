@@ -1,4 +1,4 @@
-"""Checks of single arguments: whole numbers, booleans, choices."""
+"""Checks of single arguments: whole numbers, booleans, choices, levels."""
 
 from __future__ import annotations
 
@@ -39,3 +39,15 @@ def require_choice(argument: str, value: Any, accepted: tuple[str, ...]) -> None
             value=value,
             accepted=", ".join(map(repr, accepted)),
         )
+
+
+def confidence_level(value: Any) -> float:
+    """The argument `level` as a float; refused if it is not a number from 0.5 to below 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.5 <= value < 1:
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument} must be a number from 0.5 to below 1, such as 0.95, got {value!r}",
+            argument="level",
+            value=value,
+        )
+    return float(value)

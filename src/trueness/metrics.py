@@ -14,8 +14,8 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
-from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.refusals import InvalidValueError
+from trueness.table import CalibrationTable, require_table
 from trueness.tabulation import tabulate
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
@@ -30,13 +30,13 @@ def variation_gap(table: CalibrationTable) -> FloatArray:
 
     Positive if the outcomes varied more than predicted, which is over-confidence.
     """
-    _require_table(table)
+    require_table("table", table)
     return table.gap * table.spec.variation.sign
 
 
 def top_label_gap(table: CalibrationTable) -> FloatArray:
     """conf(B_m) - acc(B_m), (M,); NaN in empty bins."""
-    _require_table(table)
+    require_table("table", table)
     return np.asarray(table.mean_ordered[:, 0] - table.rank_frequency[:, 0])
 
 
@@ -51,7 +51,7 @@ def ranked_gap(table: CalibrationTable, distance: str = "tv") -> FloatArray:
 
     Positive if the mean rank of the true class is lower in the order than predicted.
     """
-    _require_table(table)
+    require_table("table", table)
     require_choice("distance", distance, DISTANCES)
     observed, predicted = table.rank_frequency, table.mean_ordered
     ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # Σ_{c≤k} predicted minus observed, for k < C
@@ -90,7 +90,7 @@ def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedPar
     >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
     0.531004
     """
-    _require_table(table)
+    require_table("table", table)
     weight, gaps = _weights_and_gaps(table, gap(table))
     over = float(weight @ np.maximum(gaps, 0.0))
     under = float(weight @ np.maximum(-gaps, 0.0))
@@ -322,20 +322,8 @@ def _largest(table: CalibrationTable, gap: FloatArray, min_count: int) -> float:
     return float(np.abs(gap[enough]).max())
 
 
-def _require_table(table: Any) -> None:
-    if not isinstance(table, CalibrationTable):
-        empty_sum = ": the sum of no tables is the number 0" if isinstance(table, int) and table == 0 else ""
-        raise InvalidTypeError(
-            "wrong-type",
-            "table must be a CalibrationTable, as returned by tabulate or Accumulator.table, got {type}{empty_sum}",
-            argument="table",
-            type=type(table).__name__,
-            empty_sum=empty_sum,
-        )
-
-
 def _require_measure(table: CalibrationTable, measure: Variation, reader: str) -> None:
-    _require_table(table)
+    require_table("table", table)
     if table.spec.variation != measure:
         raise InvalidValueError(
             "wrong-measure",

@@ -1,7 +1,6 @@
 """Dask: the table of one process, whatever the partitions, the scheduler, and which worker dies."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from partitioned import (
     N_CLASSES,
     N_ROWS,
     NAMES,
+    PORTABLE,
     PROBS,
     THREE_PROB,
     THREE_TRUE,
@@ -27,24 +27,13 @@ from partitioned import (
     three_classes,
     whole,
 )
+from partitioned import dask_tabulate as tabulate
 
 import trueness as tn
 from trueness.adapters import dask as adapter
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.dask
-
-PORTABLE = {"engine": "portable"}
-
-
-def tabulate(data: Any, **options: Any) -> Any:
-    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with dask_client() as client:
-        yield client
 
 
 @pytest.mark.parametrize("npartitions", [1, 2, 9, 70])

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,16 @@ import pytest
 from partitioned import (
     GROUP,
     N_ROWS,
+    PORTABLE,
     THREE_PROB,
     THREE_TRUE,
     collection,
-    dask_client,
     example,
     one_process,
     three_classes,
     whole,
 )
+from partitioned import dask_tabulate as tabulate
 
 import trueness as tn
 from trueness.adapters import dask as adapter
@@ -31,18 +31,6 @@ from trueness.files.remote import find_remote, local_source
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.dask
-
-PORTABLE = {"engine": "portable"}
-
-
-def tabulate(data: Any, **options: Any) -> Any:
-    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with dask_client() as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

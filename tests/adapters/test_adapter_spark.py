@@ -14,6 +14,7 @@ from partitioned import (
     N_CLASSES,
     N_ROWS,
     NAMES,
+    PORTABLE,
     PROBS,
     THREE_PROB,
     THREE_TRUE,
@@ -40,7 +41,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-PORTABLE = {"engine": "portable"}
 RESULT_BYTES = 2**23
 """More than all tables of a test, and much less than its rows: no job can bring the rows to the driver."""
 

@@ -21,10 +21,10 @@ from trueness.assessment._settings import Settings
 from trueness.bins import Bins
 from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
-from trueness.refusals import InvalidTypeError, Refusal
+from trueness.refusals import Refusal
 from trueness.rows import Rows
 from trueness.rows.groups import encode_groups_of_rows, names_of
-from trueness.table import CalibrationTable, TableSpec
+from trueness.table import CalibrationTable, TableSpec, require_table
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -238,21 +238,11 @@ def _as_tables(argument: str, table: Any, confidence_table: Any) -> Tables:
     """A table and, if given, its confidence table as one value; refused unless they are of the same rows."""
     if isinstance(table, Tables) and confidence_table is None:
         return table
-    _refuse_no_table(argument, table)
+    require_table(argument, table)
     if confidence_table is None:
         return Tables(table)
-    _refuse_no_table("confidence_table", confidence_table)
+    require_table("confidence_table", confidence_table)
     try:
         return Tables(table, confidence_table)
     except Refusal as error:
         raise error.with_facts(argument=argument) from None
-
-
-def _refuse_no_table(argument: str, value: Any) -> None:
-    if not isinstance(value, CalibrationTable):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a CalibrationTable, such as tabulate returns, got {type_name}",
-            argument=argument,
-            type_name=type(value).__name__,
-        )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trueness._arguments import whole_number
+from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.assessment.reported import as_limits, bounding_metrics
 from trueness.refusals import InvalidValueError
@@ -29,15 +29,9 @@ class Settings:
         cls, level: Any, resamples: Any, rng: Seed, tolerance: Any = None, p_resolution: float | None = None
     ) -> Settings:
         """The settings of checked arguments."""
-        if not _is_number(level) or not 0.5 <= level < 1:
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} must be a number from 0.5 to below 1, such as 0.95, got {value!r}",
-                argument="level",
-                value=level,
-            )
+        level = confidence_level(level)
         finest = 1 - level if p_resolution is None else p_resolution
-        if not _is_number(finest) or not 0 < finest < 1:
+        if isinstance(finest, bool) or not isinstance(finest, (int, float)) or not 0 < finest < 1:
             raise InvalidValueError(
                 "bad-argument",
                 "{argument} must be a number between 0 and 1, such as 0.001, got {value!r}",
@@ -48,11 +42,7 @@ class Settings:
         _refuse_too_few(resamples, level)
         keys = [metric.key for metric in bounding_metrics()]
         limits = None if tolerance is None else as_limits("tolerance", tolerance, keys)
-        return cls(float(level), resamples, root_seed(rng), limits, float(finest))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return cls(level, resamples, root_seed(rng), limits, float(finest))
 
 
 def _refuse_too_few(resamples: int, level: float) -> None:

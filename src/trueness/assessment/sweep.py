@@ -16,8 +16,8 @@ from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
-from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.refusals import InvalidValueError
+from trueness.table import CalibrationTable, require_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay
@@ -108,13 +108,7 @@ def sweep_bins(
     >>> bool(sweep.value[1] > sweep.value[0]), bool(sweep.p_value.min() > 0.05)
     (True, True)
     """
-    if not isinstance(table, CalibrationTable):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{argument} must be a CalibrationTable on a FineGrid, got {type_name}",
-            argument="table",
-            type_name=type(table).__name__,
-        )
+    require_table("table", table)
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
     numbers = [whole_number("n_bins", number, 1, table.n_bins) for number in n_bins]

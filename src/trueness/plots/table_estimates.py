@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from trueness._arguments import whole_number
+from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
 from trueness.inference.results import Estimate, Reference
-from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, require_table
 
 
 class Drawable(Protocol):
@@ -60,7 +59,8 @@ class TableEstimates:
     @classmethod
     def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = 0) -> TableEstimates:
         """Estimate from a table of independent rows."""
-        _require_table_and_level(table, level)
+        require_table("table", table)
+        level = confidence_level(level)
         resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
         resampled = ResampledTable.of(table, resamples, [seed, 0])
         vce = variation_error(resampled, level, [seed, 3])
@@ -72,21 +72,4 @@ class TableEstimates:
             table=table,
             confidence_table=table if table.spec.is_by_confidence else None,
             level=level,
-        )
-
-
-def _require_table_and_level(table: Any, level: Any) -> None:
-    if not isinstance(table, CalibrationTable):
-        raise InvalidTypeError(
-            "wrong-type",
-            "table must be a CalibrationTable, such as tabulate returns, got {kind}",
-            argument="table",
-            kind=type(table).__name__,
-        )
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.5 <= level < 1:
-        raise InvalidValueError(
-            "bad-argument",
-            "level must be a number from 0.5 to below 1, such as 0.95, got {value!r}",
-            argument="level",
-            value=level,
         )

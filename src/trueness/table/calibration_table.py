@@ -253,7 +253,7 @@ class CalibrationTable:
         They are, for the same unweighted rows, with every engine. V and log-scores, which involve logarithms, are not
         compared; edges fitted to the data may differ by 1e-12.
         """
-        _require_table("same_counts", other)
+        _require_other_table("same_counts", other)
         weights = () if self.sums.weight is None else ("weight",)
         return self.spec.agrees(other.spec) and self.sums.same(
             other.sums, "rows", "ordered", "rank", *weights
@@ -264,7 +264,7 @@ class CalibrationTable:
 
         Sums over a bin may differ by rtol times that bin's count, edges fitted to the data by 1e-12.
         """
-        _require_table("isclose", other)
+        _require_other_table("isclose", other)
         return self.spec.agrees(other.spec) and self.sums.close(other.sums, rtol)
 
     def coarsen(self, bins: int | Bins) -> CalibrationTable:
@@ -356,7 +356,20 @@ class CalibrationTable:
         return [cls(*content) for content in table_file.read(path, variation)]
 
 
-def _require_table(method: str, other: object) -> None:
+def require_table(argument: str, value: Any) -> None:
+    """Refuse a value that is not a table."""
+    if not isinstance(value, CalibrationTable):
+        empty_sum = ": the sum of no tables is the number 0" if isinstance(value, int) and value == 0 else ""
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a CalibrationTable, such as tabulate returns, got {type}{empty_sum}",
+            argument=argument,
+            type=type(value).__name__,
+            empty_sum=empty_sum,
+        )
+
+
+def _require_other_table(method: str, other: object) -> None:
     if not isinstance(other, CalibrationTable):
         raise InvalidTypeError(
             "wrong-type",

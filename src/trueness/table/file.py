@@ -79,16 +79,16 @@ def read_content(content: Any, name: str, variation: Variation | None) -> list[t
     return [_decode_in_file(table, variation, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
 
 
-def require_schema(content: dict[str, Any], name: str) -> None:
+def require_schema(content: dict[str, Any], name: str, known: tuple[int, ...] = SCHEMAS) -> None:
     """Refuse a file of an unknown schema."""
-    if not is_int(content.get("schema")) or content["schema"] not in SCHEMAS:
+    if not is_int(content.get("schema")) or content["schema"] not in known:
         raise InvalidValueError(
             "unknown-schema",
             "{file} has schema {schema!r}",
             "this version of trueness reads schema {known}",
             file=name,
             schema=content.get("schema"),
-            known=" and ".join(map(str, SCHEMAS)),
+            known=" and ".join(map(str, known)),
         )
 
 

@@ -92,15 +92,9 @@ def load_tables(path: str) -> GroupedTables:
     content = read_json(path, "a file of calibration tables")
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         return GroupedTables(None, {None: _tables_without_groups(content, path)})
-    if content.get("schema") not in SCHEMAS or not isinstance(content.get("by"), str):
-        raise InvalidValueError(
-            "unknown-schema",
-            "{file} has schema {found!q}, this version reads {known}",
-            "update trueness, or make the tables again",
-            file=path,
-            found=content.get("schema"),
-            known=" and ".join(map(str, SCHEMAS)),
-        )
+    table_file.require_schema(content, path, SCHEMAS)
+    if not isinstance(content.get("by"), str):
+        raise _damaged_file_error(path)
     groups = decode_groups(content.get("groups"), path)
     if not groups:
         raise InvalidValueError(

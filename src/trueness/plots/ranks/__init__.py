@@ -1,5 +1,7 @@
 """Rank diagrams: how often the model's first, second, … choice is the true class, predicted and observed."""
 
+from dataclasses import replace
+
 from trueness._printing import capitalise
 from trueness.plots._rank_groups import gap_text
 from trueness.plots.picture import RANKS, Numbers, Picture
@@ -43,15 +45,12 @@ ALL_ROWS = Picture(
     display=RankDisplay,
     numbers=_numbers,
 )
-WORST_BIN = Picture(
+WORST_BIN = replace(
+    ALL_ROWS,
     key="ranks-worst-bin",
     title="Rank of the true class, worst bin",
     caption=_worst_caption,
-    section=RANKS,
     data=worst_ranks_of,
-    svg=rank_chart,
-    display=RankDisplay,
-    numbers=_numbers,
 )
 
 PICTURES = (ALL_ROWS, WORST_BIN)

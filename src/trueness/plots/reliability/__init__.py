@@ -1,5 +1,6 @@
 """Reliability diagrams: predicted against observed, bin by bin, for VCE, ECE and UCE."""
 
+from dataclasses import replace
 from functools import partial
 
 from trueness.plots.picture import BINS, Picture
@@ -29,24 +30,20 @@ VCE = Picture(
     svg=reliability_chart,
     display=ReliabilityDisplay,
 )
-ECE = Picture(
+ECE = replace(
+    VCE,
     key="reliability-ece",
     title="Accuracy against confidence",
     caption="The same for the top class alone: its mean confidence, and how often it is the true class.",
-    section=BINS,
     data=partial(reliability_of, metric="ece"),
-    svg=reliability_chart,
-    display=ReliabilityDisplay,
     applies=lambda result: result.ece is not None,
 )
-UCE = Picture(
+UCE = replace(
+    VCE,
     key="reliability-uce",
     title="Error rate against entropy (UCE)",
     caption="A calibrated model follows the blue curve, not the diagonal.",
-    section=BINS,
     data=partial(reliability_of, metric="uce"),
-    svg=reliability_chart,
-    display=ReliabilityDisplay,
     applies=lambda result: result.uce is not None,
 )
 
