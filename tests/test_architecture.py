@@ -1,4 +1,4 @@
-"""Rules for the source: private modules, no measure asked for by its name, no long modules."""
+"""Rules for the source: a name with an underscore is imported inside its package only, and modules are short."""
 
 import ast
 from collections.abc import Iterator
@@ -54,31 +54,6 @@ def test_the_rule_finds_a_broken_import() -> None:
     tree = ast.parse("def f():\n    from trueness.files._text import x\n")
     assert [private_owner(other) for other in imported(tree)] == ["trueness.files"]
     assert private_owner("trueness.__version__") is None
-
-
-def names_compared_with_measures(tree: ast.Module) -> Iterator[ast.Compare]:
-    """Comparisons of an attribute `name` with the name of a built-in measure."""
-    measures = set(trueness.variations)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare) and any(
-            isinstance(part, ast.Attribute) and part.attr == "name" for part in (node.left, *node.comparators)
-        ):
-            literals = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
-            if literals & measures:
-                yield node
-
-
-def test_no_code_asks_for_a_measure_by_its_name() -> None:
-    """A `Variation` states its properties; what depends on its name would miss a copy with another name."""
-    found = [
-        f"{name}:{node.lineno}" for name, _, tree in modules() for node in names_compared_with_measures(tree)
-    ]
-    assert found == []
-
-
-def test_the_rule_finds_a_comparison_with_a_name() -> None:
-    for line in ('spec.variation.name == "entropy"', 'measure.name in ("iqv", "margin")'):
-        assert len(list(names_compared_with_measures(ast.parse(line)))) == 1
 
 
 def test_modules_have_fewer_than_400_lines() -> None:

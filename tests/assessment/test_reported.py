@@ -13,7 +13,7 @@ from assessment_data import RESULT, SITE, Y_PROB, Y_TRUE
 
 import trueness as tn
 from trueness.assessment import REPORTED
-from trueness.assessment._sample import Resampled
+from trueness.assessment._sample import SampleWithResamples
 from trueness.assessment.reported import ByNorm, ReportedMetric, bounding_metrics, headline_metrics
 from trueness.inference.results import Estimate, Interval
 from trueness.metrics import top_label_error
@@ -21,7 +21,7 @@ from trueness.metrics import top_label_error
 MODELS = {"sharp": Y_PROB, "flat": tn.simulate.sharpen(Y_PROB, 0.5)}
 
 
-def top_label_estimate(sample: Resampled) -> Estimate:
+def top_label_estimate(sample: SampleWithResamples) -> Estimate:
     """The top-label error in the bins of the measure, with the noise of the draws."""
     e, w = sample.by_variation, sample.by_variation.bins.weight
     gap = np.abs(e.bins.observed[:, 0] - e.bins.predicted[:, 0])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from trueness.assessment._cautions import cautions, too_few_resamples
 from trueness.assessment._result import Assessment
-from trueness.assessment._sample import Resampled, Sample
+from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED
 from trueness.inference.combination import MAX_P_VALUE
@@ -62,7 +62,7 @@ def max_resamples(sample: Sample) -> int:
 
 def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
     """The assessment of a sample, with as many resamples as `settings.resamples`."""
-    resampled = Resampled(sample, settings)
+    resampled = SampleWithResamples(sample, settings)
     table, by_variation = sample.tables.by_variation, resampled.by_variation
     return Assessment(
         estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},

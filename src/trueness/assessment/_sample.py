@@ -58,7 +58,7 @@ class Sample:
         return None
 
 
-class Resampled:
+class SampleWithResamples:
     """A sample with resamples that show the noise of its metrics, made when a metric first needs them."""
 
     def __init__(self, sample: Sample, settings: Settings) -> None:

@@ -23,7 +23,7 @@ from trueness.table.tables import Tables
 if TYPE_CHECKING:
     from trueness.assessment._contrasts import ModelReplicates
     from trueness.assessment._result import Assessment
-    from trueness.assessment._sample import Resampled
+    from trueness.assessment._sample import SampleWithResamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ReportedMetric:
     """One or two sentences; "{measure}" stands for the variation measure."""
     reveals: Literal["bins", "direction", "top-class", "ranks"]
     """The kind of miscalibration that the verdict concludes if this metric alone is beyond noise."""
-    estimate: Callable[[Resampled], Estimate | None]
+    estimate: Callable[[SampleWithResamples], Estimate | None]
     """Its value, noise and interval; None if the tables lack what it needs."""
     read: Callable[..., float]
     """The plug-in value of a table."""

@@ -1,4 +1,4 @@
-"""Rows in partitions: what each worker does with its own, and how their sums become one answer.
+"""Rows in partitions: what each worker does with its own, and how their sums become one result.
 
 A scheduler sends `Work` to the workers, each partition gives a `Part`, and parts add up with `+`: in any order, in a
 tree, from workers that were lost and replaced. The sums are exact, so the result is that of one process on the same
