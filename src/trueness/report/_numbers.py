@@ -154,50 +154,34 @@ def _scores_card(result: Assessment) -> Markup:
 UCE_NOTE = "* The value of a calibrated model: UCE does not fall to 0."
 
 
+HEADS = ("metric", "plug-in", "noise floor", "p", "centred p", "debiased")
+
+
 def number_table(result: Assessment) -> tuple[list[str], list[list[Any]]]:
     """All numbers, as heads and lines of a table."""
-    heads = [
-        "metric",
-        "plug-in",
-        "noise floor",
-        "p",
-        "centred p",
-        "debiased",
-        f"{100 * result.level:g} % interval",
-    ]
-    lines: list[list[Any]] = [
-        [
-            _printing.capitalise(metric.label),
-            number(e.value, metric.signed),
-            number(e.noise_floor, metric.signed),
-            html_p_text(e.p_value),
-            html_p_text(e.centred_p_value),
-            number(e.debiased, metric.signed),
-            f"[{number(e.interval.low, metric.signed)}, {number(e.interval.high, metric.signed)}]",
-        ]
-        for metric, e in estimates_of(result)
-    ]
-    if result.uce is not None:
-        uce = result.uce
+    heads = [*HEADS, f"{100 * result.level:g} % interval"]
+    lines = [_metric_line(metric, e) for metric, e in estimates_of(result)]
+    if (uce := result.uce) is not None:
         lines.append(
-            [
-                "UCE",
-                number(uce.value),
-                f"{number(uce.calibrated_value)} *",
-                html_p_text(uce.p_value),
-                "",
-                "",
-                "",
-            ]
+            ["UCE", number(uce.value), f"{number(uce.calibrated_value)} *", html_p_text(uce.p_value)]
         )
     z = result.log_score_z
-    lines.append(
-        ["Log-score Z", number(z.value, sign=True, digits=2), "", html_p_text(z.p_value), "", "", ""]
-    )
-    scores = {
-        "Accuracy": result.accuracy,
-        "Brier score": result.brier_score,
-        "Log-loss": result.log_loss,
-    }
-    lines += [[name, number(value), "", "", "", "", ""] for name, value in scores.items()]
-    return heads, lines
+    lines += [
+        ["Log-score Z", number(z.value, sign=True, digits=2), "", html_p_text(z.p_value)],
+        ["Accuracy", number(result.accuracy)],
+        ["Brier score", number(result.brier_score)],
+        ["Log-loss", number(result.log_loss)],
+    ]
+    return heads, [line + [""] * (len(heads) - len(line)) for line in lines]
+
+
+def _metric_line(metric: ReportedMetric, e: Estimate) -> list[Any]:
+    return [
+        _printing.capitalise(metric.label),
+        number(e.value, metric.signed),
+        number(e.noise_floor, metric.signed),
+        html_p_text(e.p_value),
+        html_p_text(e.centred_p_value),
+        number(e.debiased, metric.signed),
+        f"[{number(e.interval.low, metric.signed)}, {number(e.interval.high, metric.signed)}]",
+    ]
