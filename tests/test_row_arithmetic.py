@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -370,3 +373,29 @@ class TestBlocks:
         bins = tn.EqualMass(30).fit(y_prob)
         found = described(Rows.of_arrays(y_true, y_prob)).variation
         assert set(bins.edges[1:-1]) <= set(found.tolist())
+
+
+TABLES = """
+import numpy as np, trueness as tn
+for c in (2, 7, 10, 33, 100):
+    rng = np.random.default_rng(c)
+    y, counts = rng.integers(c, size=3000), rng.integers(1, 300, (3000, c)) ** 3
+    p, z = counts / counts.sum(axis=1, keepdims=True), rng.integers(-750 * 2**20, 0, counts.shape) / 2**20
+    for given, how in ((p, {}), (p.astype("f4"), {"variation": "confidence"}), (z, {"from_logits": True})):
+        for bins in (10, tn.EqualMass(9)):
+            print(tn.tabulate(y, given, bins=bins, engine="portable", **how).to_dict())
+"""
+
+
+def test_the_bits_do_not_depend_on_the_instructions_of_the_processor() -> None:
+    """NumPy chooses its loops by what the processor can; its logarithms then differ in their last bits."""
+    dispatched = np._core._multiarray_umath.__cpu_dispatch__  # type: ignore[attr-defined]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", TABLES], env=env, capture_output=True, text=True, check=True
+        ).stdout
+        for env in (environment, {**environment, "NPY_DISABLE_CPU_FEATURES": " ".join(dispatched)})
+    ]
+    assert printed[0] == printed[1]
+    assert len(printed[0]) > 10_000
