@@ -239,6 +239,16 @@ def log_score_units(log2_p: FloatArray, entropy: FloatArray) -> IntArray:
     return np.rint((log2_p + entropy) * LOG_UNITS).astype(np.int64)
 
 
+def underflowed_score_units(log_p: FloatArray, entropy: FloatArray) -> IntArray:
+    """Log-score and log-likelihood in units of 2⁻⁴⁰, (2, n), where ln p was computed from logits; 0 if it is -inf.
+
+    rint((ln p + H·ln2)·2⁴⁰) and rint(ln p·2⁴⁰), with H to base 2. The least ln p, -2²², is -2⁶² units.
+    """
+    parts = np.stack([log_p + entropy * LN2, log_p])
+    parts[:, log_p == -np.inf] = 0.0
+    return np.rint(parts * 2.0**LOG_SCORE_BITS).astype(np.int64)
+
+
 def variance_units(variance: FloatArray) -> IntArray:
     """rint(var·ln²2·2⁴⁰), the varentropy in units of 2⁻⁴⁰."""
     return np.rint(variance * VARIANCE_UNITS).astype(np.int64)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import (
     LEAST_NORMAL,
-    LN2,
-    LOG_SCORE_BITS,
     UNIT,
     entropy_in_bits,
     entropy_variation,
@@ -24,6 +22,7 @@ from trueness._row_arithmetic import (
     log_moments,
     log_score_units,
     sum_square_units,
+    underflowed_score_units,
     units,
     variance_in_bits,
     variance_units,
@@ -153,10 +152,7 @@ def _log_scores(
     if logits is not None and (tiny := np.flatnonzero(p_true < LEAST_NORMAL)).size:
         log_p = underflowed_log_p(logits[tiny], labels[tiny])
         impossible[tiny] = log_p == -np.inf
-        # In nats, as LEAST_LOG is.
-        parts = np.stack([log_p + entropy[tiny] * LN2, log_p])
-        parts[:, impossible[tiny]] = 0.0
-        log_scores[:2, tiny] = np.rint(parts * 2.0**LOG_SCORE_BITS).astype(np.int64)
+        log_scores[:2, tiny] = underflowed_score_units(log_p, entropy[tiny])
     if impossible.any():
         log_scores[:2, impossible] = 0
     return impossible, log_scores
