@@ -194,9 +194,7 @@ class TestWhatDoesNotMatter:
 
     @given(data(), options())
     def test_the_engine_named(self, rows: Data, how: dict[str, Any]) -> None:
-        assert tn.tabulate(*rows, engine="portable", **how).same_counts(
-            tn.tabulate(*rows, engine="auto", **how)
-        )
+        assert tn.tabulate(*rows, engine="portable", **how) == tn.tabulate(*rows, engine="auto", **how)
 
 
 def numbers(y_true: Any, y_prob: Any, **how: Any) -> dict[str, float]:

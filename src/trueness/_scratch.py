@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ class Scratch:
     def __init__(self) -> None:
         self._pieces: dict[str, NDArray[np.float64]] = {}
 
-    def array(self, name: str, shape: tuple[int, int], dtype: Any = np.float64) -> NDArray[Any]:
+    def array(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         """An array of that shape with arbitrary content; its items are of 8 bytes, or of 4."""
-        size = shape[0] * shape[1]
+        size = prod(shape)
         piece = self._pieces.get(name)
         if piece is None or piece.size < size:
             piece = self._pieces[name] = np.empty(size)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, column_sums
+from trueness._row_arithmetic import LN2, exp, log2
 from trueness._scratch import Scratch
 from trueness.rows import Rows, row_sums
 
@@ -47,16 +48,17 @@ def ordered_rows(block: NDArray[Any], scratch: Scratch) -> FloatArray:
     return ordered
 
 
-def ordered_blocks(rows: Rows) -> Iterator[tuple[int, int, FloatArray]]:
+def ordered_blocks(rows: Rows, scratch: Scratch | None = None) -> Iterator[tuple[int, int, FloatArray]]:
     """The first and last row and the `ordered_rows` of each block; the first bad row is refused.
 
     The memory of a block is used again for the next one.
     """
-    scratch = Scratch()
+    memory = scratch or Scratch()
     for start, stop in rows.spans():
         with np.errstate(all="ignore"):
-            ordered = ordered_rows(rows.block(start, stop), scratch)
-        row_sums(rows, ordered, start)
+            ordered = ordered_rows(rows.block(start, stop), memory)
+            steps = np.add(ordered, 1.0, out=memory.array("steps", ordered.shape))
+        row_sums(rows, ordered, steps, start)
         yield start, stop, ordered
 
 
@@ -98,16 +100,31 @@ def count_above_and_tied(
 
 
 def count_above_and_tied_by_scores(
-    scores: FloatArray, s_true: FloatArray
-) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-    """`count_above_and_tied` among logits (rows, classes), and ln p of the true class, which cannot underflow."""
-    more = np.count_nonzero(scores > s_true[:, None], axis=1)
-    tied = np.count_nonzero(scores == s_true[:, None], axis=1)
-    top = np.max(scores, axis=1)
-    log_p = s_true - top - np.log(np.add.reduce(np.exp(scores - top[:, None]), axis=1))
+    scores: FloatArray, labels: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`count_above_and_tied` among logits, (rows, classes), for rows in which the probabilities are tied.
+
+    Different logits may have the same probability, since that is rounded, or 0.
+    """
+    of_true = np.take_along_axis(scores, labels[:, None], axis=1)
+    more = np.count_nonzero(scores > of_true, axis=1)
+    tied = np.count_nonzero(scores == of_true, axis=1)
+    return np.asarray(more, np.int64), np.asarray(tied, np.int64)
+
+
+def underflowed_log_p(scores: FloatArray, labels: NDArray[np.intp]) -> FloatArray:
+    """ln p of the true class from logits, (rows, classes), where p < 2⁻¹⁰²²; -inf if its logit is -inf.
+
+    ln p = (s_y - max s) - L(Σ exp(s - max s))·ln2, but not less than `LEAST_LOG`; the sum is added in class order.
+    """
+    lines = np.array(scores.T, dtype=np.float64, order="C")  # always a copy: it is changed in place
+    scratch, rows = Scratch(), np.arange(len(labels))
+    with np.errstate(all="ignore"):
+        lines -= np.max(lines, axis=0)
+        log_p = lines[labels, rows]
+        log_p -= log2(column_sums(exp(lines, scratch)), scratch) * LN2
     # The difference of finite logits may be -inf; a class is impossible only if its own logit is -inf.
-    np.maximum(log_p, LEAST_LOG, out=log_p, where=s_true != -np.inf)
-    return np.asarray(more, np.int64), np.asarray(tied, np.int64), log_p
+    return np.where(scores[rows, labels] == -np.inf, -np.inf, np.maximum(log_p, LEAST_LOG))
 
 
 def lower_tied_classes(block: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[np.int64]:

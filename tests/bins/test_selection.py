@@ -94,7 +94,7 @@ def test_first_to_reach_counts_a_share_that_is_met_exactly() -> None:
 def test_a_pass_over_files_gives_the_edges_of_fit(variation: str) -> None:
     _, y_prob = tn.simulate.calibrated(3000, [0.5] * 4, rng=2)
     measure = tn.variations[variation]
-    file = io.BytesIO(sort_keys(measure(np.sort(y_prob, axis=1)[:, ::-1])).tobytes())
+    file = io.BytesIO(sort_keys(measure.of_rows(np.sort(y_prob, axis=1)[:, ::-1], 1e-5)).tobytes())
     ends = order_statistics(
         EqualMass(7).nth(3000), 1, partial(exact_edges._count_digits, file), exact_edges.DIGIT_BITS
     )

@@ -13,11 +13,12 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
+from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness.adapters._integer_words import HALF, LOG_HALF
 from trueness.adapters._metric_input import MetricInput
 from trueness.ranking import LEAST_LOG
-from trueness.rows import RowCode, sum_tolerance
-from trueness.table.exact_sums import ONE_BITS, PROBABILITY_BITS
+from trueness.rows import RowCode, sum_tolerance_units
+from trueness.table.exact_sums import PROBABILITY_BITS
 
 FEW_BINS = 64
 """With fewer bins, sums are a product of matrices; with more, each row is added to its bin."""
@@ -101,10 +102,7 @@ def _part_sums(
 
 
 def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: float) -> Tensor:
-    """The `RowCode` of each row, or IGNORED, (n,): the checks of `trueness.rows.row_codes` on the device.
-
-    Sums are added in another order, so codes may differ where a sum is within rounding of the tolerance.
-    """
+    """The `RowCode` of each row, or IGNORED, (n,): the checks of `trueness.rows.row_codes` on the device."""
     wide = rows.double()
     if input.from_logits:  # the softmax of NaN, of +inf and of nothing but -inf is NaN
         passed = {RowCode.BAD_LOGITS: ~wide.softmax(dim=1).isnan().any(dim=1)}
@@ -112,7 +110,7 @@ def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: floa
         passed = {
             RowCode.NOT_FINITE: wide.isfinite().all(dim=1),
             RowCode.OUTSIDE_RANGE: ((wide >= 0) & (wide <= 1)).all(dim=1),
-            RowCode.SUM_NOT_1: (wide.sum(dim=1) - 1).abs() <= sum_tolerance(rows.shape[1], eps),
+            RowCode.SUM_NOT_1: _sums_to_one(wide, eps),
         }
     passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < input.spec.n_classes)
     codes = torch.full_like(labels, int(RowCode.GOOD), dtype=torch.int64)
@@ -124,6 +122,12 @@ def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: floa
 def _count(codes: Tensor, input: MetricInput) -> Tensor:
     """The number of rows that are skipped for each reason, (4,)."""
     return torch.stack([(codes == int(code)).sum() for code in input.reasons])
+
+
+def _sums_to_one(p: Tensor, eps: float) -> Tensor:
+    """Whether the sum of each row is near 1, (n,); a sum of thousands wraps round in 64 bits, so it is checked too."""
+    near = (_units(p) - UNIT).abs() <= sum_tolerance_units(p.shape[1], eps)
+    return near & (p.sum(dim=1) < 2.0)
 
 
 def _units(p: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from trueness.inference.bootstrap_weights import BLOCK_ROWS, Weights
 from trueness.inference.null import Frequencies, NullBins
 from trueness.rows import Rows
 from trueness.table import TableSpec
-from trueness.table.exact_sums import PROBABILITY_BITS
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
 _GRID_BITS = 38
@@ -148,7 +148,7 @@ def _add(into: Sequence[Replicates], block: BlockStatistics, drawn: FloatArray, 
     order = np.argsort(cell, kind="stable")
     present, first = np.unique(cell[order], return_index=True)
     drawn, both = drawn[order], both[order]
-    scores = _on_grid(block.log_scores[0][order])
+    scores = _on_grid(block.log_scores[0][order] * 2.0**-LOG_SCORE_BITS)
     for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
         group, m = divmod(at, spec.bins.n_bins)
         into[group].sums[m] += drawn[begin:end].T @ both[begin:end]

@@ -6,8 +6,8 @@ from trueness.rows._rows import (
     SUM_TOLERANCE,
     Form,
     Rows,
-    sum_rounding,
     sum_tolerance,
+    sum_tolerance_units,
 )
 from trueness.rows.row_checks import (
     RowCode,
@@ -30,6 +30,6 @@ __all__ = [
     "refuse_bad_rows",
     "row_codes",
     "row_sums",
-    "sum_rounding",
     "sum_tolerance",
+    "sum_tolerance_units",
 ]

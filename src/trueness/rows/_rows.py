@@ -7,6 +7,7 @@ copied whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from trueness._arguments import boolean
 from trueness._arrays import FloatArray, column_sums
+from trueness._row_arithmetic import UNIT, exp
+from trueness._scratch import Scratch
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
@@ -41,12 +44,12 @@ def sum_tolerance(n_classes: int, eps: float) -> float:
 
     The last term is for the rounding of the sum, so that decimals of five digits that miss 1 by one unit are accepted.
     """
-    return max(SUM_TOLERANCE, eps) + 2.0 * sum_rounding(n_classes)
+    return max(SUM_TOLERANCE, eps) + 4.0 * n_classes * _EPS
 
 
-def sum_rounding(n_classes: int) -> float:
-    """The largest difference between two sums of a row that are added in different orders."""
-    return 2.0 * n_classes * _EPS
+def sum_tolerance_units(n_classes: int, eps: float) -> int:
+    """`sum_tolerance` in units of 2⁻⁵², rounded down: how far S = Σ units(p) may be from 2⁵²."""
+    return math.floor(sum_tolerance(n_classes, eps) * UNIT)
 
 
 @cache
@@ -70,6 +73,11 @@ class Form(NamedTuple):
     def sum_tolerance(self) -> float:
         """How far the sum of a row may be from 1."""
         return sum_tolerance(self.n_classes, self.eps)
+
+    @property
+    def sum_tolerance_units(self) -> int:
+        """The same in units of 2⁻⁵², by which rows are checked."""
+        return sum_tolerance_units(self.n_classes, self.eps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +250,7 @@ def _softmax(raw: NDArray[Any]) -> FloatArray:
     z = np.array(raw.T, dtype=np.float64, order="C")  # always a copy: it is changed in place
     with np.errstate(all="ignore"):
         z -= np.max(z, axis=0)
-        np.exp(z, out=z)
+        exp(z, Scratch())
         z /= column_sums(z)
     return np.ascontiguousarray(z.T)
 

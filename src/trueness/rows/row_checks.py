@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arrays import FloatArray, IntArray, column_sums
+from trueness._arrays import FloatArray, IntArray
+from trueness._row_arithmetic import PROBABILITY_BITS, UNIT, sum_units
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows._rows import SUM_TOLERANCE, Rows
 from trueness.rows.validation import usable_weights, weight_refusal
@@ -72,15 +73,27 @@ def count_codes(codes: Codes) -> IntArray:
     return np.bincount(codes, minlength=len(RowCode)).astype(np.int64, copy=False)
 
 
-def row_sums(rows: Rows, ordered: FloatArray, start: int) -> FloatArray:
-    """The sum of each row of a block that begins at row `start`; the first bad row is refused.
+def row_sums(rows: Rows, ordered: FloatArray, steps: FloatArray, start: int) -> IntArray:
+    """The sum of each row of a block that begins at row `start`, in units of 2⁻⁵²; the first bad row is refused.
 
-    `ordered` holds the rows as columns, sorted downwards, (classes, rows).
+    `ordered` holds the rows as columns, sorted downwards, (classes, rows), and `steps` holds 1 + p in the same places.
     """
-    total = column_sums(ordered)
-    if not _are_distributions(ordered, total, rows.sum_tolerance):
+    total = _sums_in_units(ordered, steps)
+    if not _are_distributions(ordered, total, rows.form.sum_tolerance_units):
         refuse_bad_rows(rows, start, start + len(total))
     return total
+
+
+def _sums_in_units(ordered: FloatArray, steps: FloatArray) -> IntArray:
+    """The sum of each column in units of 2⁻⁵², which is exact unless the row is bad."""
+    total = sum_units(steps)
+    if len(ordered) > _WRAPS:
+        total[np.add.reduce(ordered, axis=0) > 2.0] = 2 * UNIT
+    return total
+
+
+_WRAPS = 2 ** (64 - PROBABILITY_BITS)
+"""The sum in 64 bits of more classes than this can be near 2⁵² although the row sums to 4097."""
 
 
 def refuse_bad_rows(rows: Rows, start: int, stop: int) -> None:
@@ -94,16 +107,16 @@ def refuse_bad_rows(rows: Rows, start: int, stop: int) -> None:
     raise refusal_of_row(rows, row)
 
 
-def _are_distributions(ordered: FloatArray, total: FloatArray, tolerance: float) -> bool:
+def _are_distributions(ordered: FloatArray, total: IntArray, tolerance: int) -> bool:
     """Whether all columns are distributions: their largest and smallest values and sums are enough to decide.
 
-    Sorting puts NaN first, and NaN fails every comparison. Near 1 the difference from 1 is exact, a sum with it is not.
+    Sorting puts NaN first, and NaN fails every comparison.
     """
     return bool(
         np.maximum.reduce(ordered[0]) <= 1.0
         and np.minimum.reduce(ordered[-1]) >= 0.0
-        and np.maximum.reduce(total) - 1.0 <= tolerance
-        and 1.0 - np.minimum.reduce(total) <= tolerance
+        and np.maximum.reduce(total) <= UNIT + tolerance
+        and np.minimum.reduce(total) >= UNIT - tolerance
     )
 
 
@@ -112,11 +125,11 @@ def _prediction_codes(rows: Rows, start: int, stop: int) -> Codes:
     with np.errstate(all="ignore"):
         upwards = np.sort(rows.block(start, stop), axis=1)
         ordered = np.ascontiguousarray(upwards.T[::-1], dtype=np.float64)
-        total = column_sums(ordered)
-        if _are_distributions(ordered, total, rows.sum_tolerance):
+        total, tolerance = _sums_in_units(ordered, ordered + 1.0), rows.form.sum_tolerance_units
+        if _are_distributions(ordered, total, tolerance):
             return np.zeros(stop - start, np.uint8)
         inside = (ordered[0] <= 1.0) & (ordered[-1] >= 0.0)
-        whole = np.abs(total - 1.0) <= rows.sum_tolerance
+        whole = (total >= UNIT - tolerance) & (total <= UNIT + tolerance)
         if rows.from_logits:
             return _first_fault(stop - start, {RowCode.BAD_LOGITS: np.asarray(inside & whole)})
         given = rows.scores(start, stop)

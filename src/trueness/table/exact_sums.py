@@ -13,20 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._row_arithmetic import LOG_SCORE_BITS, PROBABILITY_BITS
 
-PROBABILITY_BITS = 52
-"""Probabilities and variations enter as multiples of 2⁻⁵², the spacing of float64 just above 1."""
-
-ONE_BITS = int(np.float64(1.0).view(np.int64))
-"""The bits of 1.0. Between 1 and 2 floats are 2⁻⁵² apart, so the bits of 1 + p are these plus p in units of 2⁻⁵²."""
-
-LOG_SCORE_BITS = 40
-"""Log-scores reach some hundreds, so they enter as multiples of 2⁻⁴⁰."""
-
-
-def bits_of_ones(n: int) -> int:
-    """n times `ONE_BITS` modulo 2⁶⁴, as an int64: to be subtracted from the sum of the bits of n numbers 1 + p."""
-    return (n * ONE_BITS + 2**63) % 2**64 - 2**63
+__all__ = [
+    "LOG_SCORE_BITS",
+    "PROBABILITY_BITS",
+    "ExactSum",
+    "FloatSum",
+    "Sum",
+    "make_read_only",
+    "reduce_to_fields",
+]
 
 
 def make_read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:

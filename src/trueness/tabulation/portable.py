@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
 from trueness.table import Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, ONE_BITS, PROBABILITY_BITS, ExactSum, FloatSum
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
-
-_UNIT = 1 << PROBABILITY_BITS
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -52,7 +51,7 @@ class Pass:
 
 
 def _total(units: IntArray) -> int:
-    """The sum of units below 2⁵³, in two halves: of four thousand of them it may not fit in 64 bits."""
+    """The sum of units, in two halves: of four thousand of them it may not fit in 64 bits."""
     half = PROBABILITY_BITS // 2
     return (int((units >> half).sum()) << half) + int((units & ((1 << half) - 1)).sum())
 
@@ -85,11 +84,11 @@ class _ExactColumn:
     def add(self, at: NDArray[np.intp], units: NDArray[np.integer]) -> None:
         """Add units of 2⁻⁵², below 2⁶⁴ (they may have wrapped round to negative), to the bins `at`."""
         wide = units.view(np.uint64)
-        fraction = self.fraction[at] + (wide & np.uint64(_UNIT - 1)).view(np.int64)
+        fraction = self.fraction[at] + (wide & np.uint64(UNIT - 1)).view(np.int64)
         self.whole[at] += (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
             fraction >> PROBABILITY_BITS
         )
-        self.fraction[at] = fraction & (_UNIT - 1)
+        self.fraction[at] = fraction & (UNIT - 1)
 
     def sum(self, columns: slice | int) -> ExactSum:
         """The sum of some columns."""
@@ -141,30 +140,24 @@ class _ExactTotals:
     def add(self, block: BlockStatistics) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
         self.counts.add(block, group)
-        whole = np.floor(block.variation)
-        self.lines.add(group.occupied, self._steps(block.ordered, block.variation - whole, group))
-        self.lines.whole[:, -1] += np.bincount(block.bins, whole, len(self.counts.rows)).astype(np.int64)
+        self.lines.add(group.occupied, self._units(block.steps, group))
+        if not self.spec.variation.kernel:  # else the steps have all of V
+            whole = np.bincount(block.bins, np.floor(block.variation), len(self.counts.rows))
+            self.lines.whole[:, -1] += whole.astype(np.int64)
         self._add_ranks(block, group)
-        whole = np.floor(block.log_scores)
-        units = np.rint((block.log_scores - whole) * (1 << LOG_SCORE_BITS))
-        for which, (wholes, fractions) in enumerate(zip(whole, units, strict=True)):
-            total = int(wholes.sum()) << LOG_SCORE_BITS
-            self.log_scores[which] += total + int(fractions.sum())
+        for which, units in enumerate(block.log_scores):
+            self.log_scores[which] += _total(units)
         self.true_probability += _total(block.true_probability)
         self.square += _total(block.square)
 
-    def _steps(self, ordered: FloatArray, fraction: FloatArray, group: _Grouping) -> IntArray:
-        """Sums over each bin of the lines of `ordered`, and of `fraction`, in units of 2⁻⁵², modulo 2⁶⁴.
+    def _units(self, steps: FloatArray, group: _Grouping) -> IntArray:
+        """Sums over each bin of the lines of `steps`, less 1, in units of 2⁻⁵², modulo 2⁶⁴.
 
-        In [1, 2] floats are 2⁻⁵² apart, so 1 + p rounds p to that grid and its bits count the steps. The sum of the
-        bits wraps round; with the ones taken off again it is the sum of the steps.
+        The sum of the bits wraps round; with the ones taken off again it is the sum of the units.
         """
-        shape = (len(ordered) + 1, len(fraction))
-        bits, together = self.scratch.array("work", shape), self.scratch.array("logs", shape, np.int64)
-        np.add(ordered, 1.0, out=bits[:-1])
-        np.add(fraction, 1.0, out=bits[-1])
-        steps = group.total(bits.view(np.int64), out=together) - group.count * ONE_BITS
-        return np.ascontiguousarray(steps.T)
+        together = self.scratch.array("work", steps.shape, np.int64)
+        units = group.total(steps.view(np.int64), out=together) - group.count * ONE_BITS
+        return np.ascontiguousarray(units.T)
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping) -> None:
         c = self.spec.n_classes
@@ -210,22 +203,22 @@ class _WeightedTotals:
         assert weight is not None
         self.counts.add(block, group)
         # Rounded as in exact sums, so that whole-number weights are the same as repeated rows.
-        rounded = (block.ordered + 1.0) - 1.0
+        rounded = block.steps[:-1] - 1.0
         self.ordered.add(group.occupied, group.total(rounded * weight).T)
         self.variation.add(group.occupied, group.total(block.variation * weight))
         self.weight.add(group.occupied, group.total(weight))
         self.weight_square.add(group.occupied, group.total(weight * weight))
         self._add_ranks(block, group, weight)
-        self.scores[:3] += np.add.reduce(block.log_scores * weight, axis=1)
-        self.scores[3] += np.add.reduce(block.true_probability / _UNIT * weight)
-        self.scores[4] += np.add.reduce(block.square / _UNIT * weight)
+        self.scores[:3] += np.add.reduce(block.log_scores * 2.0**-LOG_SCORE_BITS * weight, axis=1)
+        self.scores[3] += np.add.reduce(block.true_probability / UNIT * weight)
+        self.scores[4] += np.add.reduce(block.square / UNIT * weight)
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
             cells, units = shares(cells, block.tied)
-            weight = np.repeat(weight, block.tied) * (units / _UNIT)
+            weight = np.repeat(weight, block.tied) * (units / UNIT)
         total = np.bincount(cells, weight, len(group.count) * c).astype(np.float64, copy=False)
         self.rank.add(group.occupied, total.reshape(-1, c))
 

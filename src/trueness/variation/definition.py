@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._row_arithmetic import entropy_of_lines
+from trueness._scratch import Scratch
 from trueness.refusals import InvalidTypeError, InvalidValueError
 
 _LARGEST, _NARROWEST = 2.0**40, 2.0**-20
@@ -120,16 +122,16 @@ class Variation:
             raise self._refusal("not-finite", "", vectors, value, int(np.argmin(finite)))
         return value.reshape(x.shape[:-1])
 
-    def of_rows(self, x: FloatArray, tolerance: float) -> FloatArray:
-        """The measure of sorted rows, clipped to its range where rounding exceeds it.
+    def of_rows(self, x: FloatArray, tolerance: float, scratch: Scratch | None = None) -> FloatArray:
+        """The measure of sorted rows, (rows, classes), clipped to its range where rounding exceeds it.
 
         `tolerance` is how far a row's sum may be from 1: V may exceed its range in proportion.
         """
-        if len(x) == 1:
-            # NumPy adds the entries of a single vector in another order than those of a vector among others.
-            return self.of_rows(np.repeat(x.T, 2, axis=1).T, tolerance)[:1]
+        if self.kernel == "entropy":
+            return entropy_of_lines(np.ascontiguousarray(x.T), scratch or Scratch())
         low, high = self.range_for(x.shape[-1])
-        value = self.of(x)
+        # NumPy adds along rows that lie in memory one after the other in the same order for any number of them.
+        value = self.of(x if self.kernel else np.ascontiguousarray(x))
         slack = 4 * tolerance * (high - low)
         outside = (value < low - slack) | (value > high + slack)
         if outside.any():
