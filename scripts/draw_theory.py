@@ -1,6 +1,6 @@
 """Draw the figures of ``docs/theory.md`` from simulation: bounds, the limit law, undetected errors.
 
-Run it with ``python scripts/draw_theory.py`` (needs the extra `plots`; with `fast` it takes about a minute).
+Run it with ``python scripts/draw_theory.py`` (needs the extra `plots`; it takes about a minute).
 """
 
 import math
@@ -11,10 +11,11 @@ import numpy as np
 from trueness.metrics import variation_calibration_error
 from trueness.plots import theory as pictures
 from trueness.plots.paper import save
-from trueness.reproduction.cells import N_BINS, all_threads, batches, choose_engine, tabulate_cells
+from trueness.reproduction.cells import N_BINS, batches, tabulate_cells
 from trueness.reproduction.scenarios import Cell, skewed_scenario
 from trueness.reproduction.theory import bin_moments, limit_terms, variation_limit
 from trueness.table import CalibrationTable
+from trueness.tabulation.engines import available_cores
 from trueness.variation import variations
 
 DESTINATION = Path(__file__).parents[1] / "docs" / "pictures"
@@ -43,9 +44,9 @@ def largest_varentropy(n_classes: int) -> float:
 def tables(n_classes: int, n_rows: int, repeats: int) -> list[dict[str, CalibrationTable]]:
     """The equal-width tables of so many calibrated data sets, by measure."""
     cells = [Cell(skewed_scenario(n_classes, 1), n_rows, seed) for seed in range(repeats)]
-    engine = choose_engine("auto", cells)
     done = [
-        tabulate_cells(batch, ("entropy", "iqv"), engine, all_threads()).cells for batch in batches(cells)
+        tabulate_cells(batch, ("entropy", "iqv"), n_threads=available_cores()).cells
+        for batch in batches(cells)
     ]
     return [
         {measure: table for (measure, binning), table in one.tables.items() if binning == "width"}
@@ -58,7 +59,7 @@ def bound_panel(n_classes: int) -> pictures.BoundPanel:
     """Entropy by Theorem 3 and IQV by Theorem 2, at all sizes."""
     print(f"bounds, {n_classes} classes")
     scenario = skewed_scenario(n_classes, 1)
-    moments = bin_moments(scenario, ("entropy", "iqv"), all_threads())
+    moments = bin_moments(scenario, ("entropy", "iqv"), available_cores())
     by_size = [tables(n_classes, size, max(10, min(300, 2_000_000 // size))) for size in SIZES]
     curves = []
     for measure, label in (("entropy", "entropy"), ("iqv", "IQV")):
@@ -80,7 +81,7 @@ def limit_panels() -> list[pictures.LimitPanel]:
     """The limit law of √N·VCE with ten bins and with one, where it is a half-normal distribution."""
     print("limit law")
     runs = [one["entropy"] for one in tables(3, LAW_ROWS, LAW_REPEATS)]
-    moments = bin_moments(skewed_scenario(3, 1), ("entropy",), all_threads())["entropy", "width"]
+    moments = bin_moments(skewed_scenario(3, 1), ("entropy",), available_cores())["entropy", "width"]
     one_bin = type(moments)(
         weight=np.array([1.0]),
         ordered=(moments.weight @ moments.ordered)[None],

@@ -15,7 +15,6 @@ from trueness.rows import Rows
 from trueness.rows.containers import Contents
 from trueness.table import Sums
 from trueness.tabulation import RunningSums
-from trueness.tabulation.engines import compiles
 
 BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
@@ -27,9 +26,7 @@ class HostSums:
 
     def __init__(self, input: MetricInput) -> None:
         self.input = input
-        # One engine for all batches: V of a row must not depend on the size of its batch.
-        self.engine = "fused" if compiles(spec.variation for spec in input.specs) else "portable"
-        self._running, self._buffer = RunningSums(input.specs, self.engine), _Buffer()
+        self._running, self._buffer = RunningSums(input.specs, "auto"), _Buffer()
         self._skipped: IntArray = np.zeros(N_REASONS, np.int64)
 
     @property

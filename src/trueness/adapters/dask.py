@@ -196,7 +196,7 @@ def sum_files(
 ) -> tuple[Work, Summed]:
     """The result of `trueness.files.sum_source` for files, computed on a cluster, for the command."""
     work, part = _sum(of_files(files, request, rows, plan), _Cluster(client))
-    return work, Summed(work.checked(part), part.skipped, work.engine)
+    return work, Summed(work.checked(part), part.skipped)
 
 
 def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:

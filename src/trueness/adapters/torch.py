@@ -57,7 +57,7 @@ class VariationCalibrationError(TableMetric):
     ignore_index : int
         Rows with this target are skipped.
     engine : "auto", "host" or "device"
-        "host" is the engine of `trueness.tabulate` (compiled, if numba is installed), "device" is torch operations;
+        "host" is the engine of `trueness.tabulate` (compiled, if it can be used), "device" is torch operations;
         "auto" takes "host" for tensors in host memory and "device" for others.
     confidence_bins : int or EqualWidth, Edges, FineGrid
         Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By

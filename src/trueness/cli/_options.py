@@ -100,7 +100,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks",
     },
     "--engine": {
-        "choices": ("auto", "portable", "fused"),
+        "choices": ("auto", "portable", "compiled"),
         "default": "auto",
         "help": "engine that computes the tables (default: auto, the fastest one available)",
     },

@@ -89,10 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> RunSettings:
-    from trueness.reproduction.cells import all_threads
     from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
     from trueness.reproduction.run import RunSettings
     from trueness.reproduction.scenarios import sizes_up_to
+    from trueness.tabulation.engines import available_cores
 
     draws_figures = not arguments.no_figures
     import_module("trueness.reproduction.dirichlet")  # refused here, and not after hours, if SciPy is missing
@@ -116,7 +116,7 @@ def _settings(arguments: argparse.Namespace) -> RunSettings:
         twins=arguments.miscalibrated,
         draws_figures=draws_figures,
         engine=arguments.engine,
-        n_threads=all_threads() if n_threads is None else whole_number("--n-threads", n_threads, 1),
+        n_threads=available_cores() if n_threads is None else whole_number("--n-threads", n_threads, 1),
     )
 
 

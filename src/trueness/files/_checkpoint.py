@@ -13,7 +13,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from trueness._arguments import require_choice
 from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.files._identity import Identity
@@ -21,12 +20,11 @@ from trueness.files.source import Position
 from trueness.refusals import InvalidValueError, reason_of
 from trueness.table import GroupedTables
 from trueness.table.grouped_file import decode_groups, encode_groups, read_json
-from trueness.tabulation.engines import ENGINES
 
 FORMAT = "trueness checkpoint"
-SCHEMA = 3
+SCHEMA = 4
 
-PARTS = {"format", "schema", "library", "run", "engine", "position", "skipped", "by", "groups"}
+PARTS = {"format", "schema", "library", "run", "position", "skipped", "by", "groups"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,6 @@ class State:
     position: Position
     skipped: Counter[str]
     """Rows by the code of the refusal."""
-    engine: str
 
 
 class Checkpoint:
@@ -77,10 +74,9 @@ class Checkpoint:
         position = Position(*(int(number) for number in content["position"]))
         skipped = Counter({str(code): int(n) for code, n in content["skipped"].items()})
         groups = decode_groups(content["groups"], self.path)
-        require_choice("engine", content["engine"], tuple(name for name in ENGINES if name != "auto"))
         if not (0 <= position.file <= self._identity.n_inputs and position.batch >= 0):
             raise ValueError(f"position is {list(position)}")
-        return State(GroupedTables(content["by"], groups), position, skipped, content["engine"])
+        return State(GroupedTables(content["by"], groups), position, skipped)
 
     def due(self) -> bool:
         """Whether it is time to save again."""
@@ -93,7 +89,6 @@ class Checkpoint:
             "schema": SCHEMA,
             "library": __version__,
             "run": self._identity.to_dict(),
-            "engine": state.engine,
             "position": list(state.position),
             "skipped": dict(state.skipped),
             "by": state.tables.by,

@@ -20,7 +20,7 @@ HASHED_BYTES = 2**20
 """Of each end of a file, where headers and footers are; reading all of it would take a pass of its own."""
 
 _IGNORED = {"engine", "n_threads", "tables"}
-"""Fields of a plan that are not compared: tables do not depend on threads, a run keeps its engine, and the fields of
+"""Fields of a plan that are not compared: tables depend neither on threads nor on the engine, and the fields of
 `tables` are compared one by one."""
 
 _LABELS = "labels"

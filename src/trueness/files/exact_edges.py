@@ -27,12 +27,9 @@ def exact_edges(
     measures: Sequence[Variation],
     n_classes: int,
     bins: EqualMass,
-    engine: str = "portable",
+    engine: str = "auto",
 ) -> list[Edges]:
-    """For each measure the edges that `tabulate` would find for all rows at once, to the last bit.
-
-    With the portable engine these are those of `EqualMass.fit`; the fused one's V may differ in its last bits.
-    """
+    """For each measure the edges that `tabulate` would find for all rows at once, to the last bit."""
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         files = [first, second][: len(measures)]
         n_rows = sum(write_sort_keys(batch, measures, files, engine) for batch in batches if len(batch))
@@ -48,7 +45,7 @@ def exact_edges(
 
 
 def write_sort_keys(
-    batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]], engine: str = "portable"
+    batch: Batch, measures: Sequence[Variation], files: Sequence[IO[bytes]], engine: str = "auto"
 ) -> int:
     """Write the sort key of V of each row, by each measure; the number of rows."""
     try:

@@ -1,11 +1,10 @@
-"""Batches to tables: which tables, by which engine, for which groups; with a checkpoint if one is asked for."""
+"""Batches to tables: which tables, for which groups; with a checkpoint if one is asked for."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -20,11 +19,8 @@ from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, GroupedTables, TablePlan, Tables, TableSpec
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import ENGINES, is_fused
+from trueness.tabulation.engines import ENGINES
 from trueness.variation import Variation
-
-HELD_VALUES = 2**22
-"""Probabilities that are read before the engine is chosen: for fewer, the compiled one is not worth its start."""
 
 GROUP_BYTES = 2**28
 """The most memory that the tables of all groups may take."""
@@ -115,7 +111,6 @@ class Summed:
 
     tables: GroupedTables
     skipped: Counter[str]
-    engine: str
 
 
 def sum_source(
@@ -150,7 +145,7 @@ def sum_source(
             "check {row_filters} and how the files were written",
             what="no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
         )
-    return Summed(run.state.tables, run.state.skipped, run.state.engine)
+    return Summed(run.state.tables, run.state.skipped)
 
 
 class _Run:
@@ -160,7 +155,7 @@ class _Run:
         self._source, self._plan, self._progress = source, plan, progress
         self._weighted = source.choice.weight is not None
         self._specs: list[TableSpec] = []
-        self.state = State(GroupedTables(source.choice.grouping, {}), Position(), Counter(), "")
+        self.state = State(GroupedTables(source.choice.grouping, {}), Position(), Counter())
 
     @property
     def n_rows(self) -> int:
@@ -182,9 +177,7 @@ class _Run:
         self._plan.require_exact_possible(weighted=self._weighted)
         batches, tables = self._with_progress(self._source.batches()), self._plan.tables
         assert isinstance(tables.bins, EqualMass)
-        # "auto" is decided by the rows of the second pass, the one that sums.
-        engine = "fused" if self._plan.engine == "fused" else "portable"
-        return exact_edges(batches, tables.measures, self._source.n_classes, tables.bins, engine)
+        return exact_edges(batches, tables.measures, self._source.n_classes, tables.bins, self._plan.engine)
 
     def _with_progress(self, batches: Iterator[PositionedBatch]) -> Iterator[Batch]:
         """The batches; progress is reported after each."""
@@ -193,16 +186,7 @@ class _Run:
             self._progress(placed.position, placed.batch)
 
     def resume(self, saved: State) -> None:
-        """Continue where another process stopped, with its engine."""
-        if self._plan.engine not in ("auto", saved.engine):
-            raise InvalidValueError(
-                "another-run",
-                "the checkpoint was made by the {saved} engine, not by {engine} {asked}",
-                "pass {engine} {saved} or leave it out, or delete the checkpoint to start again",
-                argument="engine",
-                saved=saved.engine,
-                asked=self._plan.engine,
-            )
+        """Continue where another process stopped."""
         if saved.tables.groups:
             self._specs = [table.spec for table in next(iter(saved.tables.groups.values()))]
         else:  # no row had met the conditions yet
@@ -212,35 +196,17 @@ class _Run:
     def sums(self) -> Iterator[None]:
         """Add batch after batch; the state is complete after each."""
         batches = self._source.batches(self.state.position)
-        if not self.state.engine:
-            held, batches = _first_batches(batches, self._source.n_classes)
-            self.state = replace(self.state, engine=self._engine(held))
-            batches = chain(_release_batches(held), batches)
         for placed in batches:
             self._add(placed)
             yield
-
-    def _engine(self, held: list[PositionedBatch]) -> str:
-        """One engine for the whole run, so that its sums do not depend on how the rows are cut into batches."""
-        if self._plan.engine != "auto":
-            return self._plan.engine
-        values = sum(len(placed.batch) for placed in held) * self._source.n_classes
-        filled = [placed.batch for placed in held if len(placed.batch)]
-        if values < HELD_VALUES or self._weighted or not filled:
-            return "portable"
-        try:
-            is_fused("fused", filled[0].take(np.array([0])).rows(), self._plan.tables.measures)
-        except Refusal:
-            return "portable"
-        return "fused"
 
     def _add(self, placed: PositionedBatch) -> None:
         batch, by = placed.batch, self._source.choice.grouping
         if batch.groups is not None:  # before they are summed, which takes long for a group in each row
             refuse_too_many(self.state.tables.groups.keys() | set(batch.groups.names), self._specs, by)
-        more = batch_tables(batch, self._specs, self.state.engine, self._plan.n_threads)
+        more = batch_tables(batch, self._specs, self._plan.engine, self._plan.n_threads)
         tables = self.state.tables + GroupedTables(by, more)
-        self.state = State(tables, placed.position, self.state.skipped + batch.skipped, self.state.engine)
+        self.state = State(tables, placed.position, self.state.skipped + batch.skipped)
         self._progress(placed.position, batch)
 
 
@@ -281,27 +247,6 @@ def refuse_too_many(groups: Collection[str | None], specs: Sequence[TableSpec], 
             most=most,
             limit=GROUP_BYTES >> 20,
         )
-
-
-def _first_batches(
-    batches: Iterator[PositionedBatch], n_classes: int
-) -> tuple[list[PositionedBatch], Iterator[PositionedBatch]]:
-    """The first batches, as many as are needed to choose the engine, and the others."""
-    held: list[PositionedBatch] = []
-    values = 0
-    for placed in batches:
-        held.append(placed)
-        values += len(placed.batch) * n_classes
-        if values >= HELD_VALUES:
-            break
-    return held, batches
-
-
-def _release_batches(held: list[PositionedBatch]) -> Iterator[PositionedBatch]:
-    """The batches, each removed from the list before it is used, so that its memory can be freed."""
-    held.reverse()
-    while held:
-        yield held.pop()
 
 
 def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:

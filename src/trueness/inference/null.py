@@ -16,7 +16,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable
-from trueness.tabulation.engines import thread_count
+from trueness.tabulation.engines import available_cores
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20
@@ -159,7 +159,7 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
                 tv_noise[m] += apart.sum(axis=0)
                 w1_noise[m] += ahead.sum(axis=0)
 
-    n_threads = thread_count(None, fused=True) if resamples * bins.predicted.size >= MANY_VALUES else 1
+    n_threads = available_cores() if resamples * bins.predicted.size >= MANY_VALUES else 1
     in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
     return Resamples(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
 

@@ -15,7 +15,7 @@ DIGIT_BITS = 8
 
 
 def exact_edges(work: Work, n_rows: int, count: DigitCounts) -> list[Edges]:
-    """The edges that `tabulate` would find for all rows at once with the same engine, to the last bit.
+    """The edges that `tabulate` would find for all rows at once, to the last bit.
 
     `count` counts the digits of the keys of all partitions, of which there is one list for each measure.
     """

@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
     from_logits: bool
     normalize: bool
     engine: str
-    """One for all partitions; "auto" is "fused" if numba is installed and the measure is compiled."""
+    """As in `trueness.tabulate`."""
 
 
 def require_known(options: Mapping[str, Any]) -> None:

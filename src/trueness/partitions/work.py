@@ -1,4 +1,4 @@
-"""What every worker does with its rows: the same columns, bins and engine for all."""
+"""What every worker does with its rows: the same columns and bins for all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,6 @@ from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables, Tables, TableSpec
-from trueness.tabulation.engines import compiles
-
-_WARMING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,6 @@ class Work:
     choice: Choice
     n_classes: int
     specs: tuple[TableSpec, ...]
-    engine: str
 
     @classmethod
     def of(cls, request: Request, options: RowOptions, plan: Plan, choice: Choice, n_classes: int) -> Work:
@@ -45,7 +40,7 @@ class Work:
         weighted = choice.weight is not None
         plan.require_exact_possible(weighted=weighted)
         specs = plan.specs(n_classes, weighted=weighted)
-        return cls(request, options, plan, choice, n_classes, tuple(specs), _engine(plan, weighted))
+        return cls(request, options, plan, choice, n_classes, tuple(specs))
 
     @property
     def is_exact(self) -> bool:
@@ -79,9 +74,8 @@ class Work:
         """The tables of a partition."""
         tables, skipped = GroupedTables(self.choice.grouping, {}), Counter[str]()
         for batch in batches:
-            self._compile_once(batch)
             # One thread: the scheduler uses the other cores for other partitions.
-            groups = batch_tables(batch, self.specs, self.engine, self.plan.n_threads or 1)
+            groups = batch_tables(batch, self.specs, self.plan.engine, self.plan.n_threads or 1)
             tables = tables + GroupedTables(self.choice.grouping, groups)
             refuse_too_many(tables.groups, self.specs, self.choice.grouping)
             skipped += batch.skipped
@@ -92,20 +86,9 @@ class Work:
         measures = [spec.variation for spec in self.specs]
         files = [io.BytesIO() for _ in measures]
         for batch in batches:
-            self._compile_once(batch)
             if len(batch):
-                write_sort_keys(batch, measures, files, self.engine)
+                write_sort_keys(batch, measures, files, self.plan.engine)
         return [np.sort(np.frombuffer(file.getbuffer(), np.uint64)) for file in files]
-
-    def _compile_once(self, batch: Batch) -> None:
-        """Compile once in a process: other threads wait for the first instead of compiling the same code again."""
-        if self.engine != "fused" or not len(batch):
-            return
-        from trueness.tabulation import fused
-
-        first = batch.take(np.array([0])).rows()
-        with _WARMING:
-            fused.prepare(first, self.specs)
 
     def finish(self, part: Part) -> GroupedTables:
         """The tables of all rows in the requested bins; those of equal mass are made from the grid."""
@@ -143,10 +126,3 @@ class Work:
                     "install the same version of trueness on all machines",
                     difference=difference,
                 )
-
-
-def _engine(plan: Plan, weighted: bool) -> str:
-    """One engine for all partitions, so that the sums do not depend on how the rows are partitioned."""
-    if plan.engine != "auto":
-        return plan.engine
-    return "fused" if not weighted and compiles(plan.tables.measures) else "portable"

@@ -11,23 +11,19 @@ kept in memory if they are few enough.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._threads import in_threads
 from trueness.bins import Edges, EqualMass, EqualWidth
-from trueness.reproduction.scenarios import Cell, skewed_scenario
-from trueness.rows import Rows, sum_tolerance
+from trueness.reproduction.scenarios import Cell
+from trueness.rows import Rows
 from trueness.simulate import STREAM_ROWS, Streams, calibrated_streams
 from trueness.table import CalibrationTable, TableSpec
-from trueness.tabulation import tabulate_rows
-from trueness.tabulation.engines import thread_count
+from trueness.tabulation import tabulate_rows, variations_of
 from trueness.variation import variations
 
 N_BINS = 10
@@ -42,9 +38,6 @@ PILOT_ROWS = 2**20
 
 KEPT_BYTES = 2**27
 """Memory for the rows of a batch between fitting the edges and tabulating; further rows are drawn again."""
-
-FUSED_ROWS = 2_000_000
-"""From this many rows on, the fused engine saves more time than its compilation takes."""
 
 Tick = Callable[[int], None]
 """A callback for progress, called with the number of rows that were finished."""
@@ -80,7 +73,7 @@ def batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
 def tabulate_cells(
     cells: Sequence[Cell],
     measures: Sequence[str] = PAPER_MEASURES,
-    engine: str = "portable",
+    engine: str = "auto",
     n_threads: int = 1,
     tick: Tick = lambda _: None,
 ) -> Timed:
@@ -170,10 +163,9 @@ class Pilot:
     def __init__(self, streams: Streams, measures: Sequence[str], engine: str, kept_bytes: int) -> None:
         self.streams, self.measures = streams, [variations[name] for name in measures]
         self.values = np.empty((len(measures), min(streams.n_rows, PILOT_ROWS)))
-        self.compiled = [engine == "fused" and measure.kernel is not None for measure in self.measures]
-        self.cells: list[Any] = [0] * len(measures)
+        self.engine = engine
         self.fitted = [Edges(variation.range_for(len(streams.alpha))) for variation in self.measures]
-        self.lock, self.kept = Lock(), dict[int, FloatArray]()
+        self.kept = dict[int, FloatArray]()
         self.keeps = self.values.shape[1] * len(streams.alpha) * 8 <= kept_bytes
 
     def measure(self, number: int) -> None:
@@ -181,21 +173,11 @@ class Pilot:
         y_prob = self.streams.predictions(number)
         if self.keeps:
             self.kept[number] = y_prob
-        ordered = y_prob if all(self.compiled) else ordered_predictions(y_prob)
-        values = self.values[:, number * STREAM_ROWS : (number + 1) * STREAM_ROWS]
-        for line, variation in enumerate(self.measures):
-            if self.compiled[line]:
-                self._measure_compiled(line, y_prob, values[line])
-            else:
-                values[line] = variation.of_rows(ordered, sum_tolerance(ordered.shape[-1], 0.0))
-
-    def _measure_compiled(self, line: int, y_prob: FloatArray, values: FloatArray) -> None:
-        from trueness.tabulation import fused
-
         rows = Rows.of_predictions(y_prob, from_logits=False, normalize=False)
-        cells = fused.measure(rows, self.measures[line], fused.spans(rows), values)
-        with self.lock:
-            self.cells[line] = self.cells[line] + cells
+        values = self.values[:, number * STREAM_ROWS : (number + 1) * STREAM_ROWS]
+        for of_measure, variation in zip(values, self.measures, strict=True):
+            engine = self.engine if variation.kernel else "portable"
+            (of_measure[:],) = variations_of(rows, [variation], engine)
 
     def predictions(self, number: int) -> FloatArray:
         """The rows of one stream. Rows that were kept in memory are released."""
@@ -204,17 +186,9 @@ class Pilot:
 
     def fit(self, line: int) -> None:
         """Compute the edges of one measure from its values, as `EqualMass.fit` would."""
-        self.fitted[line] = self._edges(line)
-        self.cells[line] = 0  # releases half a megabyte
-
-    def _edges(self, line: int) -> Edges:
         variation, n_classes, bins = self.measures[line], len(self.streams.alpha), EqualMass(N_BINS)
-        values = self.values[line]
-        if self.compiled[line]:
-            from trueness.tabulation import fused
-
-            return fused.edges_of_measured(values, self.cells[line], variation, n_classes, bins)
-        return bins.edges_at(bins.right_ends(values), *variation.range_for(n_classes))
+        ends = bins.right_ends(self.values[line])
+        self.fitted[line] = bins.edges_at(ends, *variation.range_for(n_classes))
 
 
 def ordered_predictions(y_prob: FloatArray) -> FloatArray:
@@ -230,32 +204,3 @@ def _spans(streams: Sequence[Streams], most_rows: int | None = None) -> list[tup
         for number in range(len(drawn))
         if most_rows is None or number * STREAM_ROWS < most_rows
     ]
-
-
-def choose_engine(engine: str, cells: Sequence[Cell]) -> str:
-    """The engine for these cells, compiled and loaded; "auto" chooses the fused one if that saves time.
-
-    One engine computes the whole run: sums through a logarithm are bit-identical within an engine only.
-    """
-    pays = find_spec("numba") is not None and sum(cell.n_rows for cell in cells) >= FUSED_ROWS
-    if engine == "portable" or (engine == "auto" and not pays):
-        return "portable"
-    try:
-        for n_classes in sorted({cell.scenario.n_classes for cell in cells}):
-            tabulate_cells([Cell(skewed_scenario(n_classes, 1), 100, 0)], engine="fused")
-    except Exception as error:
-        if engine == "fused":
-            raise
-        warnings.warn(
-            f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
-            "the portable engine gives the same numbers more slowly",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return "portable"
-    return "fused"
-
-
-def all_threads() -> int:
-    """The number of cores that this process may use."""
-    return thread_count(None, fused=True)

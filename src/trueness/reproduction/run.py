@@ -20,10 +20,10 @@ from trueness._version import __version__
 from trueness.reproduction import figures, results
 from trueness.reproduction.cells import (
     BINNINGS,
+    PAPER_MEASURES,
     CellTables,
     Tick,
     batches,
-    choose_engine,
     drawing_seconds,
     tabulate_cells,
 )
@@ -33,6 +33,8 @@ from trueness.reproduction.scenarios import Cell, Scenario, grid
 from trueness.reproduction.store import Store, Timing, TimingLog, load_object, plain
 from trueness.reproduction.theory import Limit, Limits
 from trueness.reproduction.twins import tabulate_twins, twin_values
+from trueness.tabulation.engines import engine_name
+from trueness.variation import variations
 
 Progress = Callable[[str, int], AbstractContextManager[Tick]]
 """Called with a name and a number of rows; returns a context manager that yields the callback for finished rows."""
@@ -90,8 +92,8 @@ class Outcome:
 def reproduce(settings: RunSettings, progress: Progress) -> Outcome:
     """Compute the missing cells, then compare all of them with theory, write and draw the results."""
     settings.out.mkdir(parents=True, exist_ok=True)
-    engine = choose_engine(settings.engine, settings.cells)
-    store = Store(settings.out, engine)
+    engine = engine_name(settings.engine, [variations[name] for name in PAPER_MEASURES])
+    store = Store(settings.out)
     finished, busy = _finished_cells(settings, engine, store, progress)
     twins = _finished_twins(settings, engine, store, progress) if settings.twins else {}
     limits = {one: _load_limits(one, settings, store) for one in settings.scenarios}

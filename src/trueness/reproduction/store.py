@@ -1,7 +1,7 @@
 """Finished cells on disk, so that an interrupted run can resume.
 
 A cell is saved as its tables, in the library's own format: exact integers, validated when loaded, written atomically.
-Everything that would change their bits (versions, engine, bins) is part of the name of the folder, so that outdated
+Everything that would change their bits (versions, bins) is part of the name of the folder, so that outdated
 cells are not used.
 """
 
@@ -26,8 +26,8 @@ from trueness.table import CalibrationTable
 class Store:
     """The folder of finished cells in an output folder."""
 
-    def __init__(self, out: Path, engine: str) -> None:
-        made_by = f"{__version__} {np.__version__} {engine} {N_BINS} {PILOT_ROWS}"
+    def __init__(self, out: Path) -> None:
+        made_by = f"{__version__} {np.__version__} {N_BINS} {PILOT_ROWS}"
         self.folder = out / "cells" / sha256(made_by.encode()).hexdigest()[:12]
         self.folder.mkdir(parents=True, exist_ok=True)
 

@@ -199,13 +199,17 @@ class Rows:
         beside = data is None or (data.ndim == 2 and data.strides[0] == data.itemsize < data.strides[1])
         return beside and not self.from_logits and not self.normalize
 
-    def columns(self, start: int, stop: int, room: int) -> NDArray[Any]:
-        """The block of rows start to stop, (room, classes), stored class by class; further rows hold anything."""
-        made = np.empty((self.n_classes, room), self.working_dtype)
+    def columns(self, start: int, stop: int, scratch: Scratch) -> NDArray[Any]:
+        """The block of rows start to stop, (rows, classes), stored class by class; copied only if it must be."""
         data = self.y_prob.data
-        for line, column in zip(made, data.T if data is not None else self.y_prob.columns or (), strict=True):
-            line[: stop - start] = column[start:stop]
-        return made.T
+        if data is not None and data.dtype == self.working_dtype:
+            return data[start:stop]
+        copied = scratch.array("columns", (self.n_classes, stop - start), self.working_dtype)
+        for line, column in zip(
+            copied, data.T if data is not None else self.y_prob.columns or (), strict=True
+        ):
+            line[:] = column[start:stop]
+        return copied.T
 
     def scores(self, start: int, stop: int) -> NDArray[np.float64]:
         """Rows start to stop as given, in float64. Logits are ranked by these: their probabilities may underflow."""

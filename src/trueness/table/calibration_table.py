@@ -247,18 +247,6 @@ class CalibrationTable:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def same_counts(self, other: CalibrationTable) -> bool:
-        """Whether `count`, `ordered_sum` and `rank_count` are equal to the last bit.
-
-        They are, for the same unweighted rows, with every engine. V and log-scores, which involve logarithms, are not
-        compared; edges fitted to the data may differ by 1e-12.
-        """
-        _require_other_table("same_counts", other)
-        weights = () if self.sums.weight is None else ("weight",)
-        return self.spec.agrees(other.spec) and self.sums.same(
-            other.sums, "rows", "ordered", "rank", *weights
-        )
-
     def isclose(self, other: CalibrationTable, rtol: float = 1e-12) -> bool:
         """Whether row counts are equal and all sums agree up to rounding, as those of the same weighted rows do.
 

@@ -68,6 +68,12 @@ class ExactSum:
         """whole + units·2⁻ᵇ, with units beyond one carried over to the whole part (negative units borrow)."""
         return cls(np.asarray(whole + (units >> bits)), np.asarray(units & ((1 << bits) - 1)), bits)
 
+    @classmethod
+    def of_units(cls, units: int, bits: int) -> ExactSum:
+        """A single sum, from its number of units of 2⁻ᵇ."""
+        whole, fraction = divmod(units, 1 << bits)
+        return cls(np.array(whole), np.array(fraction), bits)
+
     @property
     def value(self) -> FloatArray:
         """The nearest float64: one rounding, of a sum that is exact."""

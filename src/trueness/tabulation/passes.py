@@ -15,7 +15,9 @@ from trueness.bins import Bins, Edges, EqualMass, measure_rows
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import CalibrationTable, Sums, TableSpec
 from trueness.tabulation import portable
-from trueness.tabulation.engines import is_fused, thread_count
+from trueness.tabulation.compiled import spans
+from trueness.tabulation.compiled.equal_mass import equal_mass_edges, measure
+from trueness.tabulation.engines import choose_engine, thread_count
 from trueness.variation import Variation
 
 CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
@@ -25,9 +27,9 @@ CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
 def tabulate_rows(
     rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
 ) -> list[CalibrationTable]:
-    """`tabulate` for validated rows, into one table for each spec; in one pass with the fused engine."""
+    """`tabulate` for validated rows, into one table for each spec; in one pass with the compiled engine."""
     engine_module = engine_for(rows, specs, engine)
-    workers = thread_count(n_threads, engine_module is not portable)
+    workers = thread_count(n_threads, engine_module)
     spans = engine_module.spans(rows, workers)
     parts = in_threads(lambda some: sum_rows(engine_module, rows, specs, some), spans, workers)
     return [
@@ -73,7 +75,7 @@ def tabulate_groups(
                 totals[code] = [*map(add, totals[code], sums)] if code in totals else sums
         return totals
 
-    workers = thread_count(n_threads, engine_module is not portable)
+    workers = thread_count(n_threads, engine_module)
     try:
         parts = in_threads(add_up, list(rows.spans(CHUNK_ROWS, CHUNK_VALUES)), workers)
     except ValueError:
@@ -93,50 +95,25 @@ def tabulate_groups(
 
 
 def engine_for(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
-    """The engine for such rows and tables, with its kernel compiled."""
-    if not is_fused(engine, rows, [spec.variation for spec in specs]):
-        return portable
-    return _fused_engine(rows, specs, engine) or portable
-
-
-def _fused_engine(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
-    """The fused engine with its kernel compiled; None if that fails and `engine` is "auto"."""
-    try:
-        from trueness.tabulation import fused
-
-        fused.prepare(rows, specs)
-    except Exception as error:
-        if engine == "fused" or isinstance(error, ValueError):  # bins that are too narrow, for any engine
-            raise
-        import warnings
-
-        warnings.warn(
-            f"the fused engine cannot be used on this machine ({type(error).__name__}: {error}); "
-            "the portable one gives the same table, but takes longer. engine='portable' silences this warning",
-            RuntimeWarning,
-            stacklevel=5,
-        )
-        return None
-    return fused
+    """The module of the engine for such rows and tables."""
+    return choose_engine(engine, [spec.variation for spec in specs], weighted=rows.sample_weight is not None)
 
 
 def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:
     """The bins as edges, fitted to the rows if they depend on them."""
     if not isinstance(bins, EqualMass):
         return bins.resolve(*measure.range_for(rows.n_classes))
-    fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, [measure]) else None
-    if fused is None:
+    chosen = choose_engine(engine, [measure], weighted=rows.sample_weight is not None)
+    if chosen is portable:
         return bins.fit_rows(rows, measure)
-    edges: Edges = fused.equal_mass_edges(rows, measure, bins, thread_count(n_threads, fused=True))
-    return edges
+    return equal_mass_edges(rows, measure, bins, thread_count(n_threads, chosen))
 
 
 def variations_of(rows: Rows, measures: Sequence[Variation], engine: str) -> list[FloatArray]:
-    """V of each row by each measure, to the last bit as `edges_for` computes it with this engine."""
-    fused = _fused_engine(rows, [], engine) if is_fused(engine, rows, measures) else None
-    if fused is None:
+    """V of each row by each measure."""
+    if choose_engine(engine, measures, weighted=rows.sample_weight is not None) is portable:
         return measure_rows(rows, measures)
     values = [np.empty(rows.n_rows) for _ in measures]
-    for measure, of_measure in zip(measures, values, strict=True):
-        fused.measure(rows, measure, fused.spans(rows), of_measure)
+    for variation, of_measure in zip(measures, values, strict=True):
+        measure(rows, variation, spans(rows), of_measure)
     return values

@@ -172,7 +172,7 @@ class _ExactTotals:
 
     def sums(self) -> Sums:
         log_score, log_likelihood, log_score_variance = (
-            _exact_sum(units, LOG_SCORE_BITS) for units in self.log_scores
+            ExactSum.of_units(units, LOG_SCORE_BITS) for units in self.log_scores
         )
         return Sums(
             **self.counts.fields(),
@@ -181,8 +181,8 @@ class _ExactTotals:
             variation=self.lines.sum(-1),
             log_score=log_score,
             log_score_variance=log_score_variance,
-            true_probability=_exact_sum(self.true_probability, PROBABILITY_BITS),
-            square=_exact_sum(self.square, PROBABILITY_BITS),
+            true_probability=ExactSum.of_units(self.true_probability, PROBABILITY_BITS),
+            square=ExactSum.of_units(self.square, PROBABILITY_BITS),
             log_likelihood=log_likelihood,
         )
 
@@ -239,8 +239,3 @@ class _WeightedTotals:
             weight=self.weight.sum(),
             weight_square=self.weight_square.sum(),
         )
-
-
-def _exact_sum(units: int, bits: int) -> ExactSum:
-    whole, fraction = divmod(units, 1 << bits)
-    return ExactSum(np.array(whole), np.array(fraction), bits)

@@ -1,0 +1,172 @@
+"""The compiled library: found beside this file, loaded with ctypes, and checked once.
+
+Calls release the interpreter's lock. The C sources are in `source/`, and `hatch_build.py` compiles them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, byref, c_char_p, c_double, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._arrays import FloatArray, IntArray
+
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, N_SCORES = 1, 2, 32, 4096, 5
+"""As in `source/job.h`."""
+
+MEASURES = {"entropy": 0, "confidence": 1}
+"""The measures that are compiled, by the name of their kernel."""
+
+KNOWN_ANSWER = 646771106
+"""A checksum of the sums of a few rows: a library that was built with other rounding is not used."""
+
+
+class Job(ctypes.Structure):
+    """What a kernel works on: where rows lie, how they are binned, and where sums are kept; see `source/job.h`."""
+
+    _fields_ = (
+        ("rows", c_void_p),
+        ("item", c_int64),
+        ("to_next_row", c_int64),
+        ("to_next_class", c_int64),
+        ("n_rows", c_int64),
+        ("n_classes", c_int64),
+        ("labels", c_void_p),
+        ("logits", c_void_p),
+        ("slack", c_int64),
+        ("to_unit", c_double),
+        ("least", c_double),
+        ("n_measures", c_int64),
+        ("kinds", c_int64 * MAX_MEASURES),
+        ("n_edges", c_int64),
+        ("edges", c_void_p),
+        ("guesses", c_void_p),
+        ("lows", c_double * MAX_MEASURES),
+        ("scales", c_double * MAX_MEASURES),
+        ("split", c_int64),
+        ("arena", c_void_p),
+        ("totals", c_void_p),
+        ("underflowed", c_void_p),
+        ("n_underflowed", c_int64),
+    )
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where the data of an array begin."""
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+class Library:
+    """The functions of the compiled library."""
+
+    def __init__(self, path: Path) -> None:
+        functions = ctypes.CDLL(str(path))
+        self._level = _declared(functions.trueness_level, c_int64)
+        self._arena = _declared(functions.trueness_arena, POINTER(Job))
+        self._sum = _declared(functions.trueness_sum, POINTER(Job))
+        self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
+        self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
+        self._gather = _declared(
+            functions.trueness_gather, c_void_p, c_int64, c_double, c_double, c_char_p, c_void_p
+        )
+        self.abi = int(_declared(functions.trueness_abi)())
+
+    def use_level(self, wish: int = 0) -> int:
+        """The instruction set in use from now on, the best or a lower one: 4, 3, 2 (x86-64), 1 (NEON), 0 (none)."""
+        return int(self._level(wish))
+
+    def arena_size(self, job: Job) -> int:
+        """The bytes of working memory that such rows need."""
+        return int(self._arena(byref(job)))
+
+    def sum(self, job: Job) -> int:
+        """Sum all rows; -1, or the first row of a few among which one is bad. The rows before it are summed."""
+        return int(self._sum(byref(job)))
+
+    def measure(self, job: Job, values: FloatArray) -> int:
+        """Put V of all rows into `values`; -1, or the first row of a few among which one is bad."""
+        return int(self._measure(byref(job), address(values)))
+
+    def count(self, values: FloatArray, low: float, scale: float, cells: IntArray) -> None:
+        """Count the values in equal cells."""
+        self._count(address(values), len(values), low, scale, address(cells))
+
+    def gather(
+        self, values: FloatArray, low: float, scale: float, wanted: NDArray[np.bool_], found: FloatArray
+    ) -> None:
+        """Copy the values that lie in wanted cells, in their order, to `found`."""
+        self._gather(address(values), len(values), low, scale, wanted.tobytes(), address(found))
+
+
+def _declared(function: Any, *arguments: Any) -> Any:
+    function.argtypes, function.restype = arguments, c_int64
+    return function
+
+
+def library_path() -> Path:
+    """Where the library of this platform is, if it was built."""
+    ending = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+    return Path(__file__).with_name(f"_library.{ending}")
+
+
+@cache
+def load() -> tuple[Library | None, str]:
+    """The library, if it can be used, and otherwise the reason why not."""
+    path = library_path()
+    if not path.exists():
+        return None, "was not built when trueness was installed (no C compiler was found)"
+    try:
+        library = Library(path)
+    except (OSError, AttributeError) as error:
+        return None, f"cannot be loaded ({error})"
+    if library.abi != ABI:
+        return None, f"was built from other sources (version {library.abi} and not {ABI})"
+    if library.use_level() == 0:
+        return None, "does not support this processor"
+    if known_answer(library) != KNOWN_ANSWER:
+        return None, "does not compute as it must on this machine"
+    return library, ""
+
+
+def require_library() -> Library:
+    """The library, which an engine was chosen for."""
+    library, reason = load()
+    assert library is not None, reason
+    return library
+
+
+def known_answer(library: Library) -> int:
+    """A checksum of the sums of rows of few and of many classes, with numbers that any other rounding would change."""
+    checksum = 0
+    for n_classes in (10, 33):
+        odd = 2 * np.arange(n_classes * 16).reshape(16, n_classes) % 31 + 1.0
+        probabilities = odd / odd.sum(axis=1, keepdims=True)
+        labels, edges = np.arange(16) % n_classes, np.array([0.9, 0.97])
+        job = Job(
+            rows=address(probabilities),
+            item=8,
+            to_next_row=8 * n_classes,
+            to_next_class=8,
+            n_rows=16,
+            n_classes=n_classes,
+            labels=address(labels),
+            slack=2**30,
+            to_unit=0.25,
+            n_measures=1,
+            n_edges=2,
+            edges=address(edges),
+        )
+        arena = np.zeros(library.arena_size(job), np.uint8)
+        totals = np.zeros(3 * (3 * n_classes + 2) + 2 * N_SCORES + 2, np.int64)
+        job.arena, job.totals = address(arena), address(totals)
+        library.sum(job)
+        checksum = crc32(totals.tobytes(), checksum)
+    return checksum

@@ -1,0 +1,80 @@
+/* The functions that Python calls: each goes to the kernels for the best instruction set of this processor. */
+#include "cpu.h"
+#include "job.h"
+
+#if defined(__x86_64__) || defined(_M_X64)
+#include <xmmintrin.h>
+#endif
+
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+#define KERNELS(level)                      \
+    int64_t arena_at_level_##level(const job *); \
+    int64_t sum_at_level_##level(job *);    \
+    int64_t measure_at_level_##level(job *, double *);
+
+#ifdef TRUENESS_X86
+KERNELS(2) KERNELS(3) KERNELS(4)
+#define AT_LEVEL(name, ...) \
+    (level == 4 ? name##4(__VA_ARGS__) : level == 3 ? name##3(__VA_ARGS__) : name##2(__VA_ARGS__))
+#else
+KERNELS(1)
+#define AT_LEVEL(name, ...) name##1(__VA_ARGS__)
+#endif
+
+static int64_t level = -1;
+
+EXPORT int64_t trueness_abi(void) { return ABI; }
+
+/* The instruction set in use: 2, 3, 4 for x86-64-v2, -v3, -v4, 1 for NEON, 0 if this processor has none of them. A lower one may
+ * be asked for, in tests; 0 asks for the best. */
+EXPORT int64_t trueness_level(int64_t wish) {
+    int64_t best = best_level();
+    level = wish > 0 && wish < best ? wish : best;
+    return level;
+}
+
+/* Other libraries may have set the processor to flush subnormal numbers to zero, or to round otherwise: both would change
+ * results. The usual mode is set here and theirs put back. */
+#ifdef TRUENESS_X86
+#define IN_USUAL_MODE(call)          \
+    unsigned mode = _mm_getcsr();    \
+    _mm_setcsr(0x1F80);              \
+    int64_t result = call;           \
+    _mm_setcsr(mode);                \
+    return result
+#else
+#define IN_USUAL_MODE(call)                                       \
+    uint64_t mode, usual = 0;                                     \
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));                \
+    __asm__ volatile("msr fpcr, %0" ::"r"(usual) : "memory");     \
+    int64_t result = call;                                        \
+    __asm__ volatile("msr fpcr, %0" ::"r"(mode) : "memory");      \
+    return result
+#endif
+
+/* Bytes of working memory for such rows. */
+EXPORT int64_t trueness_arena(const job *j) { return AT_LEVEL(arena_at_level_, j); }
+
+/* Sums all rows; -1, or the first row of a group that holds a bad one: those before it are summed. */
+EXPORT int64_t trueness_sum(job *j) { IN_USUAL_MODE(AT_LEVEL(sum_at_level_, j)); }
+
+/* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
+EXPORT int64_t trueness_measure(job *j, double *v) { IN_USUAL_MODE(AT_LEVEL(measure_at_level_, j, v)); }
+
+/* Counts values in equal cells: the cell of v is (v - low) * scale. */
+EXPORT void trueness_count(const double *v, int64_t n, double low, double scale, int64_t *cells) {
+    for (int64_t i = 0; i < n; i++) cells[(int64_t)((v[i] - low) * scale)]++;
+}
+
+/* Copies the values that lie in wanted cells, and returns their number. */
+EXPORT int64_t trueness_gather(const double *v, int64_t n, double low, double scale, const char *wanted, double *found) {
+    int64_t n_found = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (wanted[(int64_t)((v[i] - low) * scale)]) found[n_found++] = v[i];
+    return n_found;
+}

@@ -1,0 +1,172 @@
+/* Rows of CLASSES classes, a constant of at most 15: in registers from the first load to the last sum.
+ *
+ * A group is turned so that each class is one vector. The sorting network, logarithms, ranks and checks then work on all rows
+ * at once; the ordered probabilities are turned back, and each row is added to its bin. Included once for each CLASSES. */
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define NAME(name) JOIN(name##_, CLASSES)
+#define NETWORK JOIN(NETWORK_, CLASSES)
+
+/* The columns of rows that lie in memory one after the other. */
+INLINE void NAME(turn_rows)(const char *rows, int64_t to_next_row, int64_t item, doubles x[CLASSES]) {
+#if CLASSES >= WIDTH
+    /* The last square may overlap the one before, so that no load reaches beyond its row. */
+    UNROLL for (int k = 0; k < (CLASSES + WIDTH - 1) / WIDTH; k++) {
+        int first = k * WIDTH < CLASSES - WIDTH ? k * WIDTH : CLASSES - WIDTH;
+        doubles square[WIDTH];
+        UNROLL for (int r = 0; r < WIDTH; r++) {
+            const char *at = rows + r * to_next_row + first * item;
+            square[r] = item == 4 ? load_floats(at) : load_doubles(at);
+        }
+        transpose_doubles(square);
+        UNROLL for (int c = 0; c < WIDTH; c++) x[first + c] = square[c];
+    }
+#elif LEVEL == 4
+    /* The group as one run of memory, and its lanes put in order. */
+    doubles run[CLASSES];
+    UNROLL for (int k = 0; k < CLASSES; k++) {
+        const char *at = rows + k * WIDTH * item;
+        run[k] = item == 4 ? load_floats(at) : load_doubles(at);
+    }
+    UNROLL for (int c = 0; c < CLASSES; c++) {
+        words place = lane_numbers() * CLASSES + (uint64_t)c;
+        doubles column = run[0];
+        UNROLL for (int k = 1; k < CLASSES; k++) {
+            /* Lanes whose place is in run[k] come from there; others stay, but for those of run[0] in the first step. */
+            words stay = k == 1 ? place & (WIDTH - 1) : lane_numbers();
+            words at = select_words(equal_words(place / WIDTH, same_words((uint64_t)k)), (place & (WIDTH - 1)) + WIDTH, stay);
+            column = (doubles)_mm512_permutex2var_pd((__m512d)column, (__m512i)at, (__m512d)run[k]);
+        }
+        x[c] = column;
+    }
+#else
+    for (int r = 0; r < WIDTH; r++)
+        UNROLL for (int c = 0; c < CLASSES; c++) {
+            const char *at = rows + r * to_next_row + c * item;
+            x[c][r] = item == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
+        }
+#endif
+}
+
+/* The columns of a group, wherever they lie. */
+INLINE void NAME(load)(const job *j, const group *g, doubles x[CLASSES]) {
+    if (g->to_next_class == j->item) { /* rows lie together */
+        if (j->item == 4) NAME(turn_rows)(g->rows, g->to_next_row, 4, x);
+        else NAME(turn_rows)(g->rows, g->to_next_row, 8, x);
+    } else if (j->item == 4) {
+        UNROLL for (int c = 0; c < CLASSES; c++) x[c] = load_floats(g->rows + c * g->to_next_class);
+    } else {
+        UNROLL for (int c = 0; c < CLASSES; c++) x[c] = load_doubles(g->rows + c * g->to_next_class);
+    }
+}
+
+/* The probability of the true class of each row. */
+INLINE doubles NAME(true_probability)(const group *g, const doubles x[CLASSES]) {
+    words label = load_words(g->labels);
+    doubles p = x[0];
+    UNROLL for (int c = 1; c < CLASSES; c++) p = select_doubles(equal_words(label, same_words((uint64_t)c)), x[c], p);
+    return p;
+}
+
+/* Adds each row to its bin, and counts its rank. */
+INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const words steps[CLASSES + MAX_MEASURES + WIDTH]) {
+    enum { MOST_SQUARES = (CLASSES + MAX_MEASURES + WIDTH - 1) / WIDTH };
+    uint64_t cells[MAX_MEASURES][WIDTH] __attribute__((aligned(64))), rank[WIDTH] __attribute__((aligned(64)));
+    store_words(c->rank, rank);
+    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
+        if (k >= j->n_measures) break;
+        store_words(cells_of(j, a, c, k), cells[k]);
+        UNROLL for (int r = 0; r < WIDTH; r++) a->ranks[cells[k][r] * CLASSES + rank[r]]++;
+    }
+    UNROLL for (int s = 0; s < MOST_SQUARES; s++) {
+        if (s * WIDTH >= a->row) break;
+        doubles square[WIDTH];
+        UNROLL for (int i = 0; i < WIDTH; i++) square[i] = (doubles)steps[s * WIDTH + i];
+        transpose_doubles(square);
+        for (int k = 0; k < j->n_measures; k++)
+            UNROLL for (int r = 0; r < WIDTH; r++) {
+                uint64_t *at = a->sums + cells[k][r] * (uint64_t)a->row + s * WIDTH;
+                store_words(load_words(at) + (words)square[r], at);
+            }
+    }
+}
+
+/* A group as columns, each row in falling order, with the sums that are known before they are swept. */
+INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]) {
+    NAME(load)(j, g, x);
+    UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + 2048 + 64 * k);
+    swept s = nothing_swept(NAME(true_probability)(g, x));
+    UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]);
+#define EXCHANGE(i, k)                         \
+    {                                          \
+        doubles low = smaller(x[i], x[k]);     \
+        x[i] = larger(x[i], x[k]), x[k] = low; \
+    }
+    NETWORK(EXCHANGE)
+#undef EXCHANGE
+    s.largest = x[0], s.smallest = x[CLASSES - 1];
+    return s;
+}
+
+/* Sums all rows; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(sum_rows)(job *given) {
+    const loop l = {given, arena_of(given), totals_of(given)};
+    const job local = *given, *j = &local;
+    const arena a = l.memory;
+    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = 0;
+    if (j->n_rows == 0) return -1;
+    doubles x[CLASSES];
+    group g = group_at(j, &l, 0);
+    swept s = NAME(load_ordered)(j, &g, x);
+    for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
+        words steps[CLASSES + MAX_MEASURES + WIDTH];
+        UNROLL for (int c = 0; c < CLASSES; c++) steps[c] = sweep(&s, x[c], 1);
+        /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
+        const swept done = s;
+        int64_t valid = g.valid;
+        if (__builtin_expect(first + WIDTH < j->n_rows, 1)) {
+            g = group_at(j, &l, first + WIDTH);
+            s = NAME(load_ordered)(j, &g, x);
+        }
+        concluded c = conclude(j, &a, &l, &done, valid);
+        if (__builtin_expect(c.is_bad, 0)) {
+            empty_sums(given, &l.memory, &l.t);
+            return first;
+        }
+        UNROLL for (int k = 0; k < MAX_MEASURES + WIDTH; k++)
+            steps[CLASSES + k] = k < MAX_MEASURES && k < j->n_measures ? bits_of(c.v[k] + 1.0) : same_words(0);
+        NAME(add)(j, &a, &c, steps);
+        if (__builtin_expect(c.is_odd, 0)) {
+            const concluded copy = c;
+            handle_odd_rows(&l, &copy, first, valid);
+        }
+        if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
+    }
+    empty_sums(given, &l.memory, &l.t);
+    return -1;
+}
+
+/* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(measure_rows)(job *given, double *v) {
+    const loop l = {given, arena_of(given), totals_of(given)};
+    const job local = *given, *j = &local;
+    for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
+        group g = group_at(j, &l, first);
+        doubles x[CLASSES];
+        NAME(load)(j, &g, x);
+        swept s = nothing_swept(x[0]);
+        s.largest = s.smallest = x[0];
+        UNROLL for (int c = 0; c < CLASSES; c++) {
+            s.seen |= bits_of(x[c]);
+            measure(&s, x[c]);
+        }
+        if (store_variation(j, &s, g.valid, v + first)) return first;
+    }
+    return -1;
+}
+
+#undef NAME
+#undef NETWORK
+#undef JOIN
+#undef JOIN_

@@ -1,0 +1,231 @@
+/* A group is WIDTH rows, one a lane: what follows once their sums over classes are known, however many classes there are. */
+#ifndef TRUENESS_GROUP_H
+#define TRUENESS_GROUP_H
+
+#include "job.h"
+#include "logarithm.h"
+#include "totals.h"
+#include "vectors.h"
+
+#define LN2 0x1.62e42fefa39efp-1
+
+/* Sums over the classes of each row. Those of bits still contain the bits of as many ones (or twos). */
+typedef struct {
+    words seen; /* all bits that are set in some probability */
+    words sum;  /* bits of 1 + p */
+    words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
+    words square;                 /* bits of 1 + p^2 */
+    words more, at_least;         /* classes that are more probable than the true one, or not less */
+    doubles largest, smallest;
+    doubles p, log_p; /* of the true class */
+} swept;
+
+/* Of each row: what is added up, and where. */
+typedef struct {
+    doubles v[MAX_MEASURES];
+    words bins[MAX_MEASURES];
+    words rank, tied;
+    doubles p, entropy;
+    int is_bad; /* whether a row is not a distribution: then the group must not be added */
+    int is_odd; /* whether a row must be looked at alone */
+} concluded;
+
+INLINE swept nothing_swept(doubles p) {
+    swept s = {.p = p, .log_p = p};
+    return s;
+}
+
+/* Takes in one class of each row. `ordered` is a constant: whether classes come in falling order. */
+INLINE words sweep(swept *s, doubles q, int ordered) {
+    doubles log = log2_of(q), t = q * log;
+    words steps = bits_of(q + 1.0);
+    s->sum += steps;
+    s->entropy += bits_of(1.0 - t);
+    s->second_moment += bits_of(2.0 + t * log);
+    s->square += bits_of(q * q + 1.0);
+    lanes reached = not_below(q, s->p);
+    s->more = counted(s->more, above(q, s->p));
+    s->at_least = counted(s->at_least, reached);
+    if (ordered) s->log_p = select_doubles(reached, log, s->log_p); /* the last one that is not below p is p */
+    return steps;
+}
+
+/* H in bits, H = sum(-p log2 p), from the sum of the bits of 1 - p log2 p. */
+INLINE doubles entropy_of(words sum, int64_t n_classes) {
+    return as_doubles(sum - (uint64_t)n_classes * ONE_BITS) * 0x1p-52;
+}
+
+/* V by one kind of measure, within its range. */
+INLINE doubles variation(const job *j, int64_t kind, doubles entropy, doubles largest) {
+    doubles value = kind == ENTROPY ? entropy * j->to_unit : largest;
+    doubles low = same_doubles(kind == ENTROPY ? 0.0 : j->least);
+    return smaller(larger(value, low), same_doubles(1.0));
+}
+
+/* Lanes whose row is not a distribution: a value is not in [0, 1], or the sum is too far from 1. */
+INLINE lanes improper(const job *j, const swept *s) {
+    words sum = s->sum - (uint64_t)j->n_classes * ONE_BITS;
+    /* sum - 1 + slack is from 0 to 2 slack; what is below 0 wraps round to a large number */
+    lanes off = above_words(sum - (UNIT - (uint64_t)j->slack), same_words(2 * (uint64_t)j->slack));
+    /* Of what is below 2 in size no number has bit 62 set, but infinities and NaN have. */
+    lanes huge = above_words(s->seen & TWO_BITS, same_words(0));
+    lanes outside = either(above(s->largest, same_doubles(1.0)), above(same_doubles(0.0), s->smallest));
+    return either(off, either(huge, outside));
+}
+
+/* How many edges V exceeds. */
+INLINE words bin_of(doubles v, const double *edges, int64_t n_edges) {
+    words bin = {0};
+    for (int64_t e = 0; e < n_edges; e++) bin = counted(bin, above(v, same_doubles(edges[e])));
+    return bin;
+}
+
+/* The same among many edges: a table gives the first candidate, and few steps remain. */
+static __attribute__((noinline)) words bin_among_many(const job *j, int64_t k, doubles v) {
+    const int64_t *guesses = j->guesses + k * (GUESSES + 1);
+    const double *edges = j->edges + k * j->n_edges;
+    words bin = {0};
+    for (int lane = 0; lane < WIDTH; lane++) {
+        int64_t m = guesses[(int64_t)((v[lane] - j->lows[k]) * j->scales[k])];
+        while (m < j->n_edges && v[lane] > edges[m]) m++;
+        bin[lane] = (uint64_t)m;
+    }
+    return bin;
+}
+
+INLINE void add_lanes(const arena *a, int which, lanes where, words units) {
+    uint64_t *at = a->lane_sums + which * WIDTH;
+    store_words(load_words(at) + select_words(where, units, same_words(0)), at);
+}
+
+/* What a loop over rows works on. The compiler keeps `j` and `a` in registers, because no other function sees them; `given` and
+ * `memory` are the same for functions that are called. */
+typedef struct {
+    job *given;
+    arena memory;
+    totals t;
+} loop;
+
+/* Everything about the rows of a group; scores are added up, unless a row is bad. `valid` is the number of rows. */
+INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid) {
+    concluded c;
+    lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
+    c.is_bad = any(both(rows, improper(j, s)));
+    if (c.is_bad) return c;
+    uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
+    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
+    c.entropy = entropy_of(s->entropy, j->n_classes);
+    doubles second = as_doubles(s->second_moment - (uint64_t)j->n_classes * TWO_BITS) * 0x1p-51;
+    /* var = sum(p log2^2 p) + H^2 (sum(p) - 2), where the sum of p is below 2 */
+    doubles variance = second - c.entropy * c.entropy * (as_doubles(2 * UNIT - (s->sum - ones)) * 0x1p-52);
+    lanes normal = not_below(s->p, same_doubles(TINY)), scored = both(rows, normal);
+    add_lanes(a, 0, scored, rounded((s->log_p + c.entropy) * (LN2 * 0x1p40)));
+    add_lanes(a, 1, scored, rounded(s->log_p * (LN2 * 0x1p40)));
+    variance = select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0));
+    add_lanes(a, 2, rows, rounded(variance * (LN2 * LN2 * 0x1p40)));
+    add_lanes(a, 3, rows, bits_of(s->p + 1.0) - ONE_BITS);
+    add_lanes(a, 4, rows, s->square - ones);
+    c.is_odd = any(both(rows, either(above_words(c.tied, same_words(1)), except(rows, normal))));
+    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
+        if (k >= j->n_measures) break;
+        c.v[k] = variation(j, j->kinds[k], c.entropy, s->largest);
+        words bin = j->n_edges <= FEW_EDGES ? bin_of(c.v[k], j->edges + k * j->n_edges, j->n_edges)
+                                            : bin_among_many(l->given, k, c.v[k]);
+        c.bins[k] = select_words(rows, bin, same_words((uint64_t)j->n_edges + 1)); /* lanes without a row */
+    }
+    return c;
+}
+
+/* Of the cell of each row, by one measure, the place among all copies of the sums. */
+INLINE words cells_of(const job *j, const arena *a, const concluded *c, int k) {
+    words copy = lane_numbers() & (uint64_t)(a->copies - 1);
+    return c->bins[k] + (copy * (uint64_t)j->n_measures + (uint64_t)k) * (uint64_t)a->n_bins;
+}
+
+static double probability(const job *j, int64_t row, int64_t class) {
+    const char *at = j->rows + row * j->to_next_row + class * j->to_next_class;
+    return j->item == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
+}
+
+/* The rank of the true class among equal ones: by logits, if rows came as such, since probabilities may underflow. */
+static void count_ties(const job *j, int64_t row, int64_t label, int64_t *more, int64_t *equal, int64_t *before) {
+    const double *logits = j->logits ? j->logits + row * j->n_classes : 0;
+    double of_true = logits ? logits[label] : probability(j, row, label);
+    *more = *equal = *before = 0;
+    for (int64_t c = 0; c < j->n_classes; c++) {
+        double value = logits ? logits[c] : probability(j, row, c);
+        *more += value > of_true, *equal += value == of_true, *before += c < label && value == of_true;
+    }
+}
+
+/* Puts right the count of a row whose true class is tied and was counted at the first of the tied ranks. */
+static void recount(const loop *l, const concluded *c, int lane, int64_t row) {
+    const job *j = l->given;
+    const arena *a = &l->memory;
+    const totals *t = &l->t;
+    int64_t more, equal, before, label = j->labels[row], rank = (int64_t)c->rank[lane];
+    count_ties(j, row, label, &more, &equal, &before);
+    t->odd_rows[1] += equal > 1;
+    for (int64_t k = 0; k < j->n_measures; k++) {
+        int64_t bin = k * t->n_bins + (int64_t)c->bins[k][lane];
+        if (equal == 1 || !j->split) {
+            int64_t cell = (lane % a->copies * j->n_measures + k) * a->n_bins + (int64_t)c->bins[k][lane];
+            a->ranks[cell * j->n_classes + rank]--, a->ranks[cell * j->n_classes + more + before]++;
+            continue;
+        }
+        int64_t *whole = t->split_whole + bin * j->n_classes, *fraction = t->split_fraction + bin * j->n_classes;
+        whole[rank]--;
+        for (int64_t r = more; r < more + equal; r++)
+            add_units(whole + r, fraction + r,
+                      (int64_t)(UNIT / (uint64_t)equal + (r == more ? UNIT % (uint64_t)equal : 0)), PROBABILITY_BITS);
+    }
+}
+
+/* Looks at the rows of a group one by one, because at least one of them is odd. */
+static void handle_odd_rows(const loop *l, const concluded *c, int64_t first, int64_t valid) {
+    job *j = l->given;
+    uint64_t *lane_sums = l->memory.lane_sums;
+    for (int lane = 0; lane < valid; lane++) {
+        double p = c->p[lane];
+        if (p < TINY && j->logits) j->underflowed[j->n_underflowed++] = first + lane;
+        else if (p == 0.0) l->t.odd_rows[0]++;
+        else if (p < TINY) {
+            double log_p = log2_of_one(p);
+            lane_sums[lane] += rounded(same_doubles((log_p + c->entropy[lane]) * (LN2 * 0x1p40)))[0];
+            lane_sums[WIDTH + lane] += rounded(same_doubles(log_p * (LN2 * 0x1p40)))[0];
+        }
+        if (c->tied[lane] > 1) recount(l, c, lane, first + lane);
+    }
+}
+
+/* Fewer than WIDTH rows made WIDTH, with the last one again and again. */
+static void pad(const job *j, const arena *a, int64_t first, int64_t valid) {
+    for (int64_t r = 0; r < WIDTH; r++) {
+        int64_t row = first + (r < valid ? r : valid - 1);
+        if (j->labels) a->padded_labels[r] = j->labels[row];
+        for (int64_t c = 0; c < j->n_classes; c++) {
+            const char *from = j->rows + row * j->to_next_row + c * j->to_next_class;
+            char *to = a->padded_rows + (r * j->n_classes + c) * j->item;
+            for (int64_t b = 0; b < j->item; b++) to[b] = from[b];
+        }
+    }
+}
+
+/* The next rows: where they lie, with their labels. The last ones are padded, and then lie row by row. */
+typedef struct {
+    const char *rows;
+    const int64_t *labels;
+    int64_t to_next_row, to_next_class, valid;
+} group;
+
+INLINE group group_at(const job *j, const loop *l, int64_t first) {
+    int64_t left = j->n_rows - first;
+    if (__builtin_expect(left >= WIDTH, 1)) {
+        const int64_t *labels = j->labels ? j->labels + first : 0;
+        return (group){j->rows + first * j->to_next_row, labels, j->to_next_row, j->to_next_class, WIDTH};
+    }
+    pad(l->given, &l->memory, first, left);
+    return (group){l->memory.padded_rows, l->memory.padded_labels, j->n_classes * j->item, j->item, left};
+}
+
+#endif

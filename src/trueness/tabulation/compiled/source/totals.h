@@ -1,0 +1,133 @@
+/* Where sums are kept: words that wrap round while rows are added, emptied in time into exact sums.
+ *
+ * `job.totals` is one run of memory, for K measures, M bins and C classes:
+ *   whole, fraction          (K, M, C + 1) each: ordered probabilities and V in units of 2^-52
+ *   rank_count               (K, M, C)
+ *   scores                   (5, 2): whole and fraction, the first three in units of 2^-40
+ *   odd_rows                 (2): impossible and tied rows
+ *   split_whole, split_fraction  (K, M, C) each, if ties are split: what that changes in the rank counts */
+#ifndef TRUENESS_TOTALS_H
+#define TRUENESS_TOTALS_H
+
+#include "job.h"
+#include "vectors.h"
+
+#define PROBABILITY_BITS 52
+#define LOG_SCORE_BITS 40
+#define UNIT (UINT64_C(1) << PROBABILITY_BITS)
+
+enum { MOST_ROWS = 4095 }; /* so many probabilities in units of 2^-52 fit in a word */
+
+/* Working memory for the rows of a group, and for sums since they were last emptied. */
+typedef struct {
+    int64_t row;    /* words of a row: ordered probabilities and V, filled up to whole vectors */
+    int64_t first_v; /* where V begins in it */
+    int64_t n_bins; /* with one more for lanes that hold no row */
+    int64_t copies; /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
+    uint64_t *sums;      /* (copies, measures, bins, row): bits of 1 + p, modulo 2^64 */
+    uint64_t *ranks;     /* (copies, measures, bins, classes) */
+    uint64_t *lane_sums; /* (scores, WIDTH) */
+    char *padded_rows;   /* WIDTH rows, for the last of a block */
+    int64_t *padded_labels;
+    char *lines; /* a vector for each class, up to a power of two of them, if rows are sorted in memory */
+    int64_t size; /* bytes of all */
+} arena;
+
+INLINE int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* Takes so many bytes, in whole cache lines, from the arena. */
+static char *take(arena *a, char *memory, int64_t bytes) {
+    char *taken = memory + a->size;
+    a->size += round_up(bytes, 64);
+    return taken;
+}
+
+static int64_t line_count(int64_t n_classes) {
+    int64_t n = BLOCK;
+    while (n < n_classes) n *= 2;
+    return n;
+}
+
+/* The parts of the arena; of the first cache line on if `memory` is not aligned. */
+static arena arena_of(const job *j) {
+    int few = j->n_classes <= NETWORK_CLASSES;
+    arena a = {0};
+    a.first_v = few ? j->n_classes : round_up(j->n_classes, WIDTH);
+    a.row = round_up(a.first_v + j->n_measures, WIDTH);
+    a.n_bins = j->n_edges + 2;
+    a.copies = few && j->n_edges < 256 ? 4 : 1;
+    if (a.copies > WIDTH) a.copies = WIDTH;
+    int64_t cells = a.copies * j->n_measures * a.n_bins;
+    char *memory = j->arena + (-(intptr_t)j->arena & 63);
+    a.sums = (uint64_t *)take(&a, memory, 8 * cells * a.row);
+    a.ranks = (uint64_t *)take(&a, memory, 8 * cells * j->n_classes);
+    a.lane_sums = (uint64_t *)take(&a, memory, 8 * N_SCORES * WIDTH);
+    a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
+    a.padded_labels = (int64_t *)take(&a, memory, 8 * WIDTH);
+    a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * j->item);
+    a.size += 64;
+    return a;
+}
+
+typedef struct {
+    int64_t *whole, *fraction, *rank_count, *scores, *odd_rows, *split_whole, *split_fraction;
+    int64_t n_bins;
+} totals;
+
+static totals totals_of(const job *j) {
+    int64_t m = j->n_edges + 1, ordered = j->n_measures * m * (j->n_classes + 1);
+    int64_t ranked = j->n_measures * m * j->n_classes;
+    totals t = {.n_bins = m};
+    t.whole = j->totals;
+    t.fraction = t.whole + ordered;
+    t.rank_count = t.fraction + ordered;
+    t.scores = t.rank_count + ranked;
+    t.odd_rows = t.scores + 2 * N_SCORES;
+    t.split_whole = t.odd_rows + 2;
+    t.split_fraction = t.split_whole + ranked;
+    return t;
+}
+
+/* Adds units of 2^-bits, which may be negative, to a sum. */
+INLINE void add_units(int64_t *whole, int64_t *fraction, int64_t units, int bits) {
+    int64_t sum = *fraction + (units & ((INT64_C(1) << bits) - 1));
+    *whole += (units >> bits) + (sum >> bits);
+    *fraction = sum & ((INT64_C(1) << bits) - 1);
+}
+
+/* Empties one bin of one copy of the sums. */
+static void empty_bin(const job *j, const arena *a, int64_t copied, int64_t *whole, int64_t *fraction, int64_t *rank_count) {
+    uint64_t *ranks = a->ranks + copied * j->n_classes, *sums = a->sums + copied * a->row, count = 0;
+    for (int64_t c = 0; c < j->n_classes; c++) count += ranks[c];
+    if (count == 0) return;
+    for (int64_t c = 0; c < j->n_classes; c++) rank_count[c] += (int64_t)ranks[c], ranks[c] = 0;
+    for (int64_t c = 0; c <= j->n_classes; c++) {
+        uint64_t units = sums[c < j->n_classes ? c : a->first_v] - count * ONE_BITS;
+        uint64_t sum = (uint64_t)fraction[c] + (units & (UNIT - 1));
+        whole[c] += (int64_t)((units >> PROBABILITY_BITS) + (sum >> PROBABILITY_BITS));
+        fraction[c] = (int64_t)(sum & (UNIT - 1));
+    }
+    for (int64_t c = 0; c < a->row; c++) sums[c] = 0;
+}
+
+/* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
+static void empty_sums(const job *j, const arena *a, const totals *t) {
+    for (int64_t copy = 0; copy < a->copies; copy++)
+        for (int64_t k = 0; k < j->n_measures; k++)
+            for (int64_t m = 0; m < t->n_bins; m++) {
+                int64_t bin = k * t->n_bins + m, copied = (copy * j->n_measures + k) * a->n_bins + m;
+                arena shifted = *a;
+                shifted.first_v += k;
+                empty_bin(j, &shifted, copied, t->whole + bin * (j->n_classes + 1),
+                          t->fraction + bin * (j->n_classes + 1), t->rank_count + bin * j->n_classes);
+            }
+    for (int which = 0; which < N_SCORES; which++)
+        for (int lane = 0; lane < WIDTH; lane++) {
+            uint64_t *units = a->lane_sums + which * WIDTH + lane;
+            add_units(t->scores + 2 * which, t->scores + 2 * which + 1, (int64_t)*units,
+                      which < 3 ? LOG_SCORE_BITS : PROBABILITY_BITS);
+            *units = 0;
+        }
+}
+
+#endif
