@@ -173,12 +173,13 @@ def compile_library(
     sources: Path, target: Target, compiler: Compiler, folder: Path, extra: Sequence[str] = ()
 ) -> Path:
     """The library of the sources, built in a folder. `extra` flags go to compiler and linker (sanitizers)."""
-    return _build(units(sources, target, compiler), target, compiler, folder, extra)
+    return build_units(units(sources, target, compiler), target, compiler, folder, extra)
 
 
-def _build(
+def build_units(
     parts: Sequence[Unit], target: Target, compiler: Compiler, folder: Path, extra: Sequence[str] = ()
 ) -> Path:
+    """The library of some units, which are compiled in parallel."""
     folder.mkdir(parents=True, exist_ok=True)
     objects = [str(folder / f"{number}.o") for number in range(len(parts))]
     commands = [
@@ -222,7 +223,7 @@ def passes_probe(compiler: Compiler, target: Target) -> bool:
     source.write_text(PROBE, encoding="utf-8")
     flags = compiler.instruction_set(target, LEVELS[target.processor][0])
     try:
-        _build([Unit(source, tuple(flags))], target, compiler, scratch_folder() / "probe")
+        build_units([Unit(source, tuple(flags))], target, compiler, scratch_folder() / "probe")
     except BuildError:
         return False
     return True
@@ -279,13 +280,15 @@ def requested_target(environment: Mapping[str, str]) -> tuple[Target | None, boo
     return known.get(name), True
 
 
-def _sources(root: Path) -> Path:
+def source_folder(root: Path) -> Path:
+    """The folder of the C sources."""
     return root / "src" / PACKAGE / "source"
 
 
 def digest(root: Path) -> str:
     """A hash of the sources and of this file, which has the flags."""
-    files = [Path(__file__), *sorted(_sources(root).glob("*.[ch]"))]
+    sources = sorted(path for path in source_folder(root).rglob("*") if path.is_file())
+    files = [root / "hatch_build.py", *sources]
     return hashlib.sha256(b"".join(path.name.encode() + path.read_bytes() for path in files)).hexdigest()
 
 
@@ -355,13 +358,17 @@ class LibraryHook(BuildHookInterface[Any]):
             build_data["tag"] = f"py3-none-{target.tag}"
 
     def _library(self, target: Target, cross: bool, version: str) -> Path | None:
-        """The library for a target, kept beside the sources by an editable install; None without a compiler."""
+        """The library for a target; None if there is neither a compiler nor an up-to-date library.
+
+        An editable install keeps its library and compiles it again only after a change. A wheel has a new one.
+        """
         root = Path(self.root)
         compiler = find_compiler(target, os.environ, cross)
-        kept = None if cross else kept_library(root, target, compiler)
+        may_be_kept = not cross and (version == "editable" or compiler is None)
+        kept = kept_library(root, target, compiler) if may_be_kept else None
         if kept or compiler is None:
             return kept
-        library = compile_library(_sources(root), target, compiler, scratch_folder() / target.triple)
+        library = compile_library(source_folder(root), target, compiler, scratch_folder() / target.triple)
         if version == "editable":
             keep_library(root, target, compiler, library)
         return library
