@@ -7,6 +7,7 @@
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
 #   make gallery draw the pictures of docs/gallery.md anew
+#   make wheels  wheels for five platforms in dist/, compiled by ziglang
 #   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
@@ -15,6 +16,9 @@ WORKERS ?= 2
 
 # What numbers come from: rows, tables, measures, inference.
 CORE := */trueness/_*.py,*/trueness/[a-z]*.py,*/trueness/bins/*,*/trueness/rows/*,*/trueness/table/*,*/trueness/variation/*,*/trueness/tabulation/*,*/trueness/inference/*,*/trueness/assessment/*
+
+# What the installed package is built from, besides Python modules, which are used in place.
+BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/trueness/tabulation/compiled/source/*.[ch])
 
 VENV := .venv
 BARE := .venv-bare
@@ -30,7 +34,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster gallery torch clean
+.PHONY: demo test test-bare lint bench browser cluster gallery wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -76,14 +80,18 @@ browser:
 gallery: $(VENV)/.test
 	@$(VENV)/bin/python scripts/make_gallery.py
 
+wheels: $(VENV)/.wheels
+	@$(VENV)/bin/python scripts/make_wheels.py
+
 clean:
 	rm -rf $(VENV) $(BARE) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	rm -f .coverage .coverage.*
+	rm -f .coverage .coverage.* src/trueness/tabulation/compiled/_library.*
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamps below say what an environment holds; a changed pyproject.toml makes them stale.
+# The stamps below say what an environment holds; a changed pyproject.toml makes them stale. So does a changed C source:
+# installing again compiles it.
 
-$(VENV)/.package: pyproject.toml
+$(VENV)/.package: $(BUILT_FROM)
 	@$(PYTHON) -c 'import sys; sys.exit("trueness needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/$(PIP) -e .
@@ -97,13 +105,17 @@ $(VENV)/.lint: $(VENV)/.package
 	$(VENV)/bin/$(PIP) -e '.[lint]'
 	@touch $@
 
+$(VENV)/.wheels: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[wheels]'
+	@touch $@
+
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
 	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.package
-	$(VENV)/bin/$(PIP) -e '.[dask,fast,spark]'
+	$(VENV)/bin/$(PIP) -e '.[dask,spark]'
 	@touch $@
 
 # netcal's own requirements would bring in far more than its calibration error needs.
@@ -112,7 +124,7 @@ $(VENV)/.bench: $(VENV)/.torch
 	$(VENV)/bin/$(PIP) --no-deps netcal
 	@touch $@
 
-$(BARE)/.test: pyproject.toml
+$(BARE)/.test: $(BUILT_FROM)
 	$(PYTHON) -m venv $(BARE)
 	$(BARE)/bin/$(PIP) -e '.[test-bare]'
 	@touch $@

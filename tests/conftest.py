@@ -20,6 +20,8 @@ NEEDS = {
     "dask": ("dask", "distributed", "pandas", "pyarrow"),
     "cli": ("pyarrow", "shtab", "tqdm"),
     "browser": ("playwright", "axe_playwright_python"),
+    "build": ("hatchling", "ziglang"),
+    "emulation": ("hatchling", "ziglang"),
     "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
@@ -30,12 +32,13 @@ NEEDS = {
     "spark": ("pyspark", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
-PROGRAMS = {"spark": ("java",)}
+PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "spark": ("java",)}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REMEDY = {
     "dask": "make cluster, then make test again",
     "spark": "make cluster, install Java 17, then make test again",
     "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
+    "emulation": "apt install qemu-user, then make test again",
     "torch": "make torch, then make test again",
     "lightning": "make torch, then make test again",
 }

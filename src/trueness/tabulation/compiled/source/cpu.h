@@ -78,15 +78,19 @@ static inline int cpu_is_v4(cpu_features cpu)
         && cpu_has(cpu.saved, CPU_SAVES_AVX512);
 }
 
-/* 4, 3 or 2 for x86-64-v4, -v3 or -v2; 0 for an older processor, which no kernel is built for. */
-static inline int64_t best_level(void)
+static inline int64_t cpu_level(cpu_features cpu)
 {
-    cpu_features cpu = cpu_read_features();
     if (!cpu_is_v2(cpu))
         return 0;
     if (!cpu_is_v3(cpu))
         return 2;
     return cpu_is_v4(cpu) ? 4 : 3;
+}
+
+/* 4, 3 or 2 for x86-64-v4, -v3 or -v2; 0 for an older processor, which no kernel is built for. */
+static inline int64_t best_level(void)
+{
+    return cpu_level(cpu_read_features());
 }
 
 #elif defined(__aarch64__)
