@@ -228,7 +228,7 @@ def test_wrong_arguments(data: Any, how: dict[str, Any], error: type[Exception],
 
 
 def test_data_in_memory_are_not_for_spark() -> None:
-    with pytest.raises(TypeError, match="must be a Spark data frame, got DataFrame"):
+    with pytest.raises(TypeError, match="must be a Spark data frame or paths of files, got DataFrame"):
         adapter.tabulate(whole(), "y", "p_*")
 
 
