@@ -27,7 +27,7 @@ NEEDS = {
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),
-    "spark": ("pyspark", "pandas", "pyarrow"),
+    "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
 PROGRAMS = {"spark": ("java",)}

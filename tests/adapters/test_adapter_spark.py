@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from partitioned import (
     N_ROWS,
     NAMES,
     PROBS,
+    RESULT_BYTES,
     THREE_PROB,
     THREE_TRUE,
     WEIGHT,
@@ -25,6 +25,7 @@ from partitioned import (
     example,
     of_group,
     one_process,
+    spark_session,
     three_classes,
     whole,
 )
@@ -41,38 +42,12 @@ pytestmark = [
 ]
 
 PORTABLE = {"engine": "portable"}
-RESULT_BYTES = 2**23
-"""More than all tables of a test, and much less than its rows: no job can bring the rows to the driver."""
 
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    """local[2,4]: a task may be lost three times, as on a cluster; with local[2] one lost worker fails the job."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        from pyspark.sql import SparkSession
-
-        settings = {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": "768m",
-            "spark.driver.maxResultSize": str(RESULT_BYTES),
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.log.level": "OFF",
-        }
-        builder = SparkSession.builder.master("local[2,4]").appName("trueness")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
+    with spark_session() as session:
         yield session
-        gateway = session.sparkContext._gateway
-        session.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")
