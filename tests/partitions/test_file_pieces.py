@@ -30,15 +30,18 @@ def test_pieces_are_the_files_in_order(sizes: list[int], slots: int, remote: boo
     pieces = file_pieces(files, slots)
     assert list(chain.from_iterable(piece.files for piece in pieces)) == files
     assert {piece.first for piece in pieces} == {"0.csv"}
-    assert len(pieces) >= min(len(files), PIECES_PER_SLOT * slots)
-    for piece in pieces:
-        total = sum(file.input.size for file in piece.files)
-        assert len(piece.files) == 1 or (total <= PIECE_BYTES and not remote)
+    totals = [sum(file.input.size for file in piece.files) for piece in pieces]
+    most = min(PIECE_BYTES, sum(sizes) // (PIECES_PER_SLOT * max(1, slots)))
+    for piece, total in zip(pieces, totals, strict=True):
+        assert len(piece.files) == 1 or (total <= most and not remote)
+    for piece, total in zip(pieces[1:], totals, strict=False):
+        assert remote or total + piece.files[0].input.size > most
 
 
 def test_small_files_are_put_together() -> None:
     files = [Remote(InputFile(f"{number}.csv", Kind("csv"), 10)) for number in range(1000)]
     assert len(file_pieces(files, 2)) == 2 * PIECES_PER_SLOT
+    assert len(file_pieces(files, 10_000)) == 1000
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from trueness.refusals import InvalidTypeError
 PIECE_BYTES = 2**28
 """The most that the files of a piece take together, unless it is one file: about a second of work."""
 
-PIECES_PER_SLOT = 4
-"""Pieces for each task that runs at the same time, if there are so many files: none waits long for the last."""
+PIECES_PER_SLOT = 2
+"""Pieces for each task that runs at the same time, if the files are small: few, since a task of Spark costs as much as
+reading 20 MB, and more than one, so that a slow worker delays the end less."""
 
 DECODING_THREADS = 2
 """Threads that decode the columns of a piece. Decoding costs four times as much as summing, and schedulers limit
@@ -71,13 +72,14 @@ def file_pieces(files: Sequence[Remote], slots: int) -> list[FilePiece]:
 
     A task has a fixed cost, so small files are put together. The size of a remote file is unknown: it is a piece.
     """
-    most = max(1, len(files) // (PIECES_PER_SLOT * max(1, slots)))
+    total = sum(file.input.size for file in files)
+    most = min(PIECE_BYTES, total // (PIECES_PER_SLOT * max(1, slots)))
     pieces: list[list[Remote]] = []
     room = 0
     for file in files:
         room -= file.input.size
-        if not pieces or len(pieces[-1]) >= most or room < 0 or file.place is not None:
+        if not pieces or room < 0 or file.place is not None:
             pieces.append([])
-            room = PIECE_BYTES - file.input.size
+            room = most - file.input.size
         pieces[-1].append(file)
     return [FilePiece(piece, files[0].input.path) for piece in pieces]
