@@ -286,8 +286,12 @@ def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:
     assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
 
 
-def test_the_example_of_the_page_runs(data: Any) -> None:
-    names = {"frame": data.withColumnRenamed("g", "hospital")}
+def test_the_example_of_the_page_runs(session: Any, data: Any) -> None:
+    names = {
+        "frame": data.withColumnRenamed("g", "hospital"),
+        "paths": data.inputFiles(),
+        "session": session,
+    }
     exec(example("Spark"), names)
     table: Any = names["table"]
     assert table.n_rows == names["result"].table.n_rows == N_ROWS

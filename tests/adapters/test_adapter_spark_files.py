@@ -107,6 +107,7 @@ def test_weights_agree_to_rounding(session: Any, shards: Path) -> None:
 def test_many_pieces_are_added_in_a_tree(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("trueness.partitions.files.PIECE_BYTES", 1)
     monkeypatch.setattr(adapter, "FAN_IN", 3)  # 8 pieces, then 3
     for number in range(8):
         whole()[number * 375 : (number + 1) * 375].to_parquet(tmp_path / f"{number}.parquet")
@@ -193,7 +194,7 @@ def test_a_worker_returns_one_row_for_each_piece(shards: Path, tmp_path: Path) -
     gone.unlink()  # as on a machine that does not have the disk
     plan = partitions.plan_of({"engine": "portable"}, with_confidence=False)
     work = partitions.work_of_files(files, Request("y", "p_*"), RowOptions(), plan)
-    pieces = [pickle.dumps(piece) for piece in partitions.file_pieces(files, 1)]
+    pieces = [pickle.dumps(piece) for piece in partitions.file_pieces(files, 10_000)]
     assert len(pieces) == 4
     numbers = [pa.RecordBatch.from_pydict({"id": [0, 1]}), pa.RecordBatch.from_pydict({"id": [2, 3]})]
     *read, refused = (row.to_pylist()[0] for row in adapter._tabulate_pieces(numbers, work, pieces))

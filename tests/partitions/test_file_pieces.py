@@ -13,7 +13,7 @@ from trueness.files import Request, RowOptions, Source, find_inputs
 from trueness.files.remote import Remote, find_remote, remote_batches
 from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions import file_pieces
-from trueness.partitions.files import PIECE_BYTES, PIECES_PER_SLOT
+from trueness.partitions.files import PIECE_BYTES
 from trueness.refusals import Refusal
 
 pytestmark = pytest.mark.cli
@@ -31,17 +31,22 @@ def test_pieces_are_the_files_in_order(sizes: list[int], slots: int, remote: boo
     assert list(chain.from_iterable(piece.files for piece in pieces)) == files
     assert {piece.first for piece in pieces} == {"0.csv"}
     totals = [sum(file.input.size for file in piece.files) for piece in pieces]
-    most = min(PIECE_BYTES, sum(sizes) // (PIECES_PER_SLOT * max(1, slots)))
+    share = sum(sizes) / max(1, slots)
     for piece, total in zip(pieces, totals, strict=True):
-        assert len(piece.files) == 1 or (total <= most and not remote)
+        assert len(piece.files) == 1 or (total <= min(PIECE_BYTES, share + 1) and not remote)
     for piece, total in zip(pieces[1:], totals, strict=False):
-        assert remote or total + piece.files[0].input.size > most
+        assert remote or total + piece.files[0].input.size > min(PIECE_BYTES, share) / 2
 
 
 def test_small_files_are_put_together() -> None:
     files = [Remote(InputFile(f"{number}.csv", Kind("csv"), 10)) for number in range(1000)]
-    assert len(file_pieces(files, 2)) == 2 * PIECES_PER_SLOT
+    assert [len(piece.files) for piece in file_pieces(files, 4)] == [250] * 4
     assert len(file_pieces(files, 10_000)) == 1000
+
+
+def test_large_files_are_the_same_number_of_rounds_for_all_slots() -> None:
+    files = [Remote(InputFile(f"{number}.csv", Kind("csv"), PIECE_BYTES // 8)) for number in range(48)]
+    assert [len(piece.files) for piece in file_pieces(files, 4)] == [6] * 8  # 6 GB: two rounds of four
 
 
 @pytest.fixture

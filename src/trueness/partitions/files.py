@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 from trueness.files import Batch, Plan, Request, RowOptions
@@ -11,12 +12,9 @@ from trueness.files.remote import Remote, find_remote, local_source, remote_batc
 from trueness.partitions.work import Work
 from trueness.refusals import InvalidTypeError
 
-PIECE_BYTES = 2**28
-"""The most that the files of a piece take together, unless it is one file: about a second of work."""
-
-PIECES_PER_SLOT = 2
-"""Pieces for each task that runs at the same time, if the files are small: few, since a task of Spark costs as much as
-reading 20 MB, and more than one, so that a slow worker delays the end less."""
+PIECE_BYTES = 2**30
+"""The most that the files of a piece take together, unless it is one file: seconds of work, beside which the fixed cost
+of a task is small (on Spark that of reading 60 MB)."""
 
 DECODING_THREADS = 2
 """Threads that decode the columns of a piece. Decoding costs four times as much as summing, and schedulers limit
@@ -70,10 +68,12 @@ def work_of_files(files: Sequence[Remote], request: Request, rows: RowOptions, p
 def file_pieces(files: Sequence[Remote], slots: int) -> list[FilePiece]:
     """The files in pieces, in order; `slots` is the number of tasks that run at the same time.
 
-    A task has a fixed cost, so small files are put together. The size of a remote file is unknown: it is a piece.
+    A task has a fixed cost, so small files are put together, such that all slots have the same number of pieces of the
+    same size, as far as the files allow it. The size of a remote file is unknown: it is a piece.
     """
-    total = sum(file.input.size for file in files)
-    most = min(PIECE_BYTES, total // (PIECES_PER_SLOT * max(1, slots)))
+    total, slots = sum(file.input.size for file in files), max(1, slots)
+    rounds = max(1, ceil(total / (slots * PIECE_BYTES)))
+    most = ceil(total / (slots * rounds))
     pieces: list[list[Remote]] = []
     room = 0
     for file in files:
