@@ -29,7 +29,7 @@ NEEDS = {
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),
-    "spark": ("pyspark", "pandas", "pyarrow"),
+    "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "spark": ("java",)}

@@ -7,6 +7,7 @@ import functools
 import os
 import select
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import trueness as tn
@@ -69,6 +71,42 @@ def dask_client() -> Iterator[Any]:
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+RESULT_BYTES = 2**23
+"""More than all tables of a test, and much less than its rows: no job of Spark can bring the rows to the driver."""
+
+
+@contextmanager
+def spark_session() -> Iterator[Any]:
+    """A session of local[2,4]: a task may be lost three times, as on a cluster; with local[2] one loss ends the job."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": "768m",
+            "spark.driver.maxResultSize": str(RESULT_BYTES),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.log.level": "OFF",
+        }
+        builder = SparkSession.builder.master("local[2,4]").appName("trueness")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        gateway = session.sparkContext._gateway
+        session.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=60)
+        SparkContext._gateway = SparkContext._jvm = None  # the next session starts a new JVM
 
 
 NAMES = ["low", "mid", "high"]

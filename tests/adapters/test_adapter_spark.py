@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from partitioned import (
     NAMES,
     PORTABLE,
     PROBS,
+    RESULT_BYTES,
     THREE_PROB,
     THREE_TRUE,
     WEIGHT,
@@ -26,6 +26,7 @@ from partitioned import (
     example,
     of_group,
     one_process,
+    spark_session,
     three_classes,
     whole,
 )
@@ -41,38 +42,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-RESULT_BYTES = 2**23
-"""More than all tables of a test, and much less than its rows: no job can bring the rows to the driver."""
 
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
-    """local[2,4]: a task may be lost three times, as on a cluster; with local[2] one lost worker fails the job."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        from pyspark.sql import SparkSession
-
-        settings = {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": "768m",
-            "spark.driver.maxResultSize": str(RESULT_BYTES),
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.log.level": "OFF",
-        }
-        builder = SparkSession.builder.master("local[2,4]").appName("trueness")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
+    with spark_session() as session:
         yield session
-        gateway = session.sparkContext._gateway
-        session.stop()
-        gateway.shutdown()
-        gateway.proc.stdin.close()
-        gateway.proc.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +203,7 @@ def test_wrong_arguments(data: Any, how: dict[str, Any], error: type[Exception],
 
 
 def test_data_in_memory_are_not_for_spark() -> None:
-    with pytest.raises(TypeError, match="must be a Spark data frame, got DataFrame"):
+    with pytest.raises(TypeError, match="must be a Spark data frame or paths of files, got DataFrame"):
         adapter.tabulate(whole(), "y", "p_*")
 
 
@@ -311,8 +286,12 @@ def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:
     assert list(whole().columns).index("p_10") < list(whole().columns).index("p_2")
 
 
-def test_the_example_of_the_page_runs(data: Any) -> None:
-    names = {"frame": data.withColumnRenamed("g", "hospital")}
+def test_the_example_of_the_page_runs(session: Any, data: Any) -> None:
+    names = {
+        "frame": data.withColumnRenamed("g", "hospital"),
+        "paths": data.inputFiles(),
+        "session": session,
+    }
     exec(example("Spark"), names)
     table: Any = names["table"]
     assert table.n_rows == names["result"].table.n_rows == N_ROWS

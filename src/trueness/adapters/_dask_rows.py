@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from math import isnan
 from typing import Any, NamedTuple
 
 from trueness import partitions
 from trueness.files import Batch, Choice, Plan, Request, RowOptions
-from trueness.files.remote import Remote, local_source
+from trueness.files.remote import Remote
 from trueness.formats.arrow import field_of, pyarrow
 from trueness.formats.fields import Field
-from trueness.partitions import Options, Work
+from trueness.partitions import FilePiece, Options, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
 
 
@@ -143,15 +142,11 @@ def _array_batches(work: Work, names: Sequence[str], number: int, *blocks: Any) 
     yield work.batch(dict(zip(names, blocks, strict=True)), len(blocks[0]), f"block {number}")
 
 
-def of_files(files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan) -> Pieces:
-    """The files, each a partition."""
-    with local_source(files[0], request, rows) as source:
-        work = Work.of(request, rows, plan, source.choice, source.n_classes)
-    return Pieces(work, _file_batches, [(file, files[0].input.path) for file in files])
+def of_files(files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan, slots: int) -> Pieces:
+    """The files, in pieces for this many tasks at the same time."""
+    work = partitions.work_of_files(files, request, rows, plan)
+    return Pieces(work, _file_batches, [(piece,) for piece in partitions.file_pieces(files, slots)])
 
 
-def _file_batches(work: Work, file: Remote, first: str) -> Iterator[Batch]:
-    how = {"choice": work.choice, "n_classes": work.n_classes, "first_file": first}
-    with local_source(file, work.request, work.options, **how) as source:
-        for placed in source.batches():
-            yield replace(placed.batch, file=file.input.path)
+def _file_batches(work: Work, piece: FilePiece) -> Iterator[Batch]:
+    return piece.batches(work)

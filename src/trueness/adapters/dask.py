@@ -10,8 +10,9 @@ Each partition becomes a table on its worker, and the tables are added in a tree
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Unpack
 
 from trueness import partitions
@@ -20,7 +21,7 @@ from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch, Plan, Request, RowOptions, Summed
-from trueness.files.remote import Remote, find_remote
+from trueness.files.remote import Remote
 from trueness.partitions import Options, Part, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
 from trueness.table import CalibrationTable, GroupedTables
@@ -122,6 +123,17 @@ class _Cluster(NamedTuple):
     retries: int = 0
     storage_options: dict[str, Any] | None = None
 
+    @property
+    def slots(self) -> int:
+        """The number of tasks that run at the same time."""
+        client = self.client
+        if client is None and "distributed" in sys.modules:
+            from distributed import default_client
+
+            with suppress(ValueError):  # there is none: Dask uses threads of this process
+                client = default_client()
+        return os.cpu_count() or 1 if client is None else sum(client.nthreads().values())
+
     def compute(self, result: Any) -> Any:
         """Compute a delayed result and fetch it to this process."""
         how = {"retries": self.retries} if self.retries else {}
@@ -150,10 +162,10 @@ def _tables(
         pieces = of_array(data, label, rows, plan, options)
     elif module.startswith("dask.dataframe"):
         pieces = of_frame(data, partitions.request_of(label, probs, options), rows, plan)
-    elif isinstance(data, (str, os.PathLike, list, tuple)):
-        paths = [os.fspath(path) for path in (data if isinstance(data, (list, tuple)) else [data])]
+    elif partitions.is_paths(data):
         request = partitions.request_of(label, probs, options)
-        pieces = of_files(find_remote(paths, storage_options=cluster.storage_options), request, rows, plan)
+        files = partitions.files_of(data, cluster.storage_options)
+        pieces = of_files(files, request, rows, plan, cluster.slots)
     else:
         raise InvalidTypeError(
             "wrong-type",
@@ -195,7 +207,8 @@ def sum_files(
     files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan, client: Any
 ) -> tuple[Work, Summed]:
     """The result of `trueness.files.sum_source` for files, computed on a cluster, for the command."""
-    work, part = _sum(of_files(files, request, rows, plan), _Cluster(client))
+    cluster = _Cluster(client)
+    work, part = _sum(of_files(files, request, rows, plan, cluster.slots), cluster)
     return work, Summed(work.checked(part), part.skipped)
 
 

@@ -1,31 +1,35 @@
-"""Tables of Spark data frames: a map over partitions, and a sum.
+"""Tables of data on a Spark cluster: data frames and files, a map over partitions and a sum.
 
     from trueness.adapters import spark
+    table = spark.tabulate("s3://bucket/day-*.parquet", label="y", probs="p_*")
     table = spark.tabulate(frame, label="y", probs="p_*")
 
 Each partition becomes a table in its Python worker (`mapInArrow`), which returns it in one Arrow row, as the JSON of
 saved tables, so that the driver validates it. If there are many partitions, workers add tables before the driver does.
-Rows of the data never leave their executors.
+Rows of the data never leave their executors. Files are read by the Python workers, so that their rows do not pass
+through the JVM, which takes much longer than summing them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
-from trueness.files import Batch, Choice
+from trueness.files import Batch, Choice, Plan, Request, RowOptions
+from trueness.files.remote import Remote
 from trueness.files.source import BATCH_VALUES
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
-from trueness.partitions import Options, Part, Work
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, refusal_of
+from trueness.partitions import FilePiece, Options, Part, Work
+from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, Refusal, refusal_of
 from trueness.table import CalibrationTable, GroupedTables
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["tabulate", "assess"]
 
@@ -37,31 +41,41 @@ COLUMNS = "part int, refusal string, tables string"
 
 
 def tabulate(
-    data: DataFrame,
+    data: Any,
     label: str | None = None,
     probs: str | Sequence[str] | None = None,
+    *,
+    session: SparkSession | None = None,
+    storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
 ) -> CalibrationTable | dict[str, CalibrationTable]:
     """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `groups`, one for each group.
 
     Parameters
     ----------
-    data : pyspark.sql.DataFrame
-        Of a classic session, Spark 4 or newer; trueness must be installed on the executors too.
+    data : pyspark.sql.DataFrame, or paths of files
+        Of a classic session, Spark 4 or newer; trueness must be installed on the executors too. Paths may be globs,
+        folders and whatever fsspec reads; the executors read the files with the readers of trueness.
     label : str
         The column of true classes.
     probs : str or list of str
         "p_*" (by number, p_2 before p_10, else in the order of the frame), "a,b,c" (in this order), or one column of
         arrays or ML vectors. If left out, detected where only one reading of the columns is possible. Labels that are
         names are matched to the columns by name.
+    session : pyspark.sql.SparkSession
+        The session that runs the tasks for paths; by default `SparkSession.builder.getOrCreate()`, which is the active
+        session if there is one. A data frame has its own session.
+    storage_options : dict
+        Options of fsspec for paths, such as credentials.
     **options
         As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
     """
-    return partitions.tables_by_group(_tables(data, label, probs, options, with_confidence=False))
+    cluster = _Cluster(session, storage_options)
+    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
 
 
 def assess(
-    data: DataFrame,
+    data: Any,
     label: str | None = None,
     probs: str | Sequence[str] | None = None,
     *,
@@ -70,21 +84,50 @@ def assess(
     resamples: int = 999,
     rng: Seed = 0,
     min_group_size: int = MIN_GROUP_SIZE,
+    session: SparkSession | None = None,
+    storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
-    tables = _tables(data, label, probs, options, with_confidence=True)
+    cluster = _Cluster(session, storage_options)
+    tables = _tables(data, label, probs, cluster, options, with_confidence=True)
     return partitions.assess_grouped(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
 
 
-def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confidence: bool) -> GroupedTables:
+class _Cluster(NamedTuple):
+    """The session for paths, and the options of fsspec."""
+
+    session: SparkSession | None
+    storage_options: dict[str, Any] | None
+
+    def connect(self) -> SparkSession:
+        """The session, or a refusal that says how to install Spark."""
+        if self.session is not None:
+            return self.session
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise MissingLibraryError(
+                "missing-library",
+                "this needs Spark, which is not installed",
+                "pip install 'trueness[spark]'",
+                library="pyspark",
+            ) from None
+        return SparkSession.builder.getOrCreate()
+
+
+def _tables(
+    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, with_confidence: bool
+) -> GroupedTables:
     partitions.require_known(options)
-    if not hasattr(data, "mapInArrow"):
+    is_frame = hasattr(data, "mapInArrow")
+    if not is_frame and not partitions.is_paths(data):
         raise InvalidTypeError(
             "wrong-type",
-            "data must be a Spark data frame, got {type}",
+            "data must be a Spark data frame or paths of files, got {type}",
+            "for data in memory use trueness.tabulate",
             argument="data",
             type=type(data).__name__,
         )
@@ -96,7 +139,37 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
             "leave it out, or pass edges that were fitted before",
             argument="exact",
         )
-    request, data = partitions.request_of(label, probs, options), _with_arrays(data)
+    request, rows = partitions.request_of(label, probs, options), partitions.row_options_of(options)
+    if is_frame:
+        work, part = _sum_frame(_with_arrays(data), request, rows, plan)
+    else:
+        files = partitions.files_of(data, cluster.storage_options)
+        work, part = _sum_files(cluster.connect(), files, request, rows, plan)
+    return work.finish(part)
+
+
+def _sum_files(
+    session: SparkSession, files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan
+) -> tuple[Work, Part]:
+    """The sums of files: each row of a frame of numbers is a piece, which is a task."""
+    work = partitions.work_of_files(files, request, rows, plan)
+    pieces = partitions.file_pieces(files, session.sparkContext.defaultParallelism)
+    # As bytes, since every task is sent the list and reads only its own piece.
+    sent = [pickle.dumps(piece) for piece in pieces]
+    numbers = session.range(0, len(sent), 1, len(sent))
+    found = numbers.mapInArrow(partial(_tabulate_pieces, work=work, pieces=sent), COLUMNS)
+    return work, _total(found, len(sent), work, lambda refusal, _: refusal)
+
+
+def _tabulate_pieces(batches: Iterable[Any], work: Work, pieces: Sequence[bytes]) -> Iterator[Any]:
+    """On a worker: the tables of pieces of files, each in one row."""
+    for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+        piece: FilePiece = pickle.loads(pieces[number])
+        yield _tabulated(number, piece.batches(work), work)
+
+
+def _sum_frame(data: DataFrame, request: Request, rows: RowOptions, plan: Plan) -> tuple[Work, Part]:
+    """The sums of a data frame."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     arrow = to_arrow_schema(data.schema)
@@ -104,8 +177,14 @@ def _tables(data: Any, label: Any, probs: Any, options: Options, *, with_confide
     n_classes = choice.known_classes
     if n_classes is None:
         choice, n_classes = choice.with_width(_width(data, choice))
-    work = Work.of(request, partitions.row_options_of(options), plan, choice, n_classes)
-    return work.finish(_sum(data, work))
+    work = Work.of(request, rows, plan, choice, n_classes)
+    # New names, since Spark reads a dot in a name as access to a field.
+    columns = data.select(
+        *(_column(data, name).alias(f"c{place}") for place, name in enumerate(work.choice.wanted.names))
+    )
+    found = columns.mapInArrow(partial(_tabulate_partition, work=work), COLUMNS)
+    n_parts = columns.rdd.getNumPartitions()
+    return work, _total(found, n_parts, work, lambda refusal, part: _with_file(refusal, columns, part))
 
 
 def _with_arrays(data: DataFrame) -> DataFrame:
@@ -133,32 +212,33 @@ def _width(data: DataFrame, choice: Choice) -> int:
     return int(found[0].n)
 
 
-def _sum(data: DataFrame, work: Work) -> Part:
-    wanted = work.choice.wanted.names
-    # New names, since Spark reads a dot in a name as access to a field.
-    columns = data.select(*(_column(data, name).alias(f"c{place}") for place, name in enumerate(wanted)))
-    rows = columns.mapInArrow(partial(_tabulate_partition, work=work), COLUMNS)
-    n_parts = columns.rdd.getNumPartitions()
+def _total(rows: DataFrame, n_parts: int, work: Work, place: Callable[[Refusal, int], Refusal]) -> Part:
+    """The sum of what workers return; `place` adds what is known about the place of a refused row."""
     while n_parts > FAN_IN:
         n_parts = -(-n_parts // FAN_IN)
         rows = rows.repartition(n_parts, "part").mapInArrow(partial(_add_parts, work=work), COLUMNS)
     found = rows.toArrow().to_pylist()
     refused = min((row for row in found if row["refusal"]), key=lambda row: int(row["part"]), default=None)
     if refused is not None:
-        raise _with_file(refusal_of(refused["refusal"]), columns, refused["part"])
+        raise place(refusal_of(refused["refusal"]), refused["part"])
     return partitions.total([work.empty_part(), *(work.part_of(row["tables"]) for row in found)])
 
 
 def _tabulate_partition(batches: Iterable[Any], work: Work) -> Iterator[Any]:
-    """On a worker: the tables of a partition, in one row."""
+    """On a worker: the tables of a partition of a frame, in one row."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     part = -1 if context is None else context.partitionId()
+    yield _tabulated(part, _batches(batches, work, f"partition {part}"), work)
+
+
+def _tabulated(part: int, batches: Iterable[Batch], work: Work) -> Any:
+    """The row that a worker returns."""
     try:
-        yield _row(part, tables=work.sum(_batches(batches, work, f"partition {part}")).to_json())
+        return _row(part, tables=work.sum(batches).to_json())
     except Refusal as error:
-        yield _row(part, refusal=error.to_json())
+        return _row(part, refusal=error.to_json())
 
 
 def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:

@@ -7,14 +7,15 @@ fsspec is optional: it is imported only for a path that needs it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from trueness.files.batches import Batch
 from trueness.files.paths import find_inputs, unknown_ending
-from trueness.files.source import Source
+from trueness.files.source import Source, read_ahead
 from trueness.formats import InputFile, kind_of
 from trueness.refusals import InvalidValueError, reason_of
 
@@ -106,3 +107,18 @@ def local_source(file: Remote, *arguments: Any, **options: Any) -> Iterator[Sour
                 file=name,
                 reason=reason_of(error),
             ) from error
+
+
+def remote_batches(files: Iterable[Remote], *arguments: Any, **options: Any) -> Iterator[Batch]:
+    """The rows of files, one after the other; a thread reads ahead, also from one file to the next.
+
+    The other arguments are those of `Source`. Batches have the name of the file that the user passed.
+    """
+    return read_ahead(_read_in_turn(files, *arguments, **options))
+
+
+def _read_in_turn(files: Iterable[Remote], *arguments: Any, **options: Any) -> Iterator[Batch]:
+    for file in files:
+        with local_source(file, *arguments, **options) as source:
+            for placed in source.read():
+                yield replace(placed.batch, file=file.input.path)

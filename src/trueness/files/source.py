@@ -50,6 +50,7 @@ class Source:
 
     The columns are chosen in the first file; those of the others are matched to them by name. `choice` and `n_classes`
     are those of `first_file`, if another worker reads it; `first` are the columns of another model, to match by name.
+    `n_threads` decode the columns of a file, where its format allows it.
     """
 
     def __init__(
@@ -63,11 +64,12 @@ class Source:
         n_classes: int | None = None,
         first: Columns | None = None,
         first_file: str | None = None,
+        n_threads: int | None = None,
         remarks: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.inputs, self.options = list(inputs), options
         self.request = replace(request, percent=options.scale == "percent")
-        self.label_file, self._remarks = label_file, remarks
+        self.label_file, self._n_threads, self._remarks = label_file, n_threads, remarks
         if label_file is not None:
             _check_label_file(label_file, self.inputs)
         self._begun: dict[str, Reader] = {}
@@ -85,9 +87,10 @@ class Source:
 
     def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
         """All batches from a position on, in order, read ahead on a thread."""
-        return read_ahead(self._batches(start))
+        return read_ahead(self.read(start))
 
-    def _batches(self, start: Position) -> Iterator[PositionedBatch]:
+    def read(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
+        """The same batches, each read when it is asked for."""
         for number in range(start.file, len(self.inputs)):
             yield from self._batches_of(number, start.batch if number == start.file else 0)
 
@@ -150,7 +153,9 @@ class Source:
 
     def _open(self, input: InputFile) -> Reader:
         request = self.request
-        options = ReadOptions(self.options.tolerant, request.header, request.percent, self.label_file)
+        options = ReadOptions(
+            self.options.tolerant, request.header, request.percent, self.label_file, self._n_threads
+        )
         return open_reader(input, options)
 
     def _count_classes(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,3 +63,32 @@ def width_of_first(column: Any) -> int | None:
         if row.is_valid:
             return len(row)
     return None
+
+
+def side_by_side(parts: Sequence[Iterator[Any]]) -> Iterator[dict[str, Any]]:
+    """The columns of record batches that different iterators yield for the same rows; each has a thread of its own.
+
+    The batches of one iterator may be longer than those of another: both are cut where either ends.
+    """
+    with ThreadPoolExecutor(len(parts)) as pool:
+        batches: list[Any] = [None] * len(parts)
+        while True:
+            batches = list(pool.map(_next_rows, batches, parts))
+            if any(batch is None for batch in batches):
+                return
+            n_rows = min(batch.num_rows for batch in batches)
+            yield {
+                name: column
+                for batch in batches
+                for name, column in columns_of(batch.slice(0, n_rows)).items()
+            }
+            batches = [batch.slice(n_rows) for batch in batches]
+
+
+def _next_rows(left: Any, batches: Iterator[Any]) -> Any:
+    """What is left of a batch, or the next batch that has rows; None after the last."""
+    while left is None or left.num_rows == 0:
+        left = next(batches, None)
+        if left is None:
+            return None
+    return left

@@ -76,12 +76,13 @@ def gather_tables(parts: Iterable[Any], rows: int) -> Iterator[Any]:
     """Tables or record batches concatenated into tables of about this many rows: each table has a fixed cost."""
     pa = pyarrow()
     waiting: list[Any] = []
+    n_rows = n_bytes = 0
     for part in parts:
         waiting.append(pa.Table.from_batches([part]) if isinstance(part, pa.RecordBatch) else part)
-        n_rows, n_bytes = sum(table.num_rows for table in waiting), sum(table.nbytes for table in waiting)
+        n_rows, n_bytes = n_rows + part.num_rows, n_bytes + part.nbytes
         if n_rows >= rows or n_bytes >= BATCH_BYTES:
             yield pa.concat_tables(waiting)
-            waiting = []
+            waiting, n_rows, n_bytes = [], 0, 0
     if waiting:
         yield pa.concat_tables(waiting)
 

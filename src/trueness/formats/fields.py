@@ -56,6 +56,8 @@ class ReadOptions(NamedTuple):
     """Whether numbers may be written as 85%; they are returned as text, to be divided later."""
     label_file: str | None = None
     """The file of the labels, for a format that holds predictions alone."""
+    n_threads: int | None = None
+    """How many threads decode columns, for a format that can; None if its library chooses."""
 
 
 class Wanted(NamedTuple):

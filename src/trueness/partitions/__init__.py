@@ -8,11 +8,13 @@ rows, to the bit.
 |---|---|
 | `options` | the options of the adapters, and what they ask for |
 | `work`, `edges` | what a worker does; exact bins of equal mass |
+| `files` | files in pieces, each read by one task |
 | `part` | what a worker returns |
-| `answers` | tables and assessments from the sum of the parts |
+| `results` | tables and assessments from the sum of the parts |
 """
 
 from trueness.partitions.edges import exact_edges
+from trueness.partitions.files import FilePiece, file_pieces, files_of, is_paths, work_of_files
 from trueness.partitions.options import (
     Options,
     choice_of,
@@ -28,6 +30,7 @@ from trueness.partitions.results import assess_grouped, tables_by_group
 from trueness.partitions.work import Work
 
 __all__ = [
+    "FilePiece",
     "Options",
     "Part",
     "Work",
@@ -35,11 +38,15 @@ __all__ = [
     "choice_of",
     "class_names_of",
     "exact_edges",
+    "file_pieces",
+    "files_of",
     "groups_of",
+    "is_paths",
     "plan_of",
     "request_of",
     "require_known",
     "row_options_of",
     "tables_by_group",
     "total",
+    "work_of_files",
 ]

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
-from trueness.formats._arrow_files import columns_of, refuse_unreadable, schema_fields, width_of_first
+from trueness.formats._arrow_files import (
+    columns_of,
+    refuse_unreadable,
+    schema_fields,
+    side_by_side,
+    width_of_first,
+)
 from trueness.formats._format import Format, PredictionChunks
 from trueness.formats._written_columns import schema_of, tables_of
 from trueness.formats.arrow import BATCH_BYTES
@@ -17,10 +24,12 @@ from trueness.refusals import InvalidValueError
 class ParquetReader:
     """A Parquet file; checksums of its pages are verified where it has them."""
 
-    def __init__(self, input: InputFile, _options: ReadOptions) -> None:
-        self._path, self._name = input.path, input.name
+    def __init__(self, input: InputFile, options: ReadOptions) -> None:
+        self._path, self._name, self._n_threads = input.path, input.name, options.n_threads
+        self._metadata: Any = None
         with refuse_unreadable(self._name):
             self._file = self._open([])
+            self._metadata = self._file.metadata
             self._fields = schema_fields(self._file.schema_arrow, self._name)
 
     def _open(self, texts: list[str]) -> Any:
@@ -29,7 +38,11 @@ class ParquetReader:
 
         # Pre-buffering would hold whole row groups in memory, which may be as long as the file.
         return pq.ParquetFile(
-            self._path, pre_buffer=False, page_checksum_verification=True, read_dictionary=texts
+            self._path,
+            metadata=self._metadata,
+            pre_buffer=False,
+            page_checksum_verification=True,
+            read_dictionary=texts,
         )
 
     @property
@@ -48,15 +61,14 @@ class ParquetReader:
 
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, this many at a time."""
-        total, done = self._file.metadata.num_rows, 0
+        total, done = self._metadata.num_rows, 0
         names = wanted.names
         with refuse_unreadable(self._name):
-            self._file.close()
-            self._file = self._open([name for name in names if self._fields[name].kind == "text"])
             rows = min(rows, self._rows_within(names, BATCH_BYTES))
-            for batch in self._file.iter_batches(batch_size=rows, columns=names):
-                done += batch.num_rows
-                yield Chunk(columns_of(batch), batch.num_rows, done / max(total, 1))
+            for columns in self._columns(names, rows):
+                n_rows = len(columns[wanted.label])
+                done += n_rows
+                yield Chunk(columns, n_rows, done / max(total, 1))
         if done != total:
             raise InvalidValueError(
                 "damaged-file",
@@ -67,9 +79,29 @@ class ParquetReader:
                 found=done,
             )
 
+    def _columns(self, names: list[str], rows: int) -> Iterator[dict[str, Any]]:
+        """The columns, this many rows at a time."""
+        texts = [name for name in names if self._fields[name].kind == "text"]
+        if texts:
+            self._file.close()
+            self._file = self._open(texts)
+        if self._n_threads is None:
+            yield from map(columns_of, self._file.iter_batches(batch_size=rows, columns=names))
+            return
+        # A reader is not safe to share between threads. Arrow's own threads may be limited to one for the process.
+        shares = [names[first :: self._n_threads] for first in range(min(self._n_threads, len(names)))]
+        with ExitStack() as opened:
+            files = [opened.enter_context(self._open(texts)) for _ in shares]
+            yield from side_by_side(
+                [
+                    file.iter_batches(batch_size=rows, columns=share, use_threads=False)
+                    for file, share in zip(files, shares, strict=True)
+                ]
+            )
+
     def _rows_within(self, names: list[str], n_bytes: int) -> int:
         """The number of rows of these columns that take this many bytes, by the sizes that the file declares."""
-        metadata = self._file.metadata
+        metadata = self._metadata
         declared, total = 0, int(metadata.num_rows)
         for group in range(metadata.num_row_groups):
             columns = (metadata.row_group(group).column(place) for place in range(metadata.num_columns))
