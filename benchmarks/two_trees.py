@@ -1,7 +1,9 @@
 """The time of common work in this checkout, as a ratio to that in another one: python benchmarks/two_trees.py OTHER
 
 Both checkouts take turns in fresh processes of the same Python, and the best of their turns counts. A change that is
-not meant to change speed should leave every ratio near 1.
+not meant to change speed should leave every ratio near 1. Both must have their compiled library beside the sources
+(`pip install -e` puts it there). In a checkout from before the compiled engine, the fused engine takes its place,
+which needs numba.
 """
 
 from __future__ import annotations
@@ -14,20 +16,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
-TURNS = 5
-SECONDS = 1.0
-"""Each task is repeated for so long in each turn."""
+TURNS, SECONDS = 5, 1.0
+"""Each task is repeated for so many seconds in each turn."""
 
 
 def tasks(folder: str) -> dict[str, Callable[[], object]]:
     """The work that is timed, by name."""
     import trueness as tn
     from trueness.cli import main
+
+    fast = "compiled" if find_spec("trueness.tabulation.compiled") else "fused"
 
     def rows(n_rows: int, n_classes: int, dtype: str = "f8") -> tuple[np.ndarray, np.ndarray]:
         y_true, y_prob = tn.simulate.calibrated(n_rows, [1.0] * n_classes, rng=0)
@@ -46,11 +50,11 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
         "portable, C=10": lambda: tn.tabulate(*ten, engine="portable"),
         "portable, C=100": lambda: tn.tabulate(*hundred, engine="portable"),
         "portable, C=10, equal mass": lambda: tn.tabulate(*ten, engine="portable", bins=tn.EqualMass(10)),
-        "fused, C=3": lambda: tn.tabulate(*three, engine="fused", n_threads=1),
-        "fused, C=10": lambda: tn.tabulate(*ten, engine="fused", n_threads=1),
-        "fused, C=100": lambda: tn.tabulate(*hundred, engine="fused", n_threads=1),
-        "fused, C=10, equal mass": lambda: tn.tabulate(
-            *ten, engine="fused", n_threads=1, bins=tn.EqualMass(10)
+        "compiled, C=3": lambda: tn.tabulate(*three, engine=fast, n_threads=1),
+        "compiled, C=10": lambda: tn.tabulate(*ten, engine=fast, n_threads=1),
+        "compiled, C=100": lambda: tn.tabulate(*hundred, engine=fast, n_threads=1),
+        "compiled, C=10, equal mass": lambda: tn.tabulate(
+            *ten, engine=fast, n_threads=1, bins=tn.EqualMass(10)
         ),
         "assess, C=10": lambda: tn.assess(*ten, rng=0),
         "assess, C=10, 20 groups": lambda: tn.assess(*ten, rng=0, groups=groups),
