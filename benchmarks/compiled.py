@@ -73,6 +73,8 @@ def measure(results: Path, quick: bool) -> bool:
     scale, spend = (QUICK, 0.1) if quick else (1, 1.0)
     page = Page()
     page.add(f"{machine()} Instruction set: {_instruction_set()}.{_left_out()}")
+    if quick:
+        page.add(f"A quick run: sizes are divided by {QUICK}, and the verdicts say nothing about speed.")
     data = who.rows_of(10_000_000 // scale, 10)
     who.require_agreement(who.first(data, 100_000))
 

@@ -23,6 +23,7 @@ NEEDED_SPEED, NEEDED_MEMORY = 0.70, 500
 RESULTS = Path(__file__).parent / "results" / "files.md"
 LEAST_ROWS = 8e6
 """A shorter run is for trying things: start-up is all it sees."""
+QUICK_ROWS = 4e5
 
 READ = """
 import json, resource, sys, time
@@ -58,7 +59,7 @@ summed = sum_source(source, Plan.of(bins=bins), progress=mark)
 seconds = time.perf_counter() - begin
 # While modules are imported, batches wait that were read meanwhile: the rate is that of those after them.
 skip = min(6, len(rows) // 2)
-rate = sum(rows[skip:]) / (marks[-1] - marks[skip - 1])
+rate = sum(rows[skip:]) / (marks[-1] - (marks[skip - 1] if skip else begin))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps([summed.tables.n_rows, seconds, peak, rate]))
 """
@@ -125,7 +126,12 @@ def main() -> None:
         "--rows", type=float, default=LEAST_ROWS, help="of the Parquet and Arrow files; CSV has a quarter"
     )
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument(
+        "--quick", action="store_true", help="small files, only to check that the script works"
+    )
     chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.rows, chosen.turns = QUICK_ROWS, 1
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         for kind, share in (("parquet", 1.0), ("arrow", 1.0), ("csv", 0.25)):
@@ -150,7 +156,7 @@ def main() -> None:
             lines.append(compare(path, kind, chosen.turns))
             path.unlink()
     heads = ("format", "MB", "rows", "reading, s", "table, s", "grid, s", "speed", "speed after start")
-    help, bare = start_up(10)
+    help, bare = start_up(2 if chosen.quick else 10)
     text = (
         f"{machine()}\n\n### Files against just reading them\n\n"
         f"{markdown((*heads, 'MB reading', 'MB table'), lines)}\n\n"

@@ -49,8 +49,11 @@ def take_turns(
     """Time the contenders in turn, repeatedly, for about `seconds`.
 
     Each round begins with another contender, so that none always follows the one that uses the most memory. An untimed
-    round, which loads libraries and fills caches, comes first unless they are `warm` already.
+    round, which loads libraries and fills caches, comes first unless they are `warm` already. In a short run
+    turns are shorter too.
     """
+    turn_seconds = min(turn_seconds, seconds / (at_least * len(contenders)))
+    rest = min(REST, seconds / 10)
     for work in () if warm else contenders.values():
         work()
     names, times = list(contenders), {name: list[float]() for name in contenders}
@@ -61,7 +64,7 @@ def take_turns(
         gc.collect()
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            time.sleep(REST)
+            time.sleep(rest)
             times[name].append(_seconds(contenders[name], turn_seconds))
     return {name: Timing(min(some), median(some)) for name, some in times.items()}
 

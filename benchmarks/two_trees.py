@@ -67,12 +67,12 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
     }
 
 
-def best_times(folder: str) -> dict[str, float]:
+def best_times(folder: str, seconds: float) -> dict[str, float]:
     """Seconds of each task in this process, the best of many."""
     best = {}
     for name, work in tasks(folder).items():
         work()
-        times, end = [], time.perf_counter() + SECONDS
+        times, end = [], time.perf_counter() + seconds
         while time.perf_counter() < end or len(times) < 3:
             start = time.perf_counter()
             work()
@@ -81,10 +81,10 @@ def best_times(folder: str) -> dict[str, float]:
     return best
 
 
-def turn(tree: Path, folder: str) -> dict[str, float]:
+def turn(tree: Path, folder: str, seconds: float) -> dict[str, float]:
     """The times of a checkout, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(tree / "src")}
-    command = [sys.executable, str(Path(__file__).resolve()), "--work", folder]
+    command = [sys.executable, str(Path(__file__).resolve()), "--work", folder, str(seconds)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return times
@@ -94,15 +94,19 @@ def run() -> None:
     """Print a line for each task."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", nargs="?", type=Path, help="the folder of the other checkout")
-    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="one short turn, only to check that it works")
+    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
-        print(json.dumps(best_times(arguments.work)))
+        folder, seconds = arguments.work
+        print(json.dumps(best_times(folder, float(seconds))))
         return
     if arguments.other is None:
         parser.error("name the folder of the other checkout")
     with tempfile.TemporaryDirectory() as folder:
-        turns = [(turn(HERE, folder), turn(arguments.other, folder)) for _ in range(TURNS)]
+        count, seconds = (1, 0.01) if arguments.quick else (TURNS, SECONDS)
+        trees = (HERE, arguments.other)
+        turns = [[turn(tree, folder, seconds) for tree in trees] for _ in range(count)]
     print(f"{'work':32}{'here, ms':>10}{'other, ms':>11}{'ratio':>8}")
     for name in turns[0][0]:
         here, other = (min(pair[which][name] for pair in turns) for which in (0, 1))
