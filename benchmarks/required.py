@@ -45,7 +45,8 @@ class Target:
         """The line of a table."""
         sign = "≤" if self.at_most else "≥"
         limits = ("" if x is None else f"{sign} {x:g} {self.unit}" for x in (self.needed, self.aim))
-        return (self.work, *limits, f"{figure(self.seen)} {self.unit}", self._verdict())
+        seen = f"{self.seen:.2g}" if abs(self.seen) < 0.1 else figure(self.seen)
+        return (self.work, *limits, f"{seen} {self.unit}", self._verdict())
 
     def _verdict(self) -> str:
         if self.needed is None:
