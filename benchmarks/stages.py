@@ -10,6 +10,7 @@ Run by `compiled.py` in a process of its own, or alone: ``python benchmarks/stag
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import contenders as who
@@ -50,7 +52,12 @@ STAGES = {
 }
 """Functions of the C sources, without the number of classes at their end, and what they do."""
 
-REST = "the loop itself and all else"
+EXPLANATION = (
+    "Samples are from the same sources and flags with debug information, by perf's clock; instructions overlap in the "
+    "processor, so a share is where it waited as much as where it worked. The times below are of similar work on the "
+    "same rows, in turns."
+)
+REST = "the loop itself"
 
 WORK = """
 import sys, time
@@ -67,6 +74,10 @@ while time.perf_counter() < end:
 maps = Path("/proc/self/maps").read_text().splitlines()
 print(next(line for line in maps if line.endswith(str(built))).split("-")[0])
 """
+
+
+class SamplingError(Exception):
+    """Samples cannot be taken on this machine."""
 
 
 def similar_work(data: Predictions) -> dict[str, Work]:
@@ -109,6 +120,8 @@ def measure_rows(rows: Rows) -> None:
 
 def build_with_debug_information(folder: Path) -> Path:
     """The library of these sources with the usual flags, and debug information."""
+    if find_spec("hatchling") is None:
+        raise SamplingError("hatchling is not installed")
     sys.path.insert(0, str(ROOT))
     import hatch_build
 
@@ -117,9 +130,9 @@ def build_with_debug_information(folder: Path) -> Path:
             return [flag for flag in super().linking(target) if flag != "-s"]
 
     target = hatch_build.host()
-    compiler = target and hatch_build.find_compiler(target, {}, cross=False)
+    compiler = target and hatch_build.find_compiler(target, os.environ, cross=False)
     if target is None or compiler is None:
-        raise SystemExit("there is no C compiler")
+        raise SamplingError("there is no C compiler")
     sources = hatch_build.source_folder(ROOT)
     return hatch_build.compile_library(sources, target, Unstripped(*compiler), folder, ["-g"])
 
@@ -143,26 +156,31 @@ def stacks(library: Path, addresses: list[int]) -> Iterator[list[str]]:
 
 
 def stage_of(functions: list[str]) -> str:
-    """The stage of the innermost function that is one; turning is part of loading if it is called there."""
+    """The stage of the innermost function that is one, with two exceptions; else the function that the loop calls.
+
+    Turning rows is part of loading them, and logarithms of p_y would be part of the conclusion.
+    """
     named = [name for name in functions if name in STAGES]
     if "load" in named:
         return STAGES["load"]
     if "conclude" in named and "bin_of" not in named:
         return STAGES["conclude"]
-    return STAGES[named[0]] if named else REST
+    if named:
+        return STAGES[named[0]]
+    return f"`{functions[-2]}`" if len(functions) > 1 else REST
 
 
 def sampled_stages(n_rows: int, seconds: float, per_row: float) -> str:
-    """The table of stages, as shares and in ns of the whole; or the reason why there is none."""
+    """The table of stages, as shares and in ns of the whole."""
     if missing := [tool for tool in ("perf", "addr2line") if shutil.which(tool) is None]:
-        return f"Samples were not taken: {' and '.join(missing)} not found."
+        raise SamplingError(f"{' and '.join(missing)} not found")
     with tempfile.TemporaryDirectory() as folder:
         library = build_with_debug_information(Path(folder))
         addresses = sampled_addresses(library, n_rows, seconds)
         counts = Counter(stage_of(functions) for functions in stacks(library, addresses))
     lines = [
         (name, f"{count / len(addresses):.1%}", figure(per_row * count / len(addresses)))
-        for name in (*STAGES.values(), REST)
+        for name in dict.fromkeys((*STAGES.values(), REST, *counts))
         if (count := counts[name])
     ]
     return markdown((f"stage, of {len(addresses)} samples in the library", "share", "ns a row"), lines)
@@ -171,7 +189,7 @@ def sampled_stages(n_rows: int, seconds: float, per_row: float) -> str:
 def _output(command: list[str], text: str | None = None) -> str:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise SystemExit(f"{command[0]} failed: {done.stderr.strip()}")
+        raise SamplingError(f"{command[0]} failed ({' '.join(done.stderr.split())})")
     return done.stdout
 
 
@@ -187,12 +205,11 @@ def main(n_rows: int, seconds: float) -> None:
         (name, figure(ns), "" if name == WHOLE else f"{ns - whole:+.2f}", figure(ns / memory))
         for name, ns in per_row.items()
     ]
-    print(sampled_stages(n_rows, max(1.0, seconds / 2), whole))
-    print(
-        "\nSamples are from the same sources and flags with debug information, by perf's clock; instructions overlap "
-        "in the processor, so a share is where it waited as much as where it worked. The figures below are of similar "
-        "work in turns on the same rows.\n"
-    )
+    try:
+        print(sampled_stages(n_rows, max(1.0, seconds / 2), whole))
+    except SamplingError as error:
+        print(f"Samples were not taken: {error}.")
+    print(f"\n{EXPLANATION}\n")
     print(markdown(("work", "ns a row", "against the table, ns", "memory passes"), lines))
 
 
