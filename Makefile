@@ -50,7 +50,7 @@ test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) $(BROWSER_FOR_TESTS)
 test-bare: $(BARE)/.test
 	@echo "Without extras (NumPy and narwhals alone):"
 	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q -m 'not simulation' \
-	  --ignore=src/trueness/tabulation/fused --ignore=src/trueness/plots
+	  --ignore=src/trueness/plots
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .

@@ -102,7 +102,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "--engine": {
         "choices": ("auto", "portable", "compiled"),
         "default": "auto",
-        "help": "engine that computes the tables (default: auto, the fastest one available)",
+        "help": "engine that computes the tables; all give the same (default: auto, compiled if it can be used)",
     },
     "--n-threads": {
         "type": int,

@@ -52,7 +52,7 @@ class TableSpec:
         return None
 
     def agrees(self, other: TableSpec) -> bool:
-        """Whether specs are equal, apart from the rounding of V in edges that engines fitted to the same rows."""
+        """Whether specs are equal, apart from the rounding of edges that were fitted to the same rows."""
         mine, theirs = self.bins, other.bins
         if mine.snap != theirs.snap or mine.n_bins != theirs.n_bins:
             return False

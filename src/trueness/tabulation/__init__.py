@@ -57,12 +57,12 @@ def tabulate(
         Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
         any order if the columns have these names. Names that match the columns only in part are refused. "columns"
         means that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
-    engine : "auto", "portable" or "fused"
-        NumPy, or compiled code (extra `fast`), which "auto" uses where it is faster. Both give the same counts, ordered
-        sums and rank counts, bit for bit; see `trueness.tabulation.engines`.
+    engine : "auto", "portable" or "compiled"
+        "portable" is NumPy, "compiled" a C library, for unweighted rows and the measures entropy, confidence and
+        max_probability; "auto" is "compiled" if it can be used. Both give the same table, bit for bit.
     n_threads : int
         Number of threads; the table does not depend on it (up to rounding, if weighted). By default all cores with the
-        fused engine, one with the portable one.
+        compiled engine, one with the portable one.
 
     Examples
     --------

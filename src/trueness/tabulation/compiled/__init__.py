@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -106,26 +107,25 @@ class Pass:
 
 
 class _Totals:
-    """The sums of up to four tables."""
+    """The sums of up to two tables."""
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
         self.library, self.specs, self.job = require_library(), specs, job_for(rows)
         k, c = len(specs), rows.n_classes
         self.search = Search(specs, rows.y_prob.eps)
         self.search.describe(self.job)
-        self.job.kinds[:k] = [MEASURES[str(spec.variation.kernel)] for spec in specs]
+        for which, spec in enumerate(specs):
+            self.job.kinds[which] = MEASURES[str(spec.variation.kernel)]
         self.job.n_measures, self.job.split = k, specs[0].ties == "split"
-        m = self.search.n_edges + 1
-        shapes = [(2, k, m, c + 1), (k, m, c), (N_SCORES, 2), (2,)] + [(2, k, m, c)] * self.job.split
-        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        self.totals, self.arena = (
-            np.zeros(ends[-1], np.int64),
-            np.zeros(self.library.arena_size(self.job), np.uint8),
-        )
-        self.parts = [
-            part.reshape(shape) for part, shape in zip(np.split(self.totals, ends[:-1]), shapes, strict=True)
-        ]
-        self.job.arena, self.job.totals = address(self.arena), address(self.totals)
+        self.shape = k, self.search.n_edges + 1, c
+        cells = math.prod(self.shape)
+        self.sizes = 2 * (cells + cells // c), cells, 2 * N_SCORES, 2, 2 * cells * self.job.split
+        """Of the parts of `totals`, in the order of `source/totals.h`."""
+        n_totals = sum(self.sizes)
+        memory = np.zeros(n_totals + self.library.arena_size(self.job) // 8, np.int64)
+        self.totals = memory[:n_totals]
+        self.job.totals = address(memory)
+        self.job.arena = self.job.totals + 8 * n_totals
         self.scratch = Scratch()
         self.underflowed = [0, 0, 0]
         """Of rows from logits whose p_y underflows: log-score and log-likelihood in units, and impossible rows."""
@@ -153,31 +153,38 @@ class _Totals:
             self.underflowed[which] += sum(of_rows.tolist())
 
     def sums(self) -> list[Sums]:
-        """The sums so far, one for each spec."""
-        (whole, fraction), rank_count, scores, odd_rows, *split = self.parts
-        impossible, tied = odd_rows.tolist()
-        units = [(int(a) << bits) + int(b) for (a, b), bits in zip(scores, SCORE_BITS, strict=True)]
-        more, likelihood, never = self.underflowed
-        log_score, log_likelihood, variance, true_probability, square = (
-            ExactSum.of_units(total, bits)
-            for total, bits in zip(
-                [units[0] + more, units[1] + likelihood, *units[2:]], SCORE_BITS, strict=True
+        """The sums so far, one for each spec; they do not change when further rows are added."""
+        k, m, c = self.shape
+        totals, ends = self.totals.copy(), [*accumulate(self.sizes)]
+        ordered, counts, scores, odd, split = (
+            totals[end - size : end] for size, end in zip(self.sizes, ends, strict=True)
+        )
+        whole, fraction = ordered.reshape(2, k, m, c + 1)
+        rank_count, (impossible, tied) = counts.reshape(k, m, c), odd.tolist()
+        shares = split.reshape(2, k, m, c) if self.job.split else None
+        units = [
+            (a << bits) + b + more
+            for (a, b), bits, more in zip(
+                scores.reshape(-1, 2).tolist(), SCORE_BITS, (*self.underflowed[:2], 0, 0, 0), strict=True
             )
+        ]
+        log_score, log_likelihood, variance, true_probability, square = map(
+            ExactSum.of_units, units, SCORE_BITS
         )
         made = []
-        for k, spec in enumerate(self.specs):
-            m = slice(spec.bins.n_bins)
-            count, zeros = rank_count[k, m].copy(), np.zeros_like(rank_count[k, m])
+        for which, spec in enumerate(self.specs):
+            at = which, slice(spec.bins.n_bins)
+            count = rank_count[at]
             made.append(
                 Sums(
-                    rows=count.sum(axis=1),
+                    rows=np.add.reduce(count, axis=1),
                     tied_rows=np.array(tied),
-                    impossible_rows=np.array(impossible + never),
-                    ordered=_exact(whole[k, m, :-1], fraction[k, m, :-1]),
-                    rank=_exact(count + split[0][0, k, m], split[0][1, k, m])
-                    if split
-                    else _exact(count, zeros),
-                    variation=_exact(whole[k, m, -1], fraction[k, m, -1]),
+                    impossible_rows=np.array(impossible + self.underflowed[2]),
+                    ordered=ExactSum(whole[at][:, :-1], fraction[at][:, :-1], PROBABILITY_BITS),
+                    rank=ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
+                    if shares is None
+                    else ExactSum(count + shares[0][at], shares[1][at], PROBABILITY_BITS),
+                    variation=ExactSum(whole[at][:, -1], fraction[at][:, -1], PROBABILITY_BITS),
                     log_score=log_score,
                     log_score_variance=variance,
                     true_probability=true_probability,
@@ -186,8 +193,3 @@ class _Totals:
                 )
             )
         return made
-
-
-def _exact(whole: IntArray, fraction: IntArray) -> ExactSum:
-    """An exact sum that does not change when further rows are added."""
-    return ExactSum(whole.copy(), fraction.copy(), PROBABILITY_BITS)

@@ -20,9 +20,7 @@ class Search:
             spec.bins.thresholds(eps, high - low) for spec, (low, high) in zip(specs, ranges, strict=True)
         ]
         self.n_edges = max(map(len, edges))
-        self.edges: FloatArray = np.full((len(specs), self.n_edges), np.inf)
-        for line, values in zip(self.edges, edges, strict=True):
-            line[: len(values)] = values
+        self.edges: FloatArray = np.array([_filled_up(values, self.n_edges) for values in edges])
         self.guesses: IntArray | None = None
         if self.n_edges > FEW_EDGES:
             self.lows = [low for low, _ in ranges]
@@ -35,6 +33,11 @@ class Search:
         if self.guesses is not None:
             job.guesses = address(self.guesses)
             job.lows[: len(self.lows)], job.scales[: len(self.lows)] = self.lows, self.scales
+
+
+def _filled_up(values: FloatArray, n: int) -> FloatArray:
+    """The values, followed by infinities if they are fewer than n."""
+    return values if len(values) == n else np.concatenate([values, np.full(n - len(values), np.inf)])
 
 
 def _guesses(edges: FloatArray, low: float, scale: float) -> IntArray:

@@ -19,10 +19,12 @@
 
 #ifdef TRUENESS_X86
 KERNELS(2) KERNELS(3) KERNELS(4)
+enum { LOWEST = 2 };
 #define AT_LEVEL(name, ...) \
     (level == 4 ? name##4(__VA_ARGS__) : level == 3 ? name##3(__VA_ARGS__) : name##2(__VA_ARGS__))
 #else
 KERNELS(1)
+enum { LOWEST = 1 };
 #define AT_LEVEL(name, ...) name##1(__VA_ARGS__)
 #endif
 
@@ -34,7 +36,7 @@ EXPORT int64_t trueness_abi(void) { return ABI; }
  * be asked for, in tests; 0 asks for the best. */
 EXPORT int64_t trueness_level(int64_t wish) {
     int64_t best = best_level();
-    level = wish > 0 && wish < best ? wish : best;
+    level = wish >= LOWEST && wish < best ? wish : best;
     return level;
 }
 
@@ -66,9 +68,10 @@ EXPORT int64_t trueness_sum(job *j) { IN_USUAL_MODE(AT_LEVEL(sum_at_level_, j));
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
 EXPORT int64_t trueness_measure(job *j, double *v) { IN_USUAL_MODE(AT_LEVEL(measure_at_level_, j, v)); }
 
-/* Counts values in equal cells: the cell of v is (v - low) * scale. */
-EXPORT void trueness_count(const double *v, int64_t n, double low, double scale, int64_t *cells) {
+/* Counts values in equal cells: the cell of v is (v - low) * scale. Returns their number. */
+EXPORT int64_t trueness_count(const double *v, int64_t n, double low, double scale, int64_t *cells) {
     for (int64_t i = 0; i < n; i++) cells[(int64_t)((v[i] - low) * scale)]++;
+    return n;
 }
 
 /* Copies the values that lie in wanted cells, and returns their number. */

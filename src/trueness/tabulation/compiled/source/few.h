@@ -7,6 +7,7 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(name) JOIN(name##_, CLASSES)
 #define NETWORK JOIN(NETWORK_, CLASSES)
+#define PREFETCH 2048 /* bytes ahead */
 
 /* The columns of rows that lie in memory one after the other. */
 INLINE void NAME(turn_rows)(const char *rows, int64_t to_next_row, int64_t item, doubles x[CLASSES]) {
@@ -15,20 +16,15 @@ INLINE void NAME(turn_rows)(const char *rows, int64_t to_next_row, int64_t item,
     UNROLL for (int k = 0; k < (CLASSES + WIDTH - 1) / WIDTH; k++) {
         int first = k * WIDTH < CLASSES - WIDTH ? k * WIDTH : CLASSES - WIDTH;
         doubles square[WIDTH];
-        UNROLL for (int r = 0; r < WIDTH; r++) {
-            const char *at = rows + r * to_next_row + first * item;
-            square[r] = item == 4 ? load_floats(at) : load_doubles(at);
-        }
+        UNROLL for (int r = 0; r < WIDTH; r++) square[r] = load_item(rows + r * to_next_row + first * item, item);
         transpose_doubles(square);
         UNROLL for (int c = 0; c < WIDTH; c++) x[first + c] = square[c];
     }
 #elif LEVEL == 4
     /* The group as one run of memory, and its lanes put in order. */
     doubles run[CLASSES];
-    UNROLL for (int k = 0; k < CLASSES; k++) {
-        const char *at = rows + k * WIDTH * item;
-        run[k] = item == 4 ? load_floats(at) : load_doubles(at);
-    }
+    (void)to_next_row; /* rows follow each other */
+    UNROLL for (int k = 0; k < CLASSES; k++) run[k] = load_item(rows + k * WIDTH * item, item);
     UNROLL for (int c = 0; c < CLASSES; c++) {
         words place = lane_numbers() * CLASSES + (uint64_t)c;
         doubles column = run[0];
@@ -41,11 +37,12 @@ INLINE void NAME(turn_rows)(const char *rows, int64_t to_next_row, int64_t item,
         x[c] = column;
     }
 #else
-    for (int r = 0; r < WIDTH; r++)
-        UNROLL for (int c = 0; c < CLASSES; c++) {
-            const char *at = rows + r * to_next_row + c * item;
-            x[c][r] = item == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
-        }
+    UNROLL for (int c = 0; c < CLASSES; c++) {
+        const char *at = rows + c * item;
+        double of_class[WIDTH];
+        UNROLL for (int r = 0; r < WIDTH; r++) of_class[r] = load_one(at + r * to_next_row, item);
+        x[c] = load_doubles(of_class);
+    }
 #endif
 }
 
@@ -54,10 +51,8 @@ INLINE void NAME(load)(const job *j, const group *g, doubles x[CLASSES]) {
     if (g->to_next_class == j->item) { /* rows lie together */
         if (j->item == 4) NAME(turn_rows)(g->rows, g->to_next_row, 4, x);
         else NAME(turn_rows)(g->rows, g->to_next_row, 8, x);
-    } else if (j->item == 4) {
-        UNROLL for (int c = 0; c < CLASSES; c++) x[c] = load_floats(g->rows + c * g->to_next_class);
     } else {
-        UNROLL for (int c = 0; c < CLASSES; c++) x[c] = load_doubles(g->rows + c * g->to_next_class);
+        UNROLL for (int c = 0; c < CLASSES; c++) x[c] = load_item(g->rows + c * g->to_next_class, j->item);
     }
 }
 
@@ -95,9 +90,11 @@ INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const wo
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */
 INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]) {
     NAME(load)(j, g, x);
-    UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + 2048 + 64 * k);
+    UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + PREFETCH + 64 * k);
     swept s = nothing_swept(NAME(true_probability)(g, x));
-    UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]);
+    words seen = {0};
+    UNROLL for (int c = 0; c < CLASSES; c++) seen |= bits_of(x[c]);
+    s.is_huge = any_huge(seen);
 #define EXCHANGE(i, k)                         \
     {                                          \
         doubles low = smaller(x[i], x[k]);     \
@@ -121,7 +118,13 @@ static int64_t NAME(sum_rows)(job *given) {
     swept s = NAME(load_ordered)(j, &g, x);
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         words steps[CLASSES + MAX_MEASURES + WIDTH];
-        UNROLL for (int c = 0; c < CLASSES; c++) steps[c] = sweep(&s, x[c], 1);
+        UNROLL for (int c = 0; c < CLASSES; c++) {
+            doubles log = sweep(&s, x[c], &steps[c]);
+            lanes reached = not_below(x[c], s.p);
+            s.more = counted(s.more, above(x[c], s.p));
+            s.at_least = counted(s.at_least, reached);
+            s.log_p = select_doubles(reached, log, s.log_p); /* the last one that is not below p is p itself */
+        }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
         const swept done = s;
         int64_t valid = g.valid;
@@ -155,12 +158,13 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
         group g = group_at(j, &l, first);
         doubles x[CLASSES];
         NAME(load)(j, &g, x);
-        swept s = nothing_swept(x[0]);
-        s.largest = s.smallest = x[0];
+        swept s = {.largest = x[0], .smallest = x[0]};
+        words seen = {0};
         UNROLL for (int c = 0; c < CLASSES; c++) {
-            s.seen |= bits_of(x[c]);
+            seen |= bits_of(x[c]);
             measure(&s, x[c]);
         }
+        s.is_huge = any_huge(seen);
         if (store_variation(j, &s, g.valid, v + first)) return first;
     }
     return -1;
@@ -168,5 +172,6 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
 
 #undef NAME
 #undef NETWORK
+#undef PREFETCH
 #undef JOIN
 #undef JOIN_

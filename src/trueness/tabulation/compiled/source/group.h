@@ -11,7 +11,7 @@
 
 /* Sums over the classes of each row. Those of bits still contain the bits of as many ones (or twos). */
 typedef struct {
-    words seen; /* all bits that are set in some probability */
+    int is_huge; /* whether some number is infinite, NaN, or at least 2 in size */
     words sum;  /* bits of 1 + p */
     words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
     words square;                 /* bits of 1 + p^2 */
@@ -35,19 +35,15 @@ INLINE swept nothing_swept(doubles p) {
     return s;
 }
 
-/* Takes in one class of each row. `ordered` is a constant: whether classes come in falling order. */
-INLINE words sweep(swept *s, doubles q, int ordered) {
+/* Takes in one class of each row: log2 q, and in `steps` the bits of 1 + q. */
+INLINE doubles sweep(swept *s, doubles q, words *steps) {
     doubles log = log2_of(q), t = q * log;
-    words steps = bits_of(q + 1.0);
-    s->sum += steps;
+    *steps = bits_of(q + 1.0);
+    s->sum += *steps;
     s->entropy += bits_of(1.0 - t);
     s->second_moment += bits_of(2.0 + t * log);
     s->square += bits_of(q * q + 1.0);
-    lanes reached = not_below(q, s->p);
-    s->more = counted(s->more, above(q, s->p));
-    s->at_least = counted(s->at_least, reached);
-    if (ordered) s->log_p = select_doubles(reached, log, s->log_p); /* the last one that is not below p is p */
-    return steps;
+    return log;
 }
 
 /* H in bits, H = sum(-p log2 p), from the sum of the bits of 1 - p log2 p. */
@@ -62,15 +58,13 @@ INLINE doubles variation(const job *j, int64_t kind, doubles entropy, doubles la
     return smaller(larger(value, low), same_doubles(1.0));
 }
 
-/* Lanes whose row is not a distribution: a value is not in [0, 1], or the sum is too far from 1. */
+/* Lanes whose row is not a distribution: a value is not in [0, 1], or the sum is too far from 1. NaN is seen before. */
 INLINE lanes improper(const job *j, const swept *s) {
     words sum = s->sum - (uint64_t)j->n_classes * ONE_BITS;
     /* sum - 1 + slack is from 0 to 2 slack; what is below 0 wraps round to a large number */
     lanes off = above_words(sum - (UNIT - (uint64_t)j->slack), same_words(2 * (uint64_t)j->slack));
-    /* Of what is below 2 in size no number has bit 62 set, but infinities and NaN have. */
-    lanes huge = above_words(s->seen & TWO_BITS, same_words(0));
     lanes outside = either(above(s->largest, same_doubles(1.0)), above(same_doubles(0.0), s->smallest));
-    return either(off, either(huge, outside));
+    return either(off, outside);
 }
 
 /* How many edges V exceeds. */
@@ -110,7 +104,7 @@ typedef struct {
 INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid) {
     concluded c;
     lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    c.is_bad = any(both(rows, improper(j, s)));
+    c.is_bad = s->is_huge || any(both(rows, improper(j, s)));
     if (c.is_bad) return c;
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
     c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
@@ -143,8 +137,7 @@ INLINE words cells_of(const job *j, const arena *a, const concluded *c, int k) {
 }
 
 static double probability(const job *j, int64_t row, int64_t class) {
-    const char *at = j->rows + row * j->to_next_row + class * j->to_next_class;
-    return j->item == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
+    return load_one(j->rows + row * j->to_next_row + class * j->to_next_class, j->item);
 }
 
 /* The rank of the true class among equal ones: by logits, if rows came as such, since probabilities may underflow. */

@@ -3,31 +3,53 @@
  * A network for so many would not fit into registers. So a group is turned into lines; the lines are sorted there, swept once
  * for all sums over classes, and turned back while each row is added to its bin. Included once for each ITEM, 4 or 8 bytes. */
 
-#if ITEM == 4
+#if ITEM == 4 && LEVEL == 4
 #define LINE floats
-#define NAME(name) name##_floats
+#define BITS half_words
+#define ANY_HUGE any_huge_half
+#define NARROWED(p) narrowed(p)
+#define COUNTED_ABOVE(n, a, b) counted_half(n, _mm256_cmp_ps_mask((__m256)(a), (__m256)(b), _CMP_GT_OQ))
+#define COUNTED_NOT_BELOW(n, a, b) counted_half(n, _mm256_cmp_ps_mask((__m256)(a), (__m256)(b), _CMP_GE_OQ))
+#define WIDE_COUNT(n) widened_count(n)
 #define LARGER larger_floats
 #define SMALLER smaller_floats
 #define TRANSPOSE transpose_floats
 #define WIDE(line) widened(line)
-#define WIDE_BITS(line) (__builtin_convertvector((halves)(line), words) << 32)
 #define LOAD(at) (*(const any_floats *)(at))
 #else
 #define LINE doubles
-#define NAME(name) name##_doubles
+#define BITS words
+#define ANY_HUGE any_huge
+#define NARROWED(p) (p)
+#define COUNTED_ABOVE(n, a, b) counted(n, above(a, b))
+#define COUNTED_NOT_BELOW(n, a, b) counted(n, not_below(a, b))
+#define WIDE_COUNT(n) (n)
 #define LARGER larger
 #define SMALLER smaller
 #define TRANSPOSE transpose_doubles
 #define WIDE(line) (line)
-#define WIDE_BITS(line) ((words)(line))
-#define LOAD(at) (*(const any_doubles *)(at))
+#define LOAD(at) load_item(at, ITEM)
+#endif
+
+#if ITEM == 4
+#define NAME(name) name##_floats
+#else
+#define NAME(name) name##_doubles
 #endif
 
 #include "sorting.h"
 
-/* A group into lines. */
-INLINE void NAME(turn)(const job *j, const group *g, LINE *lines) {
+/* Of so many classes the sum in 64 bits could wrap round to 1. */
+static int NAME(any_sum_above_2)(const job *j, const LINE *lines) {
+    doubles sum = {0};
+    for (int64_t c = 0; c < j->n_classes; c++) sum += WIDE(lines[c]);
+    return any(above(sum, same_doubles(2.0)));
+}
+
+/* A group into lines; whether some number is infinite, NaN, or at least 2 in size, or the sum of a row is above 2. */
+INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
     int by_columns = g->to_next_class != ITEM;
+    BITS seen = {0};
     for (int64_t at = 0; at < j->n_classes; at += WIDTH) {
         /* The last square may overlap the one before, so that no load reaches beyond its row. */
         int64_t first = at < j->n_classes - WIDTH ? at : j->n_classes - WIDTH;
@@ -42,34 +64,33 @@ INLINE void NAME(turn)(const job *j, const group *g, LINE *lines) {
             }
             TRANSPOSE(square);
         }
-        /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
-        UNROLL for (int k = 0; k < WIDTH; k++) lines[first + k] = square[k] + 0;
+        UNROLL for (int k = 0; k < WIDTH; k++) {
+            seen |= (BITS)square[k];
+            /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
+            lines[first + k] = square[k] + 0;
+        }
     }
-}
-
-/* All bits that are set in some probability; bit 62 too if their sum, which has 64 bits, may have wrapped round. */
-INLINE words NAME(seen_bits)(const job *j, const LINE *lines) {
-    words seen = {0};
-    for (int64_t c = 0; c < j->n_classes; c++) seen |= WIDE_BITS(lines[c]);
-    if (__builtin_expect(j->n_classes > MOST_ROWS, 0)) {
-        doubles sum = {0};
-        for (int64_t c = 0; c < j->n_classes; c++) sum += WIDE(lines[c]);
-        seen |= select_words(above(sum, same_doubles(2.0)), same_words(TWO_BITS), same_words(0));
-    }
-    return seen;
+    return ANY_HUGE(seen) || (j->n_classes > MOST_ROWS && NAME(any_sum_above_2)(j, lines));
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
 INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p) {
     swept s = nothing_swept(p), other = nothing_swept(p);
+    LINE narrow = NARROWED(p);
+    BITS more = {0}, at_least = {0};
+    words steps;
     int64_t n = j->n_classes;
-    for (int64_t c = 0; c + 1 < n; c += 2) {
-        sweep(&s, WIDE(lines[c]), 0);
-        sweep(&other, WIDE(lines[c + 1]), 0);
+    for (int64_t c = 0; c < n; c += 2) {
+        sweep(&s, WIDE(lines[c]), &steps);
+        more = COUNTED_ABOVE(more, lines[c], narrow);
+        at_least = COUNTED_NOT_BELOW(at_least, lines[c], narrow);
+        if (c + 1 == n) break;
+        sweep(&other, WIDE(lines[c + 1]), &steps);
+        more = COUNTED_ABOVE(more, lines[c + 1], narrow);
+        at_least = COUNTED_NOT_BELOW(at_least, lines[c + 1], narrow);
     }
-    if (n % 2) sweep(&s, WIDE(lines[n - 1]), 0);
     s.sum += other.sum, s.entropy += other.entropy, s.second_moment += other.second_moment;
-    s.square += other.square, s.more += other.more, s.at_least += other.at_least;
+    s.square += other.square, s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
     s.log_p = log2_of(p);
     s.largest = WIDE(lines[0]), s.smallest = WIDE(lines[n - 1]);
     return s;
@@ -102,7 +123,7 @@ INLINE doubles NAME(true_probability)(const group *g) {
     doubles p;
     UNROLL for (int r = 0; r < WIDTH; r++) {
         const char *at = g->rows + r * g->to_next_row + g->labels[r] * g->to_next_class;
-        p[r] = ITEM == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
+        p[r] = load_one(at, ITEM);
     }
     return p;
 }
@@ -116,11 +137,10 @@ static int64_t NAME(sum_rows)(job *given) {
     int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = 0, n_lines = round_up(j->n_classes, BLOCK);
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        NAME(turn)(j, &g, lines);
-        words seen = NAME(seen_bits)(j, lines);
+        int is_huge = NAME(turn)(j, &g, lines);
         NAME(sort_lines)(lines, n_lines);
         swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g));
-        s.seen = seen;
+        s.is_huge = is_huge;
         concluded c = conclude(j, &a, &l, &s, g.valid);
         if (__builtin_expect(c.is_bad, 0)) {
             /* What is below zero was sorted behind the zeros there. */
@@ -146,8 +166,8 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     LINE *lines = (LINE *)l.memory.lines;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        NAME(turn)(j, &g, lines);
-        swept s = {.seen = NAME(seen_bits)(j, lines), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
+        int is_huge = NAME(turn)(j, &g, lines);
+        swept s = {.is_huge = is_huge, .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) measure(&s, WIDE(lines[c]));
         if (store_variation(j, &s, g.valid, v + first)) return first;
     }
@@ -156,9 +176,14 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
 
 #undef LINE
 #undef NAME
+#undef NARROWED
+#undef COUNTED_ABOVE
+#undef COUNTED_NOT_BELOW
+#undef WIDE_COUNT
 #undef LARGER
 #undef SMALLER
 #undef TRANSPOSE
 #undef WIDE
-#undef WIDE_BITS
+#undef BITS
+#undef ANY_HUGE
 #undef LOAD

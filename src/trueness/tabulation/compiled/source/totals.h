@@ -64,7 +64,7 @@ static arena arena_of(const job *j) {
     a.lane_sums = (uint64_t *)take(&a, memory, 8 * N_SCORES * WIDTH);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
     a.padded_labels = (int64_t *)take(&a, memory, 8 * WIDTH);
-    a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * j->item);
+    a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
     a.size += 64;
     return a;
 }

@@ -31,7 +31,6 @@ typedef double doubles __attribute__((vector_size(8 * WIDTH)));
 typedef float floats __attribute__((vector_size(4 * WIDTH)));
 typedef uint64_t words __attribute__((vector_size(8 * WIDTH))); /* unsigned: sums may wrap round */
 typedef int64_t ints __attribute__((vector_size(8 * WIDTH)));
-typedef uint32_t halves __attribute__((vector_size(4 * WIDTH)));
 
 /* The same at any address. */
 typedef doubles any_doubles __attribute__((aligned(1), may_alias));
@@ -54,6 +53,10 @@ INLINE doubles widened(floats value) {
 #endif
 }
 INLINE doubles load_floats(const void *at) { return widened(*(const any_floats *)at); }
+INLINE doubles load_item(const void *at, int64_t item) { return item == 4 ? load_floats(at) : load_doubles(at); }
+INLINE double load_one(const void *at, int64_t item) {
+    return item == 4 ? (double)*(const any_float *)at : *(const any_double *)at;
+}
 INLINE words load_words(const void *at) { return *(const any_words *)at; }
 INLINE void store_words(words value, void *at) { *(any_words *)at = value; }
 INLINE void store_doubles(doubles value, void *at) { *(any_doubles *)at = value; }
@@ -68,6 +71,9 @@ INLINE words lane_numbers(void) {
     return (words){0, 1};
 #endif
 }
+
+/* Whether a number has bit 62 set: those below 2 in size have not, but larger ones, infinities and NaN have. */
+#define HUGE_BIT UINT64_C(0x4000000000000000)
 
 /* Conditions: `lanes` says for each lane whether one holds. */
 
@@ -118,6 +124,19 @@ INLINE doubles select_doubles(lanes where, doubles a, doubles b) {
 
 #endif
 
+INLINE int any_huge(words seen) { return any(above_words(seen & HUGE_BIT, same_words(0))); }
+#if LEVEL == 4
+typedef uint32_t half_words __attribute__((vector_size(4 * WIDTH)));
+INLINE floats narrowed(doubles value) { return (floats)_mm512_cvtpd_ps((__m512d)value); }
+INLINE words widened_count(half_words count) { return (words)_mm512_cvtepu32_epi64((__m256i)count); }
+INLINE half_words counted_half(half_words count, __mmask8 where) {
+    return (half_words)_mm256_mask_sub_epi32((__m256i)count, where, (__m256i)count, _mm256_set1_epi32(-1));
+}
+INLINE int any_huge_half(half_words seen) { /* of the bits of float32 */
+    return _mm256_test_epi32_mask((__m256i)seen, _mm256_set1_epi32(0x40000000)) != 0;
+}
+#endif
+
 /* The larger and the smaller of two numbers that are not NaN. */
 
 #if LEVEL == 4
@@ -125,28 +144,16 @@ INLINE doubles select_doubles(lanes where, doubles a, doubles b) {
 INLINE doubles larger(doubles a, doubles b) { return (doubles)_mm512_max_epi64((__m512i)a, (__m512i)b); }
 INLINE doubles smaller(doubles a, doubles b) { return (doubles)_mm512_min_pd((__m512d)a, (__m512d)b); }
 INLINE floats larger_floats(floats a, floats b) { return (floats)_mm256_max_epi32((__m256i)a, (__m256i)b); }
-INLINE floats smaller_floats(floats a, floats b) { return (floats)_mm256_min_ps((__m256)a, (__m256)b); }
+INLINE floats smaller_floats(floats a, floats b) { return (floats)_mm256_min_epi32((__m256i)a, (__m256i)b); }
 #elif LEVEL == 3
 INLINE doubles larger(doubles a, doubles b) { return (doubles)_mm256_max_pd((__m256d)a, (__m256d)b); }
 INLINE doubles smaller(doubles a, doubles b) { return (doubles)_mm256_min_pd((__m256d)a, (__m256d)b); }
-INLINE floats larger_floats(floats a, floats b) { return (floats)_mm_max_ps((__m128)a, (__m128)b); }
-INLINE floats smaller_floats(floats a, floats b) { return (floats)_mm_min_ps((__m128)a, (__m128)b); }
-#else
-#if LEVEL == 2
+#elif LEVEL == 2
 INLINE doubles larger(doubles a, doubles b) { return (doubles)_mm_max_pd((__m128d)a, (__m128d)b); }
 INLINE doubles smaller(doubles a, doubles b) { return (doubles)_mm_min_pd((__m128d)a, (__m128d)b); }
 #else
 INLINE doubles larger(doubles a, doubles b) { return select_doubles(above(a, b), a, b); }
 INLINE doubles smaller(doubles a, doubles b) { return select_doubles(above(a, b), b, a); }
-#endif
-INLINE floats larger_floats(floats a, floats b) {
-    halves where = (halves)(a > b);
-    return (floats)((where & (halves)a) | (~where & (halves)b));
-}
-INLINE floats smaller_floats(floats a, floats b) {
-    halves where = (halves)(a > b);
-    return (floats)((where & (halves)b) | (~where & (halves)a));
-}
 #endif
 
 /* Whole numbers from 0 to 2^63 as float64, rounded half to even. */
@@ -203,8 +210,8 @@ INLINE void transpose_doubles(doubles v[WIDTH]) {
 #endif
 }
 
+#if LEVEL == 4
 INLINE void transpose_floats(floats v[WIDTH]) {
-#if WIDTH == 8
     floats a[8], b[8];
     UNROLL for (int r = 0; r < 8; r += 2) {
         a[r] = __builtin_shufflevector(v[r], v[r + 1], 0, 8, 1, 9, 4, 12, 5, 13);
@@ -220,21 +227,7 @@ INLINE void transpose_floats(floats v[WIDTH]) {
         v[c] = __builtin_shufflevector(b[c], b[c + 4], 0, 1, 2, 3, 8, 9, 10, 11);
         v[c + 4] = __builtin_shufflevector(b[c], b[c + 4], 4, 5, 6, 7, 12, 13, 14, 15);
     }
-#elif WIDTH == 4
-    floats a[4];
-    UNROLL for (int r = 0; r < 4; r += 2) {
-        a[r] = __builtin_shufflevector(v[r], v[r + 1], 0, 4, 1, 5);
-        a[r + 1] = __builtin_shufflevector(v[r], v[r + 1], 2, 6, 3, 7);
-    }
-    UNROLL for (int c = 0; c < 2; c++) {
-        v[2 * c] = __builtin_shufflevector(a[c], a[c + 2], 0, 1, 4, 5);
-        v[2 * c + 1] = __builtin_shufflevector(a[c], a[c + 2], 2, 3, 6, 7);
-    }
-#else
-    floats first = __builtin_shufflevector(v[0], v[1], 0, 2);
-    v[1] = __builtin_shufflevector(v[0], v[1], 1, 3);
-    v[0] = first;
-#endif
 }
+#endif
 
 #endif
