@@ -1,5 +1,6 @@
 """When the compiled engine is chosen, and what is said if it cannot be used."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -97,7 +98,9 @@ class TestWithoutALibrary:
             )
         assert choose_engine("auto", ENTROPY, weighted=False) is portable
         assert engine_name("auto", ENTROPY) == "portable"
-        assert tn.Accumulator(3).update(Y_TRUE, Y_PROB).table == EXPECTED
+        stream = tn.Accumulator(3)
+        stream.update(Y_TRUE, Y_PROB)
+        assert stream.table == EXPECTED
         with pytest.raises(AssertionError):
             require_library()
 
@@ -155,8 +158,6 @@ class TestKnownAnswer:
         def wrong(library: Library, job: library_module.Job) -> int:
             found = add(library, job)
             n_words = 3 * (3 * job.n_classes + 2) + 12
-            import ctypes
-
             ctypes.cast(job.totals, ctypes.POINTER(ctypes.c_int64))[off % n_words] += 1
             return found
 
