@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from shutil import which
 from typing import Any
 
@@ -22,7 +23,6 @@ NEEDS = {
     "browser": ("playwright", "axe_playwright_python"),
     "build": ("hatchling", "ziglang"),
     "emulation": ("hatchling", "ziglang"),
-    "fast": ("numba",),
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "lightning": ("lightning",),
@@ -32,11 +32,13 @@ NEEDS = {
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
 }
-PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "spark": ("java",)}
+PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REMEDY = {
     "dask": "make cluster, then make test again",
     "spark": "make cluster, install Java 17, then make test again",
+    "compiled": "install gcc 12 or newer, then pip install -e . and make test again",
+    "gcc": "apt install gcc, then make test again",
     "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
     "emulation": "apt install qemu-user, then make test again",
     "torch": "make torch, then make test again",
@@ -65,10 +67,20 @@ def browser_path() -> str | None:
     return os.environ.get("TRUENESS_BROWSER") or next(filter(None, map(which, BROWSERS)), None)
 
 
+def compiled_library() -> Path | None:
+    """The library beside the installed package, which is not imported: coverage is not yet measured here."""
+    package = find_spec("trueness")
+    assert package is not None
+    assert package.origin is not None
+    return next((Path(package.origin).parent / "tabulation/compiled").glob("_library.[sd]*"), None)
+
+
 def missing_modules() -> dict[str, list[str]]:
     absent = {marker: [name for name in names if find_spec(name) is None] for marker, names in NEEDS.items()}
     for marker, programs in PROGRAMS.items():
-        absent[marker] += [name for name in programs if which(name) is None]
+        absent.setdefault(marker, []).extend(name for name in programs if which(name) is None)
+    if compiled_library() is None:
+        absent["compiled"] = ["the compiled library"]
     if browser_path() is None:
         absent["browser"].append("chromium")
     return {marker: names for marker, names in absent.items() if names}
@@ -131,17 +143,6 @@ def chromium() -> str:
     path = browser_path()
     assert path is not None
     return path
-
-
-@pytest.fixture(autouse=True)
-def _one_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make "auto" choose the portable engine, except in tests of the fused one.
-
-    Its choice depends on earlier calls, and the last digits of sums through a logarithm depend on the engine: tests of
-    bit-identical results would depend on their order.
-    """
-    if request.node.get_closest_marker("fast") is None:
-        monkeypatch.setattr("trueness.tabulation.engines._is_worthwhile", lambda _: False)
 
 
 @pytest.fixture(autouse=True)

@@ -50,14 +50,11 @@ def collection(npartitions: int = 5, of: Any = None) -> Any:
     return dd.from_pandas(whole() if of is None else of, npartitions=npartitions, sort=False)
 
 
-PORTABLE = {"engine": "portable"}
-
-
 def dask_tabulate(data: Any, **options: Any) -> Any:
-    """The table of a Dask collection or of files, by the portable engine."""
+    """The table of a Dask collection or of files."""
     from trueness.adapters import dask
 
-    return dask.tabulate(data, "y", "p_*", **PORTABLE | options)
+    return dask.tabulate(data, "y", "p_*", **options)
 
 
 @contextmanager
@@ -127,13 +124,13 @@ def three_classes(order: list[int], labels: Any = THREE_TRUE) -> Any:
 
 def one_process(**options: Any) -> tn.CalibrationTable:
     """All rows at once."""
-    return tn.tabulate(Y_TRUE, Y_PROB, engine="portable", **options)
+    return tn.tabulate(Y_TRUE, Y_PROB, **options)
 
 
 def of_group(name: str, **options: Any) -> tn.CalibrationTable:
     """The rows of a group at once."""
     mine = name == GROUP
-    return tn.tabulate(Y_TRUE[mine], Y_PROB[mine], engine="portable", **options)
+    return tn.tabulate(Y_TRUE[mine], Y_PROB[mine], **options)
 
 
 def deadly(folder: Path) -> tn.Variation:

@@ -39,7 +39,7 @@ FUNCTIONS = {
 }
 
 
-ENGINES = ["portable", pytest.param("fused", marks=pytest.mark.fast)]
+ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 
 
 Refused = type[Exception] | tuple[type[Exception], ...]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 OPTIONAL = {
-    "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "numba", "pandas", "polars",
+    "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "pandas", "polars",
     "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics",
 }  # fmt: skip
 

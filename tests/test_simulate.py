@@ -158,12 +158,11 @@ class TestCalibrated:
         assert [len(c.y_true) for c in chunks] == [1000, 1000]
 
     def test_chunks_accumulate_to_the_bulk_table(self) -> None:
-        """One engine for both: "auto" might use the fused one for all rows at once only."""
-        accumulator = tn.Accumulator(n_classes=3, engine="portable")
+        accumulator = tn.Accumulator(n_classes=3)
         for chunk in tn.simulate.calibrated_chunks(30_000, [1, 1, 1], rng=5, chunk_rows=8_192):
             accumulator.update(*chunk)
         bulk = tn.simulate.calibrated(30_000, [1, 1, 1], rng=5)
-        assert accumulator.table == tn.tabulate(*bulk, engine="portable")
+        assert accumulator.table == tn.tabulate(*bulk)
 
     def test_seeds(self) -> None:
         """The same seed gives the same rows, another one others; a generator advances; no global state changes."""

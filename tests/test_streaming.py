@@ -54,14 +54,14 @@ def test_classes_may_be_any_iterable_in_order() -> None:
 class TestLogitsThatUnderflow:
     """exp(-800) underflows in float64, but its rank and its logarithm are known."""
 
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
     def test_rank_and_log_score(self, engine: str) -> None:
         table = tn.tabulate([2], [[0.0, -900.0, -800.0]], from_logits=True, engine=engine)
         assert (table.impossible_rows, table.tied_rows) == (0, 0)
         assert table.rank_count.sum(axis=0).tolist() == [0, 1, 0]
         assert table.log_score_sum == -800.0
 
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
     def test_minus_infinity_is_impossible(self, engine: str) -> None:
         table = tn.tabulate([2], [[0.0, -900.0, -np.inf]], from_logits=True, engine=engine)
         assert (table.impossible_rows, table.log_score_sum) == (1, 0.0)

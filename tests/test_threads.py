@@ -70,10 +70,10 @@ class TestWorkers:
         code = """
             import os, sys, trueness as tn
             y_true, y_prob = tn.simulate.calibrated(200_000, [1.0] * 3, rng=0)
-            table = tn.tabulate(y_true, y_prob, engine="portable", n_threads=2)
+            table = tn.tabulate(y_true, y_prob, n_threads=2)
             child = os.fork()
             if not child:
-                os._exit(tn.tabulate(y_true, y_prob, engine="portable", n_threads=2) != table)
+                os._exit(tn.tabulate(y_true, y_prob, n_threads=2) != table)
             print(os.waitpid(child, 0)[1])
         """
         command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]

@@ -11,7 +11,6 @@ from partitioned import (
     N_CLASSES,
     N_ROWS,
     NAMES,
-    PORTABLE,
     PROBS,
     THREE_PROB,
     THREE_TRUE,
@@ -74,9 +73,9 @@ def test_logits_and_normalize() -> None:
     logits, scaled = whole().copy(), whole().copy()
     logits[PROBS], scaled[PROBS] = np.log(logits[PROBS]), scaled[PROBS] * 3
     z, three = logits[PROBS].to_numpy(), scaled[PROBS].to_numpy()
-    expected = tn.tabulate(Y_TRUE, z, from_logits=True, **PORTABLE)
+    expected = tn.tabulate(Y_TRUE, z, from_logits=True)
     assert tabulate(collection(of=logits), from_logits=True) == expected
-    expected = tn.tabulate(Y_TRUE, three, normalize=True, **PORTABLE)
+    expected = tn.tabulate(Y_TRUE, three, normalize=True)
     assert tabulate(collection(of=scaled), normalize=True) == expected
 
 
@@ -88,7 +87,7 @@ def test_a_list_column_and_names_for_labels() -> None:
         {"y": [names[c] for c in Y_TRUE], "scores": pd.Series(Y_PROB.tolist(), dtype=dtype)}
     )
     data = collection(of=listed)
-    assert adapter.tabulate(data, "y", "scores", classes=names, **PORTABLE) == one_process()
+    assert adapter.tabulate(data, "y", "scores", classes=names) == one_process()
 
 
 def test_lists_of_python_are_found_by_their_first_row() -> None:
@@ -97,7 +96,7 @@ def test_lists_of_python_are_found_by_their_first_row() -> None:
 
     listed = pd.DataFrame({"y": Y_TRUE, "scores": pd.Series(list(Y_PROB), dtype=object)})
     with dask.config.set({"dataframe.convert-string": False}):
-        assert adapter.tabulate(collection(of=listed), "y", "scores", **PORTABLE) == one_process()
+        assert adapter.tabulate(collection(of=listed), "y", "scores") == one_process()
 
 
 def test_objects_that_are_not_lists() -> None:
@@ -107,7 +106,7 @@ def test_objects_that_are_not_lists() -> None:
     with dask.config.set({"dataframe.convert-string": False}):
         listed = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=object)})
         with pytest.raises(Refusal, match="'scores' of the data frame holds text, not probabilities"):
-            adapter.tabulate(collection(1, of=listed), "y", "scores", **PORTABLE)
+            adapter.tabulate(collection(1, of=listed), "y", "scores")
         mixed = whole().assign(y=pd.Series([0, "one"] * (N_ROWS // 2), dtype=object))
         with pytest.raises(
             Refusal, match=r"partition \d cannot be read: .*the values of each column must have the same type"
@@ -115,7 +114,7 @@ def test_objects_that_are_not_lists() -> None:
             tabulate(collection(of=mixed))
         empty = pd.DataFrame({"y": Y_TRUE[:0], "scores": pd.Series([], dtype=listed_type())})
         with pytest.raises(Refusal, match="the data have no rows"):
-            adapter.tabulate(collection(1, of=empty), "y", "scores", **PORTABLE)
+            adapter.tabulate(collection(1, of=empty), "y", "scores")
 
 
 def listed_type() -> Any:
@@ -127,27 +126,27 @@ def listed_type() -> Any:
 
 def test_float32_columns() -> None:
     narrow = whole().astype(dict.fromkeys(PROBS, "float32"))
-    assert tabulate(collection(of=narrow)) == tn.tabulate(Y_TRUE, Y_PROB.astype("float32"), **PORTABLE)
+    assert tabulate(collection(of=narrow)) == tn.tabulate(Y_TRUE, Y_PROB.astype("float32"))
 
 
 def test_columns_may_be_listed_in_their_order() -> None:
     backwards = PROBS[::-1]
-    expected = tn.tabulate(N_CLASSES - 1 - Y_TRUE, Y_PROB[:, ::-1], **PORTABLE)
+    expected = tn.tabulate(N_CLASSES - 1 - Y_TRUE, Y_PROB[:, ::-1])
     turned = whole().assign(y=N_CLASSES - 1 - whole()["y"])
-    assert adapter.tabulate(collection(of=turned), "y", backwards, classes="index", **PORTABLE) == expected
+    assert adapter.tabulate(collection(of=turned), "y", backwards, classes="index") == expected
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
 def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> None:
     """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
-    expected = tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    expected = tn.tabulate(THREE_TRUE, THREE_PROB)
     numbered = collection(of=three_classes(order, np.argsort(order)[THREE_TRUE]))
-    assert adapter.tabulate(numbered, "y", "p_*", **PORTABLE) == expected
+    assert adapter.tabulate(numbered, "y", "p_*") == expected
     named = collection(of=three_classes(order, np.array(NAMES)[THREE_TRUE]))
     for classes in (None, "columns", NAMES, NAMES[::-1], ["p_mid", "p_low", "p_high"]):
         if classes is not None and "p_mid" in classes:
             named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
-        assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
+        assert adapter.tabulate(named, "y", "p_*", classes=classes) == expected
     with pytest.raises(Refusal, match=r"classes .* match only partly") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
     assert "--" not in str(caught.value)
@@ -163,10 +162,10 @@ def test_percentages_are_refused_in_python_s_terms() -> None:
 
 def test_combinations_of_columns_are_groups() -> None:
     data = three_classes([0, 1, 2])
-    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5, **PORTABLE)
+    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5)
     assert [group.name for group in expected.groups][:2] == ["site=north, sex=F", "site=north, sex=M"]
     for how in ({"groups": ["site", "sex"]}, {"by": "site,sex"}, {"groups": "site, sex"}):
-        assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how, **PORTABLE) == expected
+        assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how) == expected
     with pytest.raises(TypeError, match="by is another name for groups"):
         adapter.tabulate(collection(of=data), "y", "p_*", by="site", groups="sex")
 
@@ -187,13 +186,12 @@ def test_equal_mass_exactly_in_two(client: Any) -> None:
     assert tabulate(collection(3), bins=tn.EqualMass(10), exact=True, client=client, retries=1) == expected
 
 
-@pytest.mark.fast
-def test_equal_mass_exactly_with_the_fused_engine() -> None:
-    """V of the two engines differs in its last bits, and so do their edges: those of one process count."""
+@pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+def test_equal_mass_exactly_with_each_engine(engine: str) -> None:
     for variation in ("entropy", "confidence"):
-        options: dict[str, Any] = {"variation": variation, "bins": tn.EqualMass(10), "engine": "fused"}
-        expected = tn.tabulate(Y_TRUE, Y_PROB, **options)
-        assert adapter.tabulate(collection(4), "y", "p_*", exact=True, **options) == expected
+        options: dict[str, Any] = {"variation": variation, "bins": tn.EqualMass(10)}
+        made = adapter.tabulate(collection(4), "y", "p_*", exact=True, engine=engine, **options)
+        assert made == one_process(**options)
 
 
 def test_exact_edges_of_a_measure_below_zero() -> None:
@@ -208,7 +206,7 @@ def test_exact_edges_of_a_measure_below_zero() -> None:
 @pytest.mark.parametrize("variation", ["entropy", "confidence"])
 def test_assess_gives_the_answer_of_one_process(variation: str, bins: Any) -> None:
     exact = {"exact": True} if isinstance(bins, tn.EqualMass) else {}
-    options = {"variation": variation, "bins": bins, "rng": 5, **PORTABLE}
+    options = {"variation": variation, "bins": bins, "rng": 5}
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, **options)
     assert adapter.assess(collection(), "y", "p_*", by="g", **exact, **options) == expected
 
@@ -217,26 +215,24 @@ def test_arrays_in_blocks_of_any_shape() -> None:
     import dask.array as da
 
     y_prob, y_true = da.from_array(Y_PROB, chunks=(700, 4)), da.from_array(Y_TRUE, chunks=1100)
-    assert adapter.tabulate(y_prob, y_true, **PORTABLE) == one_process()
-    tables = adapter.tabulate(y_prob, y_true, by=da.from_array(GROUP, chunks=500), **PORTABLE)
+    assert adapter.tabulate(y_prob, y_true) == one_process()
+    tables = adapter.tabulate(y_prob, y_true, by=da.from_array(GROUP, chunks=500))
     assert tables["north"] == of_group("north")
-    weighted = adapter.tabulate(y_prob, y_true, sample_weight=da.from_array(WEIGHT, chunks=900), **PORTABLE)
+    weighted = adapter.tabulate(y_prob, y_true, sample_weight=da.from_array(WEIGHT, chunks=900))
     assert weighted.isclose(one_process(sample_weight=WEIGHT))
 
 
 def test_arrays_of_unknown_length_and_of_one_column() -> None:
     data = collection()
-    assert (
-        adapter.tabulate(data[PROBS].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == one_process()
-    )
+    assert adapter.tabulate(data[PROBS].to_dask_array(), data["y"].to_dask_array()) == one_process()
     binary = (Y_TRUE == 0).astype(int)
-    expected = tn.tabulate(binary, Y_PROB[:, 0], **PORTABLE)
+    expected = tn.tabulate(binary, Y_PROB[:, 0])
     data = collection(of=whole().assign(y=binary))
-    assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array(), **PORTABLE) == expected
+    assert adapter.tabulate(data["p_0"].to_dask_array(), data["y"].to_dask_array()) == expected
     one_column = data[["p_0"]].to_dask_array(), data[["y"]].to_dask_array()
-    assert adapter.tabulate(*one_column, **PORTABLE) == expected
+    assert adapter.tabulate(*one_column) == expected
     with pytest.raises(Refusal, match="different numbers of blocks"):
-        adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array(), **PORTABLE)
+        adapter.tabulate(data["p_0"].to_dask_array(), collection(2)["y"].to_dask_array())
 
 
 def test_labels_of_arrays_must_be_arrays() -> None:
@@ -246,9 +242,7 @@ def test_labels_of_arrays_must_be_arrays() -> None:
     with pytest.raises(TypeError, match="label must be a Dask array too"):
         adapter.tabulate(y_prob, Y_TRUE)
     with pytest.raises(Refusal, match="block 1, row 300: y_true is 11"):
-        adapter.tabulate(
-            y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700), **PORTABLE
-        )
+        adapter.tabulate(y_prob, da.from_array(np.where(np.arange(N_ROWS) == 999, 11, Y_TRUE), chunks=700))
 
 
 def test_a_bad_row_of_a_partition_is_named(client: Any) -> None:
@@ -289,24 +283,10 @@ def test_data_in_memory_are_not_for_dask() -> None:
         tabulate(collection(1, of=whole()[:0]))
 
 
-@pytest.mark.fast
-def test_the_compiler_is_warmed_once_in_a_process(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dask
-
-    from trueness.tabulation import fused
-
-    expected = tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
-    assert adapter.tabulate(collection(), "y", "p_*", client=client) == expected  # "auto" is fused
-    ready = client.run(lambda: any(kind[:2] == (N_CLASSES, 8) for kind in fused._ready))
-    assert list(ready.values()) == [True, True]
-
-    warmed = []
-    add_nothing = fused.Pass.add_nothing
-    monkeypatch.setattr(fused, "_ready", set())
-    monkeypatch.setattr(fused.Pass, "add_nothing", lambda it: warmed.append(1) or add_nothing(it))
-    with dask.config.set(scheduler="threads", num_workers=4):
-        assert adapter.tabulate(collection(8), "y", "p_*", engine="fused") == expected
-    assert len(warmed) == 1
+@pytest.mark.compiled
+def test_engines_in_worker_processes_give_the_table_of_one_process(client: Any) -> None:
+    for engine in ("auto", "compiled", "portable"):
+        assert adapter.tabulate(collection(), "y", "p_*", client=client, engine=engine) == one_process()
 
 
 @pytest.mark.parametrize("retries", [0, 2])

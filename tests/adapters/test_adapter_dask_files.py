@@ -14,7 +14,6 @@ import pytest
 from partitioned import (
     GROUP,
     N_ROWS,
-    PORTABLE,
     THREE_PROB,
     THREE_TRUE,
     collection,
@@ -108,7 +107,7 @@ def test_further_files_are_matched_to_the_first_by_name(tmp_path: Path) -> None:
     three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
     three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
     paths = [str(tmp_path / "a.parquet"), str(tmp_path / "b.csv")]
-    assert adapter.tabulate(paths, "y", "p_*", **PORTABLE) == tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    assert adapter.tabulate(paths, "y", "p_*") == tn.tabulate(THREE_TRUE, THREE_PROB)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +147,7 @@ def test_the_command_on_a_cluster_writes_the_same_file(
 ) -> None:
     address = client.scheduler.address
     files = [str(path) for path in sorted(shards.iterdir())]
-    common = ["tabulate", *files, "--label", "y", "--probs", "p_*", "--engine", "portable"]
+    common = ["tabulate", *files, "--label", "y", "--probs", "p_*"]
     for name, more in (("plain", []), ("by", ["--by", "g"]), ("mass", ["--equal-mass", "5", "--exact"])):
         alone, together = tmp_path / f"{name}-alone.json", tmp_path / f"{name}-together.json"
         assert main([*common, *more, "-o", str(alone)]) == 0

@@ -13,7 +13,6 @@ from partitioned import (
     N_CLASSES,
     N_ROWS,
     NAMES,
-    PORTABLE,
     PROBS,
     RESULT_BYTES,
     THREE_PROB,
@@ -43,7 +42,6 @@ pytestmark = [
 ]
 
 
-
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     with spark_session() as session:
@@ -60,7 +58,7 @@ def data(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def tabulate(data: Any, **options: Any) -> Any:
-    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
+    return adapter.tabulate(data, "y", "p_*", **options)
 
 
 # The same table
@@ -103,20 +101,17 @@ def test_weights_agree_to_rounding(data: Any) -> None:
 def test_array_and_vector_columns(session: Any, data: Any) -> None:
     from pyspark.ml.functions import array_to_vector
 
-    assert adapter.tabulate(data, "y", "scores", **PORTABLE) == one_process()
+    assert adapter.tabulate(data, "y", "scores") == one_process()
     vectors = data.select("y", array_to_vector("scores").alias("of a model"))
-    assert adapter.tabulate(vectors, "y", "of a model", **PORTABLE) == one_process()
-    assert (
-        adapter.tabulate(vectors, "y", classes=[str(c) for c in range(N_CLASSES)], **PORTABLE)
-        == one_process()
-    )
+    assert adapter.tabulate(vectors, "y", "of a model") == one_process()
+    assert adapter.tabulate(vectors, "y", classes=[str(c) for c in range(N_CLASSES)]) == one_process()
     with pytest.raises(Refusal, match="the data have no rows"):
-        adapter.tabulate(vectors.limit(0), "y", "of a model", **PORTABLE)
+        adapter.tabulate(vectors.limit(0), "y", "of a model")
 
 
 def test_names_with_characters_of_sql(data: Any) -> None:
     odd = data.withColumnsRenamed({name: f"p.`{name}` x" for name in PROBS} | {"y": "the.label"})
-    assert adapter.tabulate(odd, "the.label", "p.*", classes="index", **PORTABLE) == one_process()
+    assert adapter.tabulate(odd, "the.label", "p.*", classes="index") == one_process()
 
 
 def test_labels_may_be_names(session: Any, data: Any) -> None:
@@ -130,31 +125,32 @@ def test_labels_may_be_names(session: Any, data: Any) -> None:
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
 def test_columns_belong_to_classes_by_the_rule_of_files(session: Any, order: list[int]) -> None:
     """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
-    expected = tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    expected = tn.tabulate(THREE_TRUE, THREE_PROB)
     numbered = session.createDataFrame(three_classes(order, np.argsort(order)[THREE_TRUE]))
-    assert adapter.tabulate(numbered, "y", "p_*", **PORTABLE) == expected
+    assert adapter.tabulate(numbered, "y", "p_*") == expected
     named = session.createDataFrame(three_classes(order, np.array(NAMES)[THREE_TRUE]))
     for classes in (None, NAMES[::-1]):
-        assert adapter.tabulate(named, "y", "p_*", classes=classes, **PORTABLE) == expected
+        assert adapter.tabulate(named, "y", "p_*", classes=classes) == expected
     with pytest.raises(Refusal, match="match only partly"):
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
 
 
 def test_combinations_of_columns_are_groups(session: Any) -> None:
     data = three_classes([0, 1, 2])
-    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5, **PORTABLE)
+    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5)
     frame = session.createDataFrame(data)
-    assert adapter.assess(frame, "y", "p_*", groups=["site", "sex"], rng=5, **PORTABLE) == expected
+    assert adapter.assess(frame, "y", "p_*", groups=["site", "sex"], rng=5) == expected
 
 
 def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
-    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5, **PORTABLE)
-    assert adapter.assess(data, "y", "p_*", by="g", rng=5, **PORTABLE) == expected
+    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5)
+    assert adapter.assess(data, "y", "p_*", by="g", rng=5) == expected
 
 
-@pytest.mark.fast
-def test_the_fused_engine(data: Any) -> None:
-    assert adapter.tabulate(data, "y", "p_*") == tn.tabulate(Y_TRUE, Y_PROB, engine="fused")
+@pytest.mark.compiled
+@pytest.mark.parametrize("engine", ["portable", "compiled"])
+def test_each_engine(data: Any, engine: str) -> None:
+    assert adapter.tabulate(data, "y", "p_*", engine=engine) == one_process()
 
 
 def test_no_row_is_sent_to_the_driver(session: Any, data: Any) -> None:
@@ -211,7 +207,7 @@ def test_data_in_memory_are_not_for_spark() -> None:
 
 
 def work_for(**options: Any) -> partitions.Work:
-    asked: Any = PORTABLE | options
+    asked: Any = options
     request = partitions.request_of("y", "p_*", asked)
     choice = partitions.choice_of({name: Field("number") for name in ["y", *PROBS]}, request)
     plan = partitions.plan_of(asked, with_confidence=False)

@@ -37,8 +37,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-PORTABLE = {"engine": "portable"}
-
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
@@ -57,7 +55,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tabulate(data: Any, **options: Any) -> Any:
-    return adapter.tabulate(data, "y", "p_*", **PORTABLE | options)
+    return adapter.tabulate(data, "y", "p_*", **options)
 
 
 def paths_in(folder: Path) -> list[str]:
@@ -70,7 +68,7 @@ def paths_in(folder: Path) -> list[str]:
 def test_files_of_all_kinds(session: Any, shards: Path) -> None:
     paths = paths_in(shards)
     source = Source(find_inputs(paths).files, Request("y", "p_*"), RowOptions())
-    from_files = sum_source(source, Plan.of(engine="portable", with_confidence=False)).tables.whole
+    from_files = sum_source(source, Plan.of(with_confidence=False)).tables.whole
     assert tabulate(paths, session=session) == from_files.by_variation == one_process()
     assert tabulate(paths[::-1], session=session) == one_process()
     assert tabulate(f"file://{shards}/*", session=session) == one_process()
@@ -94,8 +92,8 @@ def test_without_a_session_the_active_one_is_used(session: Any, shards: Path) ->
 
 
 def test_assess_gives_the_answer_of_one_process(session: Any, shards: Path) -> None:
-    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5, **PORTABLE)
-    found = adapter.assess(paths_in(shards), "y", "p_*", by="g", rng=5, session=session, **PORTABLE)
+    expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5)
+    found = adapter.assess(paths_in(shards), "y", "p_*", by="g", rng=5, session=session)
     assert found == expected
 
 
@@ -127,8 +125,8 @@ def test_paths_of_fsspec(session: Any, shards: Path, tmp_path: Path) -> None:
 def test_further_files_are_matched_to_the_first_by_name(session: Any, tmp_path: Path) -> None:
     three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
     three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
-    found = adapter.tabulate(paths_in(tmp_path), "y", "p_*", session=session, **PORTABLE)
-    assert found == tn.tabulate(THREE_TRUE, THREE_PROB, **PORTABLE)
+    found = adapter.tabulate(paths_in(tmp_path), "y", "p_*", session=session)
+    assert found == tn.tabulate(THREE_TRUE, THREE_PROB)
 
 
 # What is refused
@@ -192,7 +190,7 @@ def test_a_worker_returns_one_row_for_each_piece(shards: Path, tmp_path: Path) -
     gone.write_bytes((shards / "c.parquet").read_bytes())
     files = find_remote([*paths_in(shards), str(gone)])
     gone.unlink()  # as on a machine that does not have the disk
-    plan = partitions.plan_of({"engine": "portable"}, with_confidence=False)
+    plan = partitions.plan_of({}, with_confidence=False)
     work = partitions.work_of_files(files, Request("y", "p_*"), RowOptions(), plan)
     pieces = [pickle.dumps(piece) for piece in partitions.file_pieces(files, 10_000)]
     assert len(pieces) == 4

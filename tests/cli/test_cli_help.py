@@ -55,7 +55,7 @@ def test_help_and_version_load_nothing_heavy() -> None:
     code = (
         "import sys\nfrom trueness.cli import main\n"
         "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
-        "heavy = {'numpy', 'pyarrow', 'tqdm', 'numba', 'json', 'scipy', 'shtab'}\n"
+        "heavy = {'numpy', 'pyarrow', 'tqdm', 'json', 'scipy', 'shtab'}\n"
         "print(sorted({name.split('.')[0] for name in sys.modules} & heavy))"
     )
     for arguments in (["--help"], ["--version"], ["assess", "--help"], ["reproduce", "--help"]):

@@ -152,7 +152,7 @@ class TestCheckpoint:
         source = Source(files, Request(), RowOptions())
         return sum_source(source, Plan.of(**plan), checkpoint=checkpoint, progress=progress)
 
-    def interrupt(self, some: list[Any], path: Path) -> None:
+    def interrupt(self, some: list[Any], path: Path, **plan: Any) -> None:
         """A checkpoint of a run that was interrupted half way."""
 
         def stop(position: Any, _: Any) -> None:
@@ -160,7 +160,7 @@ class TestCheckpoint:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            self.summed(some, checkpoint_of(path, some), stop)
+            self.summed(some, checkpoint_of(path, some), stop, **plan)
 
     def test_resumed_is_the_sum_of_all(self, some: list[Any], tmp_path: Path) -> None:
         self.interrupt(some, tmp_path / "c")
@@ -219,18 +219,23 @@ class TestCheckpoint:
     def test_every_argument_of_a_source_belongs_to_the_identity(self, some: list[Any]) -> None:
         """A new one must be added to the identity; only what prints does not decide the result."""
         known = {"self", "inputs", "request", "options", "label_file", "n_classes", "remarks"}
-        # For workers and further models, which have no checkpoint.
-        elsewhere = {"choice", "first", "first_file"}
+        # For workers and further models, which have no checkpoint, and threads, which change no bit.
+        elsewhere = {"choice", "first", "first_file", "n_threads"}
         assert set(inspect.signature(Source.__init__).parameters) == known | elsewhere
 
-    def test_threads_do_not_matter_and_the_engine_is_kept(self, some: list[Any], tmp_path: Path) -> None:
-        self.interrupt(some, tmp_path / "c")
-        source = Source(some, Request(), RowOptions())
-        with pytest.raises(Refusal, match="made by the portable engine"):
-            sum_source(source, Plan.of(engine="fused"), checkpoint=checkpoint_of(tmp_path / "c", some))
-        for plan in (Plan.of(n_threads=2), Plan.of(engine="portable")):
-            assert checkpoint_of(tmp_path / "c", some, plan).load() is not None
-        summed = sum_source(source, Plan.of(n_threads=2), checkpoint=checkpoint_of(tmp_path / "c", some))
+    @pytest.mark.compiled
+    @pytest.mark.parametrize("begun", ["portable", "compiled", "auto"])
+    @pytest.mark.parametrize(
+        "resumed", [{"engine": "portable"}, {"engine": "compiled"}, {"n_threads": 2}], ids=str
+    )
+    def test_neither_threads_nor_the_engine_matter(
+        self, some: list[Any], tmp_path: Path, begun: str, resumed: dict[str, Any]
+    ) -> None:
+        self.interrupt(some, tmp_path / "c", engine=begun)
+        assert checkpoint_of(tmp_path / "c", some, Plan.of(**resumed)).load() is not None
+        summed = self.summed(some, checkpoint_of(tmp_path / "c", some), **resumed)
+        straight = self.summed(some, checkpoint_of(tmp_path / "d", some))
+        assert summed.tables.whole == straight.tables.whole
         assert summed.tables.n_rows == 10 * 500
 
     def test_other_files_are_refused_by_name(self, some: list[Any], tmp_path: Path) -> None:
@@ -249,7 +254,7 @@ class TestCheckpoint:
         np.save(labels, np.zeros(200_000, int))
         files = find_inputs([str(path)]).files
         checkpoint_of(tmp_path / "c", files, label_file=str(labels)).save(
-            State(GroupedTables(None, {}), Position(0, 1), Counter(), "portable")
+            State(GroupedTables(None, {}), Position(0, 1), Counter())
         )
         status = os.stat(labels)
         other = np.zeros(200_000, np.int32 if change == "size" else int)
@@ -316,12 +321,13 @@ class TestCheckpoint:
         [
             lambda c: c.update(schema=2),
             lambda c: c.update(format="other"),
-            lambda c: c.pop("engine"),
+            lambda c: c.pop("position"),
             lambda c: c.update(position=[0, "x"]),
             lambda c: c.update(skipped=3),
             lambda c: c.update(groups=[{"group": None, "tables": [{}]}]),
             lambda c: c.update(groups=3),
-            lambda c: c.update(engine="steam"),
+            lambda c: c.update(engine="portable"),
+            lambda c: c.update(schema=3, engine="portable"),
             lambda c: c.update(position=[1000, 0]),
             lambda c: c.update(run=None),
         ],

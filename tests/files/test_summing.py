@@ -145,13 +145,15 @@ class TestBins:
         assert got == expected
         assert "exact, in two passes" in capsys.readouterr().err
 
-    @pytest.mark.fast
-    def test_exact_bins_with_the_fused_engine(self, parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+    def test_exact_bins_with_each_engine(
+        self, parquet: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
-        options = ("--equal-mass", 7, "--exact", "--engine", "fused")
+        options = ("--equal-mass", 7, "--exact", "--engine", engine)
         got = tables(parquet.parent, parquet, *same.WIDE, *options)
         assert got == [
-            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7), engine="fused")
+            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
             for name in ("entropy", "confidence")
         ]
 
@@ -211,27 +213,20 @@ class TestBins:
             sum_source(source, Plan.of(bins=tn.EqualMass(3), exact=True))
 
 
-@pytest.mark.fast
-def test_the_engine_is_chosen_once_by_the_number_of_rows(
-    parquet: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("engine", ["auto", "portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+def test_neither_batches_nor_the_engine_change_a_bit(
+    parquet: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that the last digits of V do not depend on how a format cuts rows into batches."""
+    request = Request(probs="p_*", classes="index")
 
-    def summed(**options: Any) -> Any:
-        source = Source(
-            find_inputs([str(parquet)]).files, Request(probs="p_*", classes="index", **options), RowOptions()
-        )
-        return sum_source(source, Plan())
+    def summed() -> Any:
+        source = Source(find_inputs([str(parquet)]).files, request, RowOptions())
+        return sum_source(source, Plan.of(engine=engine)).tables.whole
 
-    monkeypatch.setattr("trueness.files.summing.HELD_VALUES", 1000)
     whole = summed()
-    assert whole.engine == "fused"
+    assert [whole.by_variation, whole.by_confidence] == EXPECTED
     monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
-    parts = summed()
-    assert parts.engine == "fused"
-    assert parts.tables.whole == whole.tables.whole
-    assert parts.tables.whole.by_variation.same_counts(EXPECTED[0])
-    assert summed(weight="w").engine == "portable"
+    assert summed() == whole
 
 
 def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

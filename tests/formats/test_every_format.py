@@ -33,8 +33,8 @@ def test_rows_of_more_than_a_megabyte(tmp_path: Path) -> None:
     ]
     (tmp_path / "x.csv").write_text("\n".join([",".join(["y_true", *names]), *rows]) + "\n")
     assert (tmp_path / "x.csv").read_bytes().index(b"\n") > 2**20
-    found = tables(tmp_path, tmp_path / "x.csv", "--probs", "probability_*", "--engine", "portable")
-    assert found[0] == tn.tabulate(y_true, y_prob, engine="portable")
+    found = tables(tmp_path, tmp_path / "x.csv", "--probs", "probability_*")
+    assert found[0] == tn.tabulate(y_true, y_prob)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

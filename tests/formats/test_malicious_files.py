@@ -116,15 +116,12 @@ def bomb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
-    """As probabilities its first row is refused; as logits it is good, and takes time but no memory.
-
-    The portable engine, for compiling the fused one takes more memory than reading the file does.
-    """
+    """As probabilities its first row is refused; as logits it is good, and takes time but no memory."""
     table = str(tmp_path / "t.json")
-    code, printed, peak = peak_of("tabulate", str(bomb), "--engine", "portable", "-o", table)
+    code, printed, peak = peak_of("tabulate", str(bomb), "-o", table)
     assert (code, "row 1:" in printed) == (2, True), printed
     assert peak < 200
-    code, printed, peak = peak_of("tabulate", str(bomb), "--logits", "--engine", "portable", "-o", table)
+    code, printed, peak = peak_of("tabulate", str(bomb), "--logits", "-o", table)
     assert code == 0, printed
     assert load_tables(table).n_rows == 10**7
     assert peak < 200
@@ -193,7 +190,7 @@ def long_texts(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_long_text_in_many_rows_is_held_once(long_texts: Path, tmp_path: Path, options: list[str]) -> None:
     """As NumPy's text a column would take 4.8 GB, as Python's or Arrow's 1.2 GB."""
     table = str(tmp_path / "t.json")
-    code, printed, peak = peak_of("tabulate", str(long_texts), *options, "--engine", "portable", "-o", table)
+    code, printed, peak = peak_of("tabulate", str(long_texts), *options, "-o", table)
     assert code == 0, printed[-500:]
     assert load_tables(table).n_rows in (60_000, 59_999)
     assert peak < 400

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.cli
 
 
 def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
-    asked: Any = {"engine": "portable"} | options
+    asked: Any = options
     fields = {name: Field("number") for name in ["y", *PROBS]}
     request = partitions.request_of("y", "p_*", asked)
     plan = partitions.plan_of(asked, with_confidence=False)

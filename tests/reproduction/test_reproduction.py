@@ -155,16 +155,15 @@ class TestCells:
             "rce_w1": tn.rce(*rows, distance="w1"),
         }
 
-    @pytest.mark.fast
+    @pytest.mark.compiled
     @pytest.mark.parametrize("scenario", [THREE, TEN])
-    def test_both_engines_give_the_same_counts(self, scenario):
+    def test_both_engines_give_the_same_tables(self, scenario):
         cell = Cell(scenario, 100_000, 6)
-        portable, fused = (
-            cells.tabulate_cells([cell], engine=name, n_threads=2).cells[0] for name in ("portable", "fused")
+        portable, compiled = (
+            cells.tabulate_cells([cell], engine=name, n_threads=2).cells[0]
+            for name in ("portable", "compiled")
         )
-        for at, table in portable.tables.items():
-            assert table.same_counts(fused.tables[at]), at
-            assert table.isclose(fused.tables[at]), at
+        assert portable == compiled
 
     def test_memory_does_not_grow_with_rows(self, monkeypatch):
         monkeypatch.setattr(cells, "PILOT_ROWS", 2**16)
@@ -189,25 +188,6 @@ class TestCells:
 
     def test_drawing_takes_time(self):
         assert cells.drawing_seconds([Cell(THREE, 100_000, 0)], 2) > 0
-
-    def test_a_small_run_takes_the_portable_engine(self):
-        assert cells.choose_engine("auto", [Cell(THREE, 10_000, 0)]) == "portable"
-
-    def test_without_a_compiler_auto_warns_and_uses_the_portable_engine(self, monkeypatch):
-        def broken(*_, **__):
-            raise RuntimeError("no compiler today")
-
-        monkeypatch.setattr(cells, "find_spec", lambda _: object())
-        monkeypatch.setattr(cells, "tabulate_cells", broken)
-        large = [Cell(THREE, 10_000_000, 0)]
-        with pytest.warns(RuntimeWarning, match="no compiler today"):
-            assert cells.choose_engine("auto", large) == "portable"
-        with pytest.raises(RuntimeError, match="no compiler today"):
-            cells.choose_engine("fused", large)
-
-    @pytest.mark.fast
-    def test_a_large_run_takes_the_fused_engine(self):
-        assert cells.choose_engine("auto", [Cell(THREE, 10_000_000, 0)]) == "fused"
 
 
 @pytest.mark.reproduction
@@ -250,7 +230,7 @@ class TestResumption:
         assert again.timing is None  # not timed as a whole
 
     def test_tables_of_other_rows_are_not_taken(self, tmp_path):
-        store = Store(tmp_path, "portable")
+        store = Store(tmp_path)
         (done,) = cells.tabulate_cells([Cell(THREE, 10_000, 0)]).cells
         store.save("some", list(done.tables.values()))
         assert store.load("some", 10_000) == list(done.tables.values())
@@ -264,15 +244,22 @@ class TestResumption:
         run.reproduce(settings(tmp_path), fewer)
         assert (more.rows, fewer.rows) == (20_000, 0)
 
-    def test_another_engine_has_cells_of_its_own(self, tmp_path):
-        assert Store(tmp_path, "portable").folder != Store(tmp_path, "fused").folder
+    @pytest.mark.compiled
+    def test_another_engine_finds_the_cells_of_the_first(self, tmp_path):
+        """Tables do not depend on the engine."""
+        first = run.reproduce(settings(tmp_path, engine="portable"), Quiet())
+        second = Quiet()
+        again = run.reproduce(settings(tmp_path, engine="compiled"), second)
+        assert second.rows == 0
+        assert again.readings == first.readings
+        assert (first.engine, again.engine) == ("portable", "compiled")
 
     def test_timings_are_of_the_whole_grid_or_none(self, tmp_path):
         chosen = settings(tmp_path)
         outcome = run.reproduce(chosen, Quiet())
         assert outcome.timing is not None
         assert outcome.timing.ratio == pytest.approx(outcome.timing.seconds / outcome.timing.drawing_seconds)
-        log = TimingLog(Store(tmp_path, "portable"), measures_of(PAPER_METRICS), 1)
+        log = TimingLog(Store(tmp_path), measures_of(PAPER_METRICS), 1)
         assert log.total(chosen.first_seed) == outcome.timing
         assert log.total([*chosen.first_seed, Cell(TEN, 10_000, 0)]) is None
 

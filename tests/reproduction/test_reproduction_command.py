@@ -293,7 +293,7 @@ process()
 def test_ctrl_c_stops_a_real_run_that_then_resumes(tmp_path):
     """The second run computes the cells that the first had not finished, and no others."""
     arguments = ["reproduce", "--out", str(tmp_path), "--max-rows", "1e5", "--no-figures", "--alpha", "1,1,1"]
-    arguments += ["--repeats", "60", "--engine", "portable", "--n-threads", "2"]
+    arguments += ["--repeats", "60", "--n-threads", "2"]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(
         [sys.executable, "-c", STOPS_AFTER_A_BATCH, *arguments], text=True, **pipes

@@ -21,7 +21,7 @@ class TestNames:
                 ["entropy", "iqv", "margin", "renyi"],
             ),
             (lambda: tn.vce(LABELS, GOOD, ties="random"), "random", ["first", "split"]),
-            (lambda: tn.tabulate(LABELS, GOOD, engine="gpu"), "gpu", ["auto", "portable"]),
+            (lambda: tn.tabulate(LABELS, GOOD, engine="gpu"), "gpu", ["auto", "portable", "compiled"]),
             (lambda: tn.rce(LABELS, GOOD, distance="l2"), "l2", ["tv", "w1", "hellinger"]),
             (lambda: tn.vce(LABELS, GOOD, norm="L3"), "L3", ["l1", "l2", "max"]),
             (lambda: tn.ece(LABELS, GOOD, norm="rms"), "rms", ["l1", "l2", "max"]),

@@ -38,7 +38,9 @@ class TestCoarsening:
         fine = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=tn.FineGrid(4000))
         for m in (7, 10, 16):
             if 4000 % m == 0:
-                assert fine.coarsen(m).same_counts(fine.coarsen(tn.Edges(fine.edges[:: 4000 // m])))
+                one, other = fine.coarsen(m), fine.coarsen(tn.Edges(fine.edges[:: 4000 // m]))
+                assert one.sums.same(other.sums)
+                np.testing.assert_allclose(one.edges, other.edges, rtol=2.0**-51)
         direct = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=10)
         np.testing.assert_array_equal(fine.coarsen(10).count, direct.count)
 

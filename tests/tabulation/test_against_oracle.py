@@ -231,7 +231,7 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("engine", ["portable", pytest.param("fused", marks=pytest.mark.fast)])
+@pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
 @pytest.mark.parametrize("ties", ["first", "split"])
 @pytest.mark.parametrize("name", ["entropy", "confidence"])
 @pytest.mark.parametrize("kind", ROWS)

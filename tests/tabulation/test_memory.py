@@ -86,7 +86,7 @@ class TestOneLongName:
     @pytest.mark.parametrize("argument", ["groups", "clusters"])
     def test_groups_and_clusters(self, container: Any, argument: str) -> None:
         names = container(list(self.NAMES))
-        options: dict[str, Any] = {argument: names, "resamples": 99, "rng": 0, "engine": "portable"}
+        options: dict[str, Any] = {argument: names, "resamples": 99, "rng": 0}
         assert peak_of(lambda: tn.assess(self.Y_TRUE, self.Y_PROB, **options)) < 200
         y_probs = {"a": self.Y_PROB, "b": self.Y_PROB}
         assert (
@@ -95,4 +95,4 @@ class TestOneLongName:
 
     def test_labels(self, container: Any) -> None:
         labels = container([LONG, *("b" for _ in range(49_999))])
-        assert peak_of(lambda: tn.tabulate(labels, self.Y_PROB, classes=[LONG, "b"], engine="portable")) < 100
+        assert peak_of(lambda: tn.tabulate(labels, self.Y_PROB, classes=[LONG, "b"])) < 100

@@ -10,7 +10,7 @@ import trueness as tn
 from trueness.rows import RowCode, Rows
 from trueness.tabulation import RunningSums
 
-ENGINES = [pytest.param("fused", marks=pytest.mark.fast), "portable"]
+ENGINES = [pytest.param("compiled", marks=pytest.mark.compiled), "portable"]
 
 
 def spec_for(n_classes: int) -> tn.TableSpec:
@@ -86,7 +86,7 @@ def test_an_error_of_the_measure_is_raised(n_threads: int) -> None:
         running.add(Rows.of(y_true, y_prob), n_threads)
 
 
-@pytest.mark.fast
+@pytest.mark.compiled
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n_classes", [17, 31, 33, 63, 1001])
 @pytest.mark.parametrize("value", [-1e-7, -0.5, -np.inf, -np.nan])
@@ -96,15 +96,17 @@ def test_a_bad_row_leaves_nothing_behind(value: float, n_classes: int, dtype: st
     y_prob = y_prob.astype(dtype)
     spoilt, spec = y_prob.copy(), spec_for(n_classes)
     spoilt[5, 1:] = value
-    running = RunningSums([spec], "fused")
+    running = RunningSums([spec], "compiled")
     assert running.add(Rows.of(y_true, spoilt)).sum() == 1
     assert not running.add(Rows.of(y_true, y_prob)).any()
     good = np.arange(100) != 5
-    alone = [tn.tabulate(*part, engine="fused") for part in ((y_true[good], y_prob[good]), (y_true, y_prob))]
+    alone = [
+        tn.tabulate(*part, engine="compiled") for part in ((y_true[good], y_prob[good]), (y_true, y_prob))
+    ]
     assert table_of(running, spec) == sum(alone)
 
 
-@pytest.mark.fast
+@pytest.mark.compiled
 @pytest.mark.parametrize("value", [np.nan, -np.nan, -0.5, 7.0])
 @pytest.mark.parametrize("n_classes", [2, 3, 7, 15])
 def test_nothing_of_a_bad_row_is_counted(n_classes: int, value: float) -> None:
@@ -115,7 +117,7 @@ def test_nothing_of_a_bad_row_is_counted(n_classes: int, value: float) -> None:
         y_true, y_prob = tn.simulate.calibrated(22, [0.5] * n_classes, rng=rng)
         row = rng.integers(22)
         y_prob[row, rng.integers(n_classes)] = value
-        running = RunningSums([spec], "fused")
+        running = RunningSums([spec], "compiled")
         assert running.add(Rows.of(y_true, y_prob)).sum() == 1
         good = np.arange(22) != row
-        assert table_of(running, spec) == tn.tabulate(y_true[good], y_prob[good], engine="fused")
+        assert table_of(running, spec) == tn.tabulate(y_true[good], y_prob[good], engine="compiled")
