@@ -8,10 +8,13 @@ turns, and the best time of each counts. Results are printed, and written to ``b
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import contenders as who
@@ -21,7 +24,7 @@ from required import TITLE, required_markdown
 from starting import cold_start
 from targets import compare_everyone, targets
 
-from trueness.tabulation.compiled.library import load
+from trueness.tabulation.compiled.library import library_path, load
 
 HERE = Path(__file__).parent
 QUICK = 50
@@ -55,12 +58,23 @@ def _stages(n_rows: int, seconds: float) -> str:
     return f"Not measured: stages.py failed ({done.stderr.strip().splitlines()[-1]})."
 
 
-def _instruction_set() -> str:
-    """The instruction set that the library uses on this processor."""
+def _library() -> str:
+    """The instruction set that the library uses on this processor, what compiled it, and whether it is up to date."""
     library, reason = load()
     if library is None:
         sys.exit(f"the compiled engine {reason}")
-    return LEVELS[library.use_level()]
+    level = f"Instruction set: {LEVELS[library.use_level()]}"
+    noted = library_path().with_suffix(".json")
+    if not noted.exists() or find_spec("hatchling") is None:
+        return f"{level}; **the library was not checked against the sources**."
+    sys.path.insert(0, str(HERE.parent))
+    import hatch_build
+
+    built = json.loads(noted.read_text(encoding="utf-8"))
+    content = hashlib.sha256(library_path().read_bytes()).hexdigest()
+    if (built["sources"], built["library"]) != (hatch_build.digest(HERE.parent), content):
+        return f"{level}; **the library was built from other sources than these**."
+    return f"{level}; library built from these sources by {built['compiler']}."
 
 
 def _left_out() -> str:
@@ -72,7 +86,7 @@ def measure(results: Path, quick: bool) -> bool:
     """Measure everything; whether all required values were reached."""
     scale, spend = (QUICK, 0.1) if quick else (1, 1.0)
     page = Page()
-    page.add(f"{machine()} Instruction set: {_instruction_set()}.{_left_out()}")
+    page.add(f"{machine()} {_library()}{_left_out()}")
     if quick:
         page.add(f"A quick run: sizes are divided by {QUICK}, and the verdicts say nothing about speed.")
     data = who.rows_of(10_000_000 // scale, 10)

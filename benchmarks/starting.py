@@ -26,7 +26,7 @@ FEW_ROWS = 1000
 """So few that the work itself is negligible."""
 
 EARLIER = "c7597ef"
-"""The last commit whose fast engine was compiled by numba."""
+"""A commit before the compiled engine: its fast engine, "fused", was compiled by numba."""
 
 READ = """
 import json, sys, time
