@@ -162,15 +162,13 @@ class _Totals:
         whole, fraction = ordered.reshape(2, k, m, c + 1)
         rank_count, (impossible, tied) = counts.reshape(k, m, c), odd.tolist()
         shares = split.reshape(2, k, m, c) if self.job.split else None
-        units = [
-            (a << bits) + b + more
-            for (a, b), bits, more in zip(
-                scores.reshape(-1, 2).tolist(), SCORE_BITS, (*self.underflowed[:2], 0, 0, 0), strict=True
-            )
-        ]
-        log_score, log_likelihood, variance, true_probability, square = map(
-            ExactSum.of_units, units, SCORE_BITS
+        log_score, log_likelihood, variance, true_probability, square = (
+            ExactSum(scores[2 * which, ...], scores[2 * which + 1, ...], bits)
+            for which, bits in enumerate(SCORE_BITS)
         )
+        if self.job.logits:
+            log_score += ExactSum.of_units(self.underflowed[0], LOG_SCORE_BITS)
+            log_likelihood += ExactSum.of_units(self.underflowed[1], LOG_SCORE_BITS)
         made = []
         for which, spec in enumerate(self.specs):
             at = which, slice(spec.bins.n_bins)
