@@ -59,13 +59,16 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/lint-imports --no-logo
 	$(VENV)/bin/codespell
 
-bench: $(VENV)/.bench $(VENV)/.cluster
+# To compare with the engine before this one, install numba into $(VENV) first: see benchmarks/README.md.
+bench: $(VENV)/.bench $(VENV)/.cluster $(VENV)/.wheels
 	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
-	@$(VENV)/bin/python benchmarks/fused.py
+	@$(VENV)/bin/python benchmarks/compiled.py
+	@$(VENV)/bin/python benchmarks/building.py
 	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py
 	@$(VENV)/bin/python benchmarks/torch_metric.py
 	@$(VENV)/bin/python benchmarks/cluster.py
+	@$(VENV)/bin/python benchmarks/required.py
 
 torch: $(VENV)/.torch
 

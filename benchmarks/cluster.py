@@ -25,7 +25,8 @@ from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from measuring import figure, machine, markdown, resident_growth, thousands, use_own_cache
+from measuring import figure, machine, markdown, resident_growth, thousands
+from required import Target, required_markdown
 
 CLASSES = 10
 RESULTS = Path(__file__).parent / "results" / "cluster.md"
@@ -106,7 +107,7 @@ def kernel_alone(paths: list[str], alone: Callable[[], Any]) -> Run:
 
     def work() -> None:
         for _ in paths:
-            tn.tabulate(y_true, y_prob, engine="fused", n_threads=1)
+            tn.tabulate(y_true, y_prob, n_threads=1)
 
     return best("kernel, rows in memory", 1, work, alone)
 
@@ -117,9 +118,7 @@ def one_process(paths: list[str]) -> Callable[[], Any]:
 
     def work() -> Any:
         source = Source(find_inputs(paths).files, Request(), RowOptions())
-        return sum_source(
-            source, Plan.of(engine="fused", n_threads=1, with_confidence=False)
-        ).tables.whole.by_variation
+        return sum_source(source, Plan.of(n_threads=1, with_confidence=False)).tables.whole.by_variation
 
     return work
 
@@ -146,7 +145,7 @@ def on_dask(paths: list[str], alone: Callable[[], Any]) -> list[Run]:
         with dask_workers(count) as client:
 
             def work() -> Any:
-                return dask.tabulate(paths, "y_true", "p_*", engine="fused", client=client)
+                return dask.tabulate(paths, "y_true", "p_*", client=client)
 
             assert work() == alone()
             runs.append(best("Dask, paths", count, work, alone))
@@ -182,7 +181,7 @@ def on_spark(paths: list[str], alone: Callable[[], Any]) -> list[Run]:
         for name, source in (("paths", paths), ("data frame", data)):
 
             def work() -> Any:
-                return spark.tabulate(source, "y_true", "p_*", session=session, engine="fused")  # noqa: B023
+                return spark.tabulate(source, "y_true", "p_*", session=session)  # noqa: B023
 
             assert work() == alone()
             runs.append(best(f"Spark, {name}", count, work, alone))
@@ -300,6 +299,16 @@ def speeds(runs: list[Run], n_rows: int) -> str:
     return markdown(header, lines)
 
 
+def required(runs: list[Run]) -> list[Target]:
+    """One worker that reads paths against one process."""
+    seen = {run.name: run.alone / run.seconds for run in runs if run.workers == 1}
+    limits = {"Spark, paths": (0.5, 0.8), "Dask, paths": (0.7, 0.9)}
+    return [
+        Target(f"{name} of Parquet files, one worker, against one process", seen[name], *limits[name])
+        for name in limits
+    ]
+
+
 def main() -> None:
     """Measure, apply the model, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -307,7 +316,6 @@ def main() -> None:
         "--quick", action="store_true", help="a short run, only to check that the script works"
     )
     size = QUICK if parser.parse_args().quick else FULL
-    use_own_cache()
     about = machine()
     with tempfile.TemporaryDirectory() as folder:
         paths = write_shards(Path(folder), size)
@@ -343,7 +351,7 @@ def main() -> None:
         for name, cost in costs.items()
     ]
     what = (
-        f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, the fused engine; one "
+        f"{thousands(n_rows)} rows of {CLASSES} classes in {size.shards} Parquet files, the compiled engine; one "
         "thread sums in each worker and in the one process. The one process decodes on all cores, a worker that reads "
         "paths on two threads. The tables of all ways are equal (`==`), and ratios are from turns of both. Memory is "
         "that of the driving Python process."
@@ -353,6 +361,7 @@ def main() -> None:
             "# Dask and Spark",
             about,
             what,
+            required_markdown(required(runs)),
             speeds(runs, n_rows),
             "The sum of many partitions, on a Dask cluster of two workers (checked against a plain sum):",
             markdown(header, lines),

@@ -16,9 +16,9 @@ from trueness.tabulation import tabulate_rows
 
 Predictions = tn.simulate.Predictions
 
-FUSED_TWO, FUSED_ONE = "trueness fused, 2 threads", "trueness fused, 1 thread"
-FOUR = "trueness fused, VCE + UCE + ECE + RCE, 2 threads"
-EQUAL_MASS = "trueness fused, EqualMass(10), 2 threads"
+COMPILED_TWO, COMPILED_ONE = "trueness compiled, 2 threads", "trueness compiled, 1 thread"
+FOUR = "trueness compiled, VCE + UCE + ECE + RCE, 2 threads"
+EQUAL_MASS = "trueness compiled, EqualMass(10), 2 threads"
 PORTABLE, FORMULA = "trueness portable, 1 thread", "NumPy formula"
 FIFTH = "NumPy formula, on a fifth of the rows"
 """Its temporary arrays take gigabytes of new memory: fewer rows can take less time per row, and the better counts."""
@@ -56,7 +56,7 @@ def _tabulating(engine: str, n_threads: int) -> Callable[[Predictions, int], Wor
 
 
 def _equal_mass(data: Predictions, n_bins: int) -> Work:
-    return lambda: tn.tabulate(*data, bins=tn.EqualMass(n_bins), engine="fused", n_threads=2)
+    return lambda: tn.tabulate(*data, bins=tn.EqualMass(n_bins), engine="compiled", n_threads=2)
 
 
 def four_numbers(data: Predictions, n_bins: int, n_threads: int = 2) -> tuple[float, float, float, float]:
@@ -69,7 +69,7 @@ def four_numbers(data: Predictions, n_bins: int, n_threads: int = 2) -> tuple[fl
         tn.TableSpec(rows.n_classes, tn.variations[name], edges, "first", weighted=False)
         for name in ("entropy", "confidence")
     ]
-    by_entropy, by_confidence = tabulate_rows(rows, specs, "fused", n_threads)
+    by_entropy, by_confidence = tabulate_rows(rows, specs, "compiled", n_threads)
     return (
         tn.variation_calibration_error(by_entropy),
         tn.uncertainty_calibration_error(by_entropy),
@@ -133,10 +133,10 @@ def _pass(data: Predictions, n_bins: int) -> Work:  # noqa: ARG001 - the same ar
 
 
 EVERYONE = (
-    Contender(FUSED_TWO, "the table", _tabulating("fused", 2), "numba"),
-    Contender(FUSED_ONE, "the table", _tabulating("fused", 1), "numba"),
-    Contender(FOUR, "two tables, four numbers", _four, "numba"),
-    Contender(EQUAL_MASS, "edges and the table", _equal_mass, "numba"),
+    Contender(COMPILED_TWO, "the table", _tabulating("compiled", 2)),
+    Contender(COMPILED_ONE, "the table", _tabulating("compiled", 1)),
+    Contender(FOUR, "two tables, four numbers", _four),
+    Contender(EQUAL_MASS, "edges and the table", _equal_mass),
     Contender(PORTABLE, "the table", _tabulating("portable", 1)),
     Contender(FORMULA, "VCE", _formula),
     Contender(FIFTH, "VCE", _formula_on_a_fifth),
@@ -173,9 +173,9 @@ def rows_of(n_rows: int, n_classes: int, dtype: str = "float64") -> Predictions:
 
 def require_agreement(data: Predictions) -> None:
     """Exit unless all contenders compute the same numbers."""
-    fused, portable = (tn.tabulate(*data, engine=engine) for engine in ("fused", "portable"))
-    if not fused.same_counts(portable):
-        raise SystemExit("the counts of the fused and the portable engine differ: nothing was timed")
+    compiled, portable = (tn.tabulate(*data, engine=engine) for engine in ("compiled", "portable"))
+    if compiled != portable:
+        raise SystemExit("the tables of the compiled and the portable engine differ: nothing was timed")
     vce, _, ece, _ = four_numbers(data, 10)
     found = {"formula": (whole_array_formula(*data), vce)}
     others = prepared(data, (TORCH_TWO, NETCAL))

@@ -28,13 +28,13 @@ BINS_ROWS = 1_000_000
 
 THREADS_ROWS = 3_000_000
 
-MAIN = (who.FUSED_TWO, who.FUSED_ONE, who.PORTABLE, who.FORMULA, who.TORCH_TWO, who.TORCH_ONE, who.PASS)
+MAIN = (who.COMPILED_TWO, who.COMPILED_ONE, who.PORTABLE, who.FORMULA, who.TORCH_TWO, who.TORCH_ONE, who.PASS)
 ALL = (*MAIN, who.SKLEARN, who.NETCAL)
 
 LOOK = {
     # Okabe and Ito's colour-blind safe colours; each contender also has a marker of its own.
-    who.FUSED_TWO: ("#0072B2", "o", "-"),
-    who.FUSED_ONE: ("#56B4E9", "s", "-"),
+    who.COMPILED_TWO: ("#0072B2", "o", "-"),
+    who.COMPILED_ONE: ("#56B4E9", "s", "-"),
     who.PORTABLE: ("#009E73", "^", "-"),
     who.FORMULA: ("#D55E00", "D", "--"),
     who.TORCH: ("#CC79A7", "v", "--"),
@@ -96,7 +96,7 @@ def over_threads(data: Predictions, seconds: float, scale: int) -> Iterator[Poin
     counts = [2**k for k in range((os.cpu_count() or 1).bit_length())]
     work: dict[tuple[str, int], Work] = {}
     for n in counts:
-        work[who.FUSED_TWO, n] = partial(tn.tabulate, *some, engine="fused", n_threads=n)
+        work[who.COMPILED_TWO, n] = partial(tn.tabulate, *some, engine="compiled", n_threads=n)
         work[who.PORTABLE, n] = partial(tn.tabulate, *some, engine="portable", n_threads=n)
         if prepared(some, (who.TORCH_TWO,)):
             work[who.TORCH, n] = torch_ece(some, 10, n)

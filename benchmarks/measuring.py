@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import hashlib
 import math
 import os
 import platform
-import sys
-import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -21,7 +18,7 @@ from typing import NamedTuple, TypeVar
 Work = Callable[[], object]
 Name = TypeVar("Name", bound=Hashable)
 
-LIBRARIES = ("numpy", "numba", "torch", "torchmetrics", "scikit-learn", "netcal")
+LIBRARIES = ("numpy", "torch", "torchmetrics", "scikit-learn", "netcal")
 
 VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
 
@@ -52,8 +49,11 @@ def take_turns(
     """Time the contenders in turn, repeatedly, for about `seconds`.
 
     Each round begins with another contender, so that none always follows the one that uses the most memory. An untimed
-    round, which compiles and fills caches, comes first unless they are `warm` already.
+    round, which loads libraries and fills caches, comes first unless they are `warm` already. In a short run
+    turns are shorter too.
     """
+    turn_seconds = min(turn_seconds, seconds / (at_least * len(contenders)))
+    rest = min(REST, seconds / 10)
     for work in () if warm else contenders.values():
         work()
     names, times = list(contenders), {name: list[float]() for name in contenders}
@@ -64,7 +64,7 @@ def take_turns(
         gc.collect()
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            time.sleep(REST)
+            time.sleep(rest)
             times[name].append(_seconds(contenders[name], turn_seconds))
     return {name: Timing(min(some), median(some)) for name, some in times.items()}
 
@@ -143,23 +143,6 @@ def _processor() -> str:
     flags = facts.get("flags", "").split()
     vectors = next((name for flag, name in VECTORS.items() if flag in flags), "no AVX2")
     return f"{facts.get('model name', platform.machine())} ({vectors})"
-
-
-def use_own_cache() -> Path:
-    """Cache compiled code in a folder for the current state of the sources.
-
-    Numba recompiles a function if its file has changed, but not if a file that it uses has. Must be called before
-    numba is imported.
-    """
-    import trueness
-
-    state = hashlib.sha256(sys.version.encode())
-    for source in sorted(Path(trueness.__file__).parent.rglob("*.py")):
-        state.update(source.read_bytes())
-    folder = Path(tempfile.gettempdir()) / f"trueness-bench-{state.hexdigest()[:12]}"
-    folder.mkdir(exist_ok=True)
-    os.environ["NUMBA_CACHE_DIR"] = str(folder)
-    return folder
 
 
 def markdown(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

@@ -1,143 +1,216 @@
-"""Where the fused kernel's time goes: the kernel with one stage made trivial, against the whole.
+"""Where the time of the compiled kernel goes at ten classes, in two ways that leave the sources as they are.
 
-Run by `fused.py` in a process of its own, because it changes the engine: a method of the kernel's generator is replaced
-by one that emits almost no code, and the kernel is compiled again. The time saved is the cost of the stage. The savings
-do not add up to the whole: stages overlap in the processor, and the rest waits for memory.
+Run by `compiled.py` in a process of its own, or alone: ``python benchmarks/stages.py 2000000 10``.
+
+- Similar work in turns: columns instead of rows, V alone, a second table, more bins, one memory pass.
+- Samples: the library is built again with debug information, which leaves its instructions as they are, and ``perf``
+  notes a few thousand times a second which instruction is next. The debug information says from which function of
+  the source each instruction is, also where functions are inlined. The share of a stage is that of its samples.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 
 import contenders as who
-from contenders import prepared, rows_of
-from llvmlite import ir
+import numpy as np
+from contenders import Predictions, prepared, rows_of
 from measuring import Work, figure, markdown, take_turns
-from numba.core.dispatcher import Dispatcher
 
 import trueness as tn
+from trueness._scratch import Scratch
 from trueness.rows import Rows
-from trueness.tabulation import fused
-from trueness.tabulation.fused._groups import Group, group_kernel
-from trueness.tabulation.fused._lanes import WIDTH, Lanes
-from trueness.tabulation.passes import sum_rows
+from trueness.tabulation import tabulate_rows
+from trueness.tabulation.compiled import job_for, set_block, spans
+from trueness.tabulation.compiled.library import MEASURES, address, require_library
 
-WHOLE = "(nothing: the whole kernel)"
-
-
-class Trivial(NamedTuple):
-    """The replacement of a method."""
-
-    owner: type
-    name: str
-    by: Callable[..., Any]
-
-
-@contextmanager
-def _replaced(owner: type, name: str, by: Callable[..., Any]) -> Iterator[None]:
-    original = getattr(owner, name)
-    setattr(owner, name, by)
-    try:
-        yield
-    finally:
-        setattr(owner, name, original)
-
-
-def _rows_as_columns(group: Any, rows: Any, _: Any) -> list[Any]:
-    """The same loads, without the transposition."""
-    n, item = group.shape.n_classes, group.item
-    offsets = [min(c * WIDTH, n * WIDTH - WIDTH) * item for c in range(n)]
-    kind = ir.VectorType(group.kind, WIDTH)
-    return [group.wide(group.lanes.load(rows, offset, kind, item)) for offset in offsets]
-
-
-def _straight_line(lanes: Any, value: Any) -> Any:
-    """4p - 4 instead of the logarithm, so that values still spread over the bins."""
-    return lanes.multiply_add(value, lanes.floats(4.0), lanes.floats(-4.0))
-
-
-def _never(*_: Any) -> Any:
-    """A mask that accepts every row."""
-    return ir.Constant(ir.VectorType(ir.IntType(1), WIDTH), [0] * WIDTH)
-
-
-def _own_bin(group: Any, *_: Any) -> Any:
-    """A different bin for each lane."""
-    return group.lanes.ints(*range(WIDTH))
-
-
-def _columns_as_rows(group: Any) -> list[list[Any]]:
-    """The same words, without the transposition."""
-    words = [group.lanes.bits(column) for column in (*group.q, *group.values)]
-    words += [group.lanes.ints(0)] * (group.shape.row - len(words))
-    parts = group.shape.row // WIDTH
-    return [[words[r + WIDTH * part] for part in range(parts)] for r in range(WIDTH)]
-
-
-def _stored_once(group: Any, rows: list[list[Any]], _: Any, acc: Any, *__: Any) -> None:
-    """All words combined in one store, so that the compiler cannot remove any of them."""
-    first, *others = (vector for row in rows for vector in row)
-    for vector in others:
-        first = group.builder.xor(first, vector)
-    group.lanes.store(first, acc, 0)
-
-
-_NO_CHECKS = Trivial(Group, "improper", _never)
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES_A_SECOND = 4000
+WHOLE = "the table"
 
 STAGES = {
-    WHOLE: (),
-    "checking that rows are distributions": (_NO_CHECKS,),
-    "transposing rows into columns (and the checks)": (
-        _NO_CHECKS,
-        Trivial(Group, "columns", _rows_as_columns),
-    ),
-    "sorting network": (Trivial(Group, "ordered", lambda _, columns: list(columns)),),
-    "logarithms": (Trivial(Lanes, "log2", _straight_line),),
-    "finding the bin": (Trivial(Group, "bin", _own_bin),),
-    "transposing columns back into rows": (Trivial(Group, "row_vectors", _columns_as_rows),),
-    "adding rows to their bins": (Trivial(Group, "add", _stored_once),),
+    "load": "loading and turning rows into columns",
+    "true_probability": "finding the probability of the true class",
+    "load_ordered": "sorting network",
+    "log2_of": "logarithms",
+    "sweep": "sums over classes and ranks",
+    "bin_of": "finding the bin",
+    "conclude": "checks, V, varentropy and scores of a row",
+    "transpose_doubles": "turning columns back into rows",
+    "add": "adding rows to their bins, counting ranks",
+    "empty_sums": "emptying the sums",
 }
+"""Functions of the C sources, without the number of classes at their end, and what they do."""
+
+EXPLANATION = (
+    "Samples are from the same sources and flags with debug information, by perf's clock; instructions overlap in the "
+    "processor, so a share is where it waited as much as where it worked. The times below are of similar work on the "
+    "same rows, in turns."
+)
+REST = "the loop itself"
+
+WORK = """
+import sys, time
+from pathlib import Path
+import trueness as tn
+from trueness.tabulation.compiled import library
+built, n_rows, seconds = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+library.library_path = lambda: built
+assert library.load()[0] is not None, library.load()[1]
+rows = tn.simulate.calibrated(n_rows, [1.0] * 10, rng=0)
+end = time.perf_counter() + seconds
+while time.perf_counter() < end:
+    tn.tabulate(*rows, engine="compiled", n_threads=1)
+maps = Path("/proc/self/maps").read_text().splitlines()
+print(next(line for line in maps if line.endswith(str(built))).split("-")[0])
+"""
 
 
-def _variant(rows: Rows, spec: tn.TableSpec, trivial: tuple[Trivial, ...]) -> Work:
-    """The pass over the rows on one thread, with a kernel of its own."""
-    kernels: list[Any] = []
+class SamplingError(Exception):
+    """Samples cannot be taken on this machine."""
 
-    def chosen(*shape: Any) -> Any:
-        if not kernels:
-            kernels.append(group_kernel.__wrapped__(*shape))
-        return kernels[0]
 
-    def work() -> object:
-        fused.group_kernel = chosen  # type: ignore[attr-defined, assignment]
-        return sum_rows(fused, rows, [spec], fused.spans(rows))
+def similar_work(data: Predictions) -> dict[str, Work]:
+    """The table on one thread, and work that differs from it in one respect."""
+    columns = Predictions(data.y_true, np.asfortranarray(data.y_prob))
+    single = Predictions(data.y_true, data.y_prob.astype(np.float32))
+    entropy, confidence = tn.variations["entropy"], tn.variations["confidence"]
+    rows, of_columns = Rows.of(*data), Rows.of(*columns)
+    specs = [
+        tn.TableSpec(10, one, tn.EqualWidth(10).resolve(*one.range_for(10)), "first", weighted=False)
+        for one in (entropy, confidence)
+    ]
 
-    with ExitStack() as replacements:
-        for one in trivial:
-            replacements.enter_context(_replaced(*one))
-        work()  # compiles
-    return work
+    def table(of: Predictions, **options: object) -> Work:
+        return partial(tn.tabulate, *of, engine="compiled", n_threads=1, **options)
+
+    return {
+        WHOLE: table(data),
+        "from columns, which need not be turned": table(columns),
+        "from float32": table(single),
+        "a second table (by confidence) in the same pass": lambda: tabulate_rows(rows, specs, "compiled", 1),
+        "30 bins": table(data, bins=30),
+        "100 bins": table(data, bins=100),
+        "V alone: loading, checks and logarithms": lambda: measure_rows(rows),
+        "V alone, from columns": lambda: measure_rows(of_columns),
+    }
+
+
+def measure_rows(rows: Rows) -> None:
+    """V of each row by entropy, by the kernel that does nothing else."""
+    library, job, scratch = require_library(), job_for(rows), Scratch()
+    job.kinds[0], job.n_measures = MEASURES["entropy"], 1
+    arena, values = np.zeros(library.arena_size(job), np.uint8), np.empty(rows.n_rows)
+    job.arena = address(arena)
+    for start, stop in spans(rows):
+        block = set_block(job, rows, start, stop, scratch)
+        assert library.measure(job, values[start:stop]) < 0
+        del block
+
+
+def build_with_debug_information(folder: Path) -> Path:
+    """The library of these sources with the usual flags, and debug information."""
+    if find_spec("hatchling") is None:
+        raise SamplingError("hatchling is not installed")
+    sys.path.insert(0, str(ROOT))
+    import hatch_build
+
+    class Unstripped(hatch_build.Compiler):
+        def linking(self, target: hatch_build.Target) -> list[str]:
+            return [flag for flag in super().linking(target) if flag != "-s"]
+
+    target = hatch_build.host()
+    compiler = target and hatch_build.find_compiler(target, os.environ, cross=False)
+    if target is None or compiler is None:
+        raise SamplingError("there is no C compiler")
+    sources = hatch_build.source_folder(ROOT)
+    return hatch_build.compile_library(sources, target, Unstripped(*compiler), folder, ["-g"])
+
+
+def sampled_addresses(library: Path, n_rows: int, seconds: float) -> list[int]:
+    """Addresses in the library at which samples were taken."""
+    data = str(library.with_name("perf.data"))
+    record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(SAMPLES_A_SECOND), "-o", data, "--"]
+    work = [sys.executable, "-c", WORK, str(library), str(n_rows), str(seconds)]
+    begin = int(_output([*record, *work]).split()[-1], 16)
+    samples = _output(["perf", "script", "-i", data, "-F", "ip,dso"]).splitlines()
+    return [int(line.split()[0], 16) - begin for line in samples if str(library) in line]
+
+
+def stacks(library: Path, addresses: list[int]) -> Iterator[list[str]]:
+    """For each address the functions that its instruction comes from, the innermost inlined one first."""
+    text = "\n".join(map(hex, addresses))
+    printed = _output(["addr2line", "-a", "-i", "-f", "-e", str(library)], text)
+    for block in re.split(r"^0x[0-9a-f]+\n", printed, flags=re.MULTILINE)[1:]:
+        yield [re.sub(r"_\d+$", "", name) for name in block.splitlines()[::2]]
+
+
+def stage_of(functions: list[str]) -> str:
+    """The stage of the innermost function that is one, with two exceptions; else the function that the loop calls.
+
+    Turning rows is part of loading them, and logarithms of p_y would be part of the conclusion.
+    """
+    named = [name for name in functions if name in STAGES]
+    if "load" in named:
+        return STAGES["load"]
+    if "conclude" in named and "bin_of" not in named:
+        return STAGES["conclude"]
+    if named:
+        return STAGES[named[0]]
+    return f"`{functions[-2]}`" if len(functions) > 1 else REST
+
+
+def sampled_stages(n_rows: int, seconds: float, per_row: float) -> str:
+    """The table of stages, as shares and in ns of the whole."""
+    if missing := [tool for tool in ("perf", "addr2line") if shutil.which(tool) is None]:
+        raise SamplingError(f"{' and '.join(missing)} not found")
+    with tempfile.TemporaryDirectory() as folder:
+        library = build_with_debug_information(Path(folder))
+        addresses = sampled_addresses(library, n_rows, seconds)
+        counts = Counter(stage_of(functions) for functions in stacks(library, addresses))
+    lines = [
+        (name, f"{count / len(addresses):.1%}", figure(per_row * count / len(addresses)))
+        for name in dict.fromkeys((*STAGES.values(), REST, *counts))
+        if (count := counts[name])
+    ]
+    return markdown((f"stage, of {len(addresses)} samples in the library", "share", "ns a row"), lines)
+
+
+def _output(command: list[str], text: str | None = None) -> str:
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SamplingError(f"{command[0]} failed ({' '.join(done.stderr.split())})")
+    return done.stdout
 
 
 def main(n_rows: int, seconds: float) -> None:
-    """Print the table."""
-    # The cache on disk goes by the source, which a replaced method does not change.
-    Dispatcher.enable_caching = lambda _: None  # type: ignore[method-assign, assignment]
+    """Print both tables."""
     data = rows_of(n_rows, 10)
-    rows, measure = Rows.of(*data), tn.variations["entropy"]
-    spec = tn.TableSpec(10, measure, tn.EqualWidth(10).resolve(0.0, 1.0), "first", weighted=False)
-    work = {name: _variant(rows, spec, trivial) for name, trivial in STAGES.items()}
-    times = take_turns(work | prepared(data, (who.PASS,)), seconds)
+    times = take_turns(
+        similar_work(data) | prepared(data, (who.PASS,)), seconds, turn_seconds=min(0.4, seconds / 10)
+    )
     per_row = {name: time.best / n_rows * 1e9 for name, time in times.items()}
-    whole = per_row[WHOLE]
+    whole, memory = per_row[WHOLE], per_row[who.PASS]
     lines = [
-        (name, figure(ns), "" if name in (WHOLE, who.PASS) else figure(whole - ns), f"{ns / whole:.0%}")
+        (name, figure(ns), "" if name == WHOLE else f"{ns - whole:+.2f}", figure(ns / memory))
         for name, ns in per_row.items()
     ]
-    print(markdown(("made trivial", "ns a row that remain", "saved", "of the whole"), lines))
+    try:
+        print(sampled_stages(n_rows, max(1.0, seconds / 2), whole))
+    except SamplingError as error:
+        print(f"Samples were not taken: {error}.")
+    print(f"\n{EXPLANATION}\n")
+    print(markdown(("work", "ns a row", "against the table, ns", "memory passes"), lines))
 
 
 if __name__ == "__main__":

@@ -1,136 +1,153 @@
-"""The cost of a cold start, and the size from which "auto" chooses the fused engine."""
+"""Fresh processes: the time to the first table, the cost of a first call, and one thread against an earlier engine."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
-from contenders import rows_of
-from measuring import figure, markdown, thousands
+from contenders import Predictions, rows_of
+from measuring import markdown
 
-N_ROWS = 1000
+ROOT = Path(__file__).resolve().parents[1]
+
+FEW_ROWS = 1000
 """So few that the work itself is negligible."""
 
-FIRST_RESULT = """
-import sys
+EARLIER = "c7597ef"
+"""The last commit whose fast engine was compiled by numba."""
+
+READ = """
+import json, sys, time
 import numpy as np
 import trueness as tn
-y_true, y_prob = (np.load(f"{sys.argv[1]}/{name}.npy") for name in ("y_true", "y_prob"))
-tn.tabulate(y_true, y_prob, engine=sys.argv[2])
+rows = [np.load(f"{sys.argv[1]}/{name}.npy") for name in ("y_true", "y_prob")]
+def seconds(**options):
+    begin = time.perf_counter()
+    tn.tabulate(*rows, **options)
+    return time.perf_counter() - begin
 """
-
-WHERE_AUTO_TURNS = """
-import sys
-import numpy as np
-import trueness as tn
-from trueness.rows import Rows
-from trueness.tabulation.engines import is_fused
-
-state, *classes = sys.argv[1:]
-
-def rows(n_rows, n_classes):
-    # Broadcast from one row, so that any number of rows takes no memory.
-    y_prob = np.broadcast_to(np.full(n_classes, 1 / n_classes), (n_rows, n_classes))
-    return Rows.of(np.broadcast_to(np.int64(0), n_rows), y_prob)
-
-def turn(n_classes):
-    low, high = 1, 2**40
-    while low < high:
-        middle = (low + high) // 2
-        if is_fused("auto", rows(middle, n_classes), [tn.variations["entropy"]]):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-for n_classes in map(int, classes):
-    if state != "cold":
-        n = n_classes if state == "ready" else 2
-        tn.tabulate(np.zeros(9, int), np.full((9, n), 1 / n), engine="fused")
-    print(turn(n_classes))
-"""
-
-STATES = {
-    "cold": "numba not loaded yet",
-    "loaded": "loaded, not for this number of classes",
-    "ready": "used before with this number of classes",
-}
-AUTO_CLASSES = (3, 10, 100, 1000)
+FIRST_TABLE = READ + "seconds(engine=sys.argv[2])"
+FIRST_CALL = READ + "print(json.dumps([seconds(), seconds()]))"
+ONE_THREAD = READ + (
+    "times, end = [seconds(engine=sys.argv[2], n_threads=1)], time.perf_counter() + float(sys.argv[3])\n"
+    "while len(times) < 4 or time.perf_counter() < end:\n"
+    "    times.append(seconds(engine=sys.argv[2], n_threads=1))\n"
+    "print(json.dumps(min(times[1:])))"
+)
 
 
-def _run(script: str, *arguments: str, cache: str | None = None) -> tuple[float, str]:
-    """Seconds from the start of a fresh process to its end, and its output."""
-    environment = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": cache}
+@cache
+def bytecode() -> tempfile.TemporaryDirectory[str]:
+    """A folder for bytecode, which installed packages have, wherever this environment keeps it."""
+    return tempfile.TemporaryDirectory()
+
+
+def run(script: str, *arguments: str, **environment: str) -> tuple[float, str]:
+    """Seconds from the start of a fresh process to its end, and its output. A second run finds bytecode."""
+    environment = {
+        "PYTHONPYCACHEPREFIX": bytecode().name,
+        "PYTHONDONTWRITEBYTECODE": "",
+    } | environment
     begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         check=True,
-        env=environment,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         text=True,
     )
     return time.perf_counter() - begin, done.stdout
 
 
-def first_result(turns: int) -> dict[str, list[float]]:
-    """Seconds to the first table in fresh processes: NumPy alone, portable, fused with and without compiled code."""
-    seen: dict[str, list[float]] = {
-        "import numpy": [],
-        "portable": [],
-        "fused, compiled code on disk": [],
-        "fused, nothing compiled": [],
-    }
+@contextmanager
+def saved(data: Predictions) -> Iterator[str]:
+    """A folder with the rows as NPY files."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, array in rows_of(N_ROWS, 10)._asdict().items():
+        for name, array in data._asdict().items():
             np.save(Path(folder) / f"{name}.npy", array)
+        yield folder
+
+
+class FirstCall(NamedTuple):
+    """Seconds of the first call in a fresh process and of the second one, each the best of several processes."""
+
+    first: float
+    second: float
+
+
+def first_call(data: Predictions, turns: int) -> FirstCall:
+    """The first two calls of `tabulate`: the first one imports most of the package, and loads and tests the library."""
+    with saved(data) as folder:
+        run(FIRST_CALL, folder)  # writes bytecode
+        seen = [json.loads(run(FIRST_CALL, folder)[1]) for _ in range(turns)]
+    return FirstCall(*(min(times) for times in zip(*seen, strict=True)))
+
+
+def cold_start(turns: int) -> str:
+    """The table of seconds from the start of a process to its first table."""
+    seen: dict[str, list[float]] = {"import numpy": [], "portable": [], "compiled": []}
+    with saved(rows_of(FEW_ROWS, 10)) as folder:
+        run(FIRST_TABLE, folder, "portable")  # writes bytecode
         for _ in range(turns):
-            with tempfile.TemporaryDirectory() as cache:
-                runs = (
-                    _run("import numpy"),
-                    _run(FIRST_RESULT, folder, "portable"),
-                    # The order matters: the first of the two compiles, the second uses the cache.
-                    _run(FIRST_RESULT, folder, "fused", cache=cache),
-                    _run(FIRST_RESULT, folder, "fused", cache=cache),
-                )
-            numpy, portable, compiling, cached = (seconds for seconds, _ in runs)
-            for name, seconds in zip(seen, (numpy, portable, cached, compiling), strict=True):
-                seen[name].append(seconds)
-    return seen
-
-
-def cold_start(turns: int, gain: float) -> str:
-    """Both tables; `gain` is the time in ns per row that the fused engine saves at ten classes on a long run."""
-    seen = first_result(turns)
-    start = markdown(
+            seen["import numpy"].append(run("import numpy")[0])
+            for engine in ("portable", "compiled"):
+                seen[engine].append(run(FIRST_TABLE, folder, engine)[0])
+    return markdown(
         ("fresh process to the first table", "best, s", "median, s"),
-        [(name, f"{min(times):.2f}", f"{median(times):.2f}") for name, times in seen.items()],
+        [(name, f"{min(times):.3f}", f"{median(times):.3f}") for name, times in seen.items()],
     )
-    portable, cached, empty = (min(times) for times in list(seen.values())[1:])
-    pays, pays_cold = ((fused - portable) / gain * 1e9 for fused in (cached, empty))
-    gains = (
-        f"At ten classes a fresh process that tabulates once gains from {_rows(pays)} rows on with compiled code on "
-        f"disk, from {_rows(pays_cold)} on without (start-up above, divided by {figure(gain)} ns saved a row)."
+
+
+class OneThread(NamedTuple):
+    """Nanoseconds per row of this engine and of the earlier one on one thread; `missing` says why there is no other."""
+
+    here: float
+    earlier: float
+    missing: str = ""
+
+
+@contextmanager
+def earlier_tree() -> Iterator[Path | str]:
+    """A folder with the sources of the earlier commit; or the reason why they cannot be used."""
+    if find_spec("numba") is None:
+        yield "numba is not installed"
+        return
+    archive = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", EARLIER, "src"], capture_output=True, check=False
     )
-    return f"{start}\n\n{turning_points()}\n\n{gains}"
+    if archive.returncode:
+        yield f"git does not have commit {EARLIER}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
 
 
-def turning_points() -> str:
-    """The number of rows from which "auto" chooses the fused engine."""
-    lines = []
-    for state, text in STATES.items():
-        _, printed = _run(WHERE_AUTO_TURNS, state, *map(str, AUTO_CLASSES))
-        lines.append((text, *(_rows(int(line)) for line in printed.split())))
-    return markdown(('"auto" is fused from (rows)', *(f"C = {n}" for n in AUTO_CLASSES)), lines)
+def one_thread(data: Predictions, turns: int, seconds: float) -> OneThread:
+    """Both engines take turns in fresh processes, each for some seconds after an untimed call."""
+    n_rows = len(data.y_true)
+    with saved(data) as folder, earlier_tree() as tree:
 
+        def best(path: Path, engine: str) -> float:
+            found = str(path / "src")
+            _, printed = run(
+                ONE_THREAD, folder, engine, str(seconds), PYTHONPATH=found, NUMBA_CACHE_DIR=folder
+            )
+            return float(json.loads(printed)) / n_rows * 1e9
 
-def _rows(n: float) -> str:
-    """Two digits: 5.9 million, 880 000, 5 600."""
-    if n >= 1e6:
-        return f"{n / 1e6:.2g} million"
-    return thousands(float(f"{n:.2g}"))
+        if isinstance(tree, str):
+            return OneThread(best(ROOT, "compiled"), float("nan"), tree)
+        pairs = [(best(ROOT, "compiled"), best(tree, "fused")) for _ in range(turns)]
+    return OneThread(*(min(times) for times in zip(*pairs, strict=True)))

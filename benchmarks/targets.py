@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import contenders as who
 import numpy as np
+import starting
 from contenders import Predictions, first, prepared, rows_of, with_best_torch
 from measuring import (
     Timing,
+    Work,
     available_memory,
     figure,
     markdown,
@@ -18,47 +20,34 @@ from measuring import (
     thousands,
     traced_growth,
 )
+from portable import best_of_turns, whole_array_formula
+from required import Target
+
+import trueness as tn
+from trueness.tabulation.compiled.library import require_library
 
 FORMULA_GB = 8.0
 """Free memory needed to run the formula on 10⁷ rows of ten classes; with less, it runs on a fifth of them only."""
 
+FORMULA_COPIES = 7
+"""The peak memory of the formula, as a multiple of that of the rows; with less free memory a line is left out."""
+
 BY_CLASSES = (
     # rows, classes, dtype, at least, aim
-    (2_000_000, 3, "float64", 20.0, 35.0),
-    (300_000, 32, "float64", 20.0, 50.0),
-    (200_000, 100, "float64", 15.0, 40.0),
-    (50_000, 1000, "float32", 9.0, 50.0),
+    (2_000_000, 2, "float64", 25.0, 35.0),
+    (2_000_000, 3, "float64", 25.0, 35.0),
+    (2_000_000, 10, "float64", 42.0, 60.0),
+    (300_000, 32, "float64", 30.0, 50.0),
+    (2_000_000, 32, "float64", 30.0, 50.0),
+    (200_000, 100, "float64", 30.0, 45.0),
+    (2_000_000, 100, "float64", 30.0, 45.0),
+    (50_000, 1000, "float32", 65.0, 110.0),
 )
+"""Two sizes for rows of many classes: on fewer rows the formula needs less memory, and less time per row."""
 
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One line of the table of targets."""
-
-    work: str
-    needed: float
-    aim: float | None
-    seen: float
-    at_most: bool = False
-    unit: str = "×"
-
-    @property
-    def reached(self) -> bool:
-        """Whether the required value was reached."""
-        return self.seen <= self.needed if self.at_most else self.seen >= self.needed
-
-    def cells(self) -> tuple[str, ...]:
-        """The line of a table."""
-        sign = "≤ " if self.at_most else ""
-        aim = "" if self.aim is None else f"{sign}{self.aim:g} {self.unit}"
-        verdict = "yes" if self.reached else "**no**"
-        return (
-            self.work,
-            f"{sign}{self.needed:g} {self.unit}",
-            aim,
-            f"{figure(self.seen)} {self.unit}",
-            verdict,
-        )
+FIRST_CALL_ROWS = 5_000_000
+TORCH_ROWS = 1_000_000
+LEVEL_ROWS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +91,8 @@ class Comparison:
 def compare_everyone(data: Predictions, seconds: float) -> Comparison:
     """All contenders on these rows."""
     names = tuple(contender.name for contender in who.EVERYONE)
-    for compiling in prepared(first(data, 10_000), names).values():
-        compiling()
+    for loading in prepared(first(data, 10_000), names).values():
+        loading()
     work = prepared(data, names)
     if available_memory() < FORMULA_GB * data.y_prob.size / 1e8:
         del work[who.FORMULA]
@@ -115,33 +104,108 @@ def compare_everyone(data: Predictions, seconds: float) -> Comparison:
 
 def targets(everyone: Comparison, data: Predictions, seconds: float, scale: int) -> list[Target]:
     """All targets; sizes are divided by `scale`."""
-    return [*_large(everyone), *_by_classes(seconds, scale), _decimals(seconds, scale), *_memory(data)]
+    return [
+        _first_call(data, scale),
+        *_small(seconds),
+        _one_thread(data, seconds, scale),
+        *_by_classes(seconds, scale),
+        *_against_torch(data, seconds, scale),
+        *_levels(data, seconds, scale),
+        *_large(everyone),
+        _decimals(seconds, scale),
+        *_memory(data),
+    ]
+
+
+def _first_call(data: Predictions, scale: int) -> Target:
+    rows = first(data, FIRST_CALL_ROWS // scale)
+    seen = starting.first_call(rows, 2 if scale > 1 else 5)
+    size = f"N = {thousands(len(rows.y_true))}, C = 10"
+    text = f"first call in a fresh process, {size}, beyond the second one ({seen.second * 1e3:.1f} ms)"
+    return Target(text, seen.first - seen.second, 0.15, 0.03, at_most=True, unit="s")
+
+
+def _small(seconds: float) -> Iterator[Target]:
+    """`vce` on few rows: in turns of single calls, and in turns of repeated calls, which leaves the caches warm."""
+    data = rows_of(1000, 10)
+    work: dict[str, Work] = {"ours": lambda: tn.vce(*data), "formula": lambda: whole_array_formula(*data)}
+    single = best_of_turns([work["ours"], work["formula"]], turns=300 if seconds >= 1 else 30)
+    repeated = [time.best for time in take_turns(work, seconds, turn_seconds=0.1).values()]
+    for (ours, formula), how in ((single, "single calls"), (repeated, "repeated calls")):
+        text = f"`vce`, N = 1 000, C = 10, against the formula, {how} in turns"
+        yield Target(text, ours / formula, 0.7, 0.45, at_most=True)
+
+
+def _one_thread(data: Predictions, seconds: float, scale: int) -> Target:
+    """Not slower than the engine of the earlier commit, if that can be run."""
+    seen = starting.one_thread(data, 1 if scale > 1 else 3, seconds / 3)
+    text = f"one thread, N = {thousands(len(data.y_true))}, C = 10"
+    if seen.missing:
+        text += f" (needed: not slower than commit {starting.EARLIER}; not compared, because {seen.missing})"
+        return Target(text, seen.here, None, 14, at_most=True, unit="ns a row")
+    text += f" (needed: not slower than the engine of commit {starting.EARLIER} on the same rows)"
+    return Target(text, seen.here, float(f"{seen.earlier:.3g}"), 14, at_most=True, unit="ns a row")
+
+
+def _by_classes(seconds: float, scale: int) -> Iterator[Target]:
+    for n_rows, n_classes, dtype, needed, aim in BY_CLASSES:
+        if (
+            available_memory()
+            < FORMULA_COPIES * np.dtype(dtype).itemsize * n_classes * n_rows / scale / 2**30
+        ):
+            continue
+        data = rows_of(n_rows // scale, n_classes, dtype)
+        times = take_turns(prepared(data, (who.COMPILED_TWO, who.FORMULA)), seconds)
+        seen = times[who.FORMULA].best / times[who.COMPILED_TWO].best
+        size = f"N = {thousands(len(data.y_true))}, C = {n_classes}, {dtype}"
+        yield Target(f"`tabulate`, {size}, against the formula", seen, needed, aim)
+
+
+def _against_torch(data: Predictions, seconds: float, scale: int) -> Iterator[Target]:
+    some = first(data, TORCH_ROWS // scale)
+    names = (who.COMPILED_TWO, who.TORCH_TWO, who.TORCH_ONE)
+    times = with_best_torch(take_turns(prepared(some, names), seconds))
+    if who.TORCH in times:
+        text = f"`tabulate`, N = {thousands(len(some.y_true))}, C = 10, against {who.TORCH}"
+        yield Target(text, times[who.TORCH].best / times[who.COMPILED_TWO].best, 5, 8)
+
+
+def _levels(data: Predictions, seconds: float, scale: int) -> Iterator[Target]:
+    """Lower instruction sets against the best one of this processor; only x86-64 has several."""
+    library = require_library()
+    some, best = first(data, LEVEL_ROWS // scale), library.use_level()
+    ours = prepared(some, (who.COMPILED_TWO,))[who.COMPILED_TWO]
+
+    def at_level(level: int) -> Work:
+        def work() -> object:
+            library.use_level(level)
+            return ours()
+
+        return work
+
+    try:
+        times = take_turns({level: at_level(level) for level in range(best, 1, -1)}, seconds)
+    finally:
+        library.use_level()
+    for level in (lower for lower in times if lower != best):
+        text = f"x86-64-v{level} against x86-64-v{best}, N = {thousands(len(some.y_true))}, C = 10"
+        needed, aim = (1.8, 1.5) if (level, best) == (3, 4) else (None, None)
+        yield Target(text, times[level].best / times[best].best, needed, aim, at_most=True)
 
 
 def _large(seen: Comparison) -> Iterator[Target]:
     size = f"N = {thousands(seen.n_rows)}, C = 10"
     for formula in (name for name in (who.FORMULA, who.FIFTH) if name in seen.times):
-        yield Target(f"`tabulate`, {size}, against the {formula}", 40, 60, seen.ratio(formula, who.FUSED_TWO))
+        text = f"`tabulate`, {size}, against the {formula}"
+        yield Target(text, seen.ratio(formula, who.COMPILED_TWO), 40, 60)
     if who.TORCH in seen.times:
-        yield Target(f"the same against {who.TORCH}", 3.5, 5, seen.ratio(who.TORCH, who.FUSED_TWO))
-        yield Target(f"VCE + UCE + ECE + RCE against {who.TORCH}", 2.5, 4, seen.ratio(who.TORCH, who.FOUR))
-    yield Target(
-        f"`EqualMass(10)` against `EqualWidth(10)`, {size}",
-        3,
-        2,
-        seen.ratio(who.EQUAL_MASS, who.FUSED_TWO),
-        at_most=True,
-    )
-    yield Target(f"two threads against one, {size}", 1.8, 1.95, seen.ratio(who.FUSED_ONE, who.FUSED_TWO))
-
-
-def _by_classes(seconds: float, scale: int) -> Iterator[Target]:
-    for n_rows, n_classes, dtype, needed, aim in BY_CLASSES:
-        data = rows_of(n_rows // scale, n_classes, dtype)
-        times = take_turns(prepared(data, (who.FUSED_TWO, who.FORMULA)), seconds)
-        seen = times[who.FORMULA].best / times[who.FUSED_TWO].best
-        size = f"N = {thousands(len(data.y_true))}, C = {n_classes}, {dtype}"
-        yield Target(f"`tabulate`, {size}, against the formula", needed, aim, seen)
+        yield Target(f"the same against {who.TORCH}", seen.ratio(who.TORCH, who.COMPILED_TWO), 3.5, 5)
+        text = f"VCE + UCE + ECE + RCE against {who.TORCH}"
+        yield Target(text, seen.ratio(who.TORCH, who.FOUR), 2.5, 4)
+    text = f"`EqualMass(10)` against `EqualWidth(10)`, {size}"
+    yield Target(text, seen.ratio(who.EQUAL_MASS, who.COMPILED_TWO), 3, 2, at_most=True)
+    text = f"two threads against one, {size}"
+    yield Target(text, seen.ratio(who.COMPILED_ONE, who.COMPILED_TWO), 1.8, 1.95)
 
 
 def _decimals(seconds: float, scale: int) -> Target:
@@ -149,24 +213,19 @@ def _decimals(seconds: float, scale: int) -> Target:
     given = rows_of(200_000 // scale, 3)
     rounded = Predictions(given.y_true, np.round(given.y_prob, 5))
     work = {
-        name: prepared(data, (who.FUSED_ONE,))[who.FUSED_ONE]
+        name: prepared(data, (who.COMPILED_ONE,))[who.COMPILED_ONE]
         for name, data in (("given", given), ("rounded", rounded))
     }
     times = take_turns(work, seconds)
     seen = times["rounded"].best / times["given"].best
     size = f"N = {thousands(len(given.y_true))}, C = 3"
-    return Target(f"five decimals against float64, {size}", 1.5, 1.1, seen, at_most=True)
+    return Target(f"five decimals against float64, {size}", seen, 1.5, 1.1, at_most=True)
 
 
 def _memory(data: Predictions) -> Iterator[Target]:
     n_rows = len(data.y_true)
     for rows in (n_rows // 10, n_rows):
-        work = prepared(first(data, rows), (who.FUSED_TWO,))[who.FUSED_TWO]
+        work = prepared(first(data, rows), (who.COMPILED_TWO,))[who.COMPILED_TWO]
         for how, growth in (("tracemalloc", traced_growth), ("resident", resident_growth)):
             text = f"memory beyond the input, N = {thousands(rows)} ({how})"
-            yield Target(text, 64, None, growth(work), at_most=True, unit="MB")
-
-
-def targets_markdown(lines: list[Target]) -> str:
-    """The table of all targets."""
-    return markdown(("work", "needed", "aim", "seen", "reached"), (line.cells() for line in lines))
+            yield Target(text, growth(work), 64, at_most=True, unit="MB")

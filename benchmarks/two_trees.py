@@ -1,7 +1,9 @@
 """The time of common work in this checkout, as a ratio to that in another one: python benchmarks/two_trees.py OTHER
 
 Both checkouts take turns in fresh processes of the same Python, and the best of their turns counts. A change that is
-not meant to change speed should leave every ratio near 1.
+not meant to change speed should leave every ratio near 1. Both must have their compiled library beside the sources
+(`pip install -e` puts it there). In a checkout from before the compiled engine, the fused engine takes its place,
+which needs numba.
 """
 
 from __future__ import annotations
@@ -14,20 +16,22 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
-TURNS = 5
-SECONDS = 1.0
-"""Each task is repeated for so long in each turn."""
+TURNS, SECONDS = 5, 1.0
+"""Each task is repeated for so many seconds in each turn."""
 
 
 def tasks(folder: str) -> dict[str, Callable[[], object]]:
     """The work that is timed, by name."""
     import trueness as tn
     from trueness.cli import main
+
+    fast = "compiled" if find_spec("trueness.tabulation.compiled") else "fused"
 
     def rows(n_rows: int, n_classes: int, dtype: str = "f8") -> tuple[np.ndarray, np.ndarray]:
         y_true, y_prob = tn.simulate.calibrated(n_rows, [1.0] * n_classes, rng=0)
@@ -46,11 +50,11 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
         "portable, C=10": lambda: tn.tabulate(*ten, engine="portable"),
         "portable, C=100": lambda: tn.tabulate(*hundred, engine="portable"),
         "portable, C=10, equal mass": lambda: tn.tabulate(*ten, engine="portable", bins=tn.EqualMass(10)),
-        "fused, C=3": lambda: tn.tabulate(*three, engine="fused", n_threads=1),
-        "fused, C=10": lambda: tn.tabulate(*ten, engine="fused", n_threads=1),
-        "fused, C=100": lambda: tn.tabulate(*hundred, engine="fused", n_threads=1),
-        "fused, C=10, equal mass": lambda: tn.tabulate(
-            *ten, engine="fused", n_threads=1, bins=tn.EqualMass(10)
+        "compiled, C=3": lambda: tn.tabulate(*three, engine=fast, n_threads=1),
+        "compiled, C=10": lambda: tn.tabulate(*ten, engine=fast, n_threads=1),
+        "compiled, C=100": lambda: tn.tabulate(*hundred, engine=fast, n_threads=1),
+        "compiled, C=10, equal mass": lambda: tn.tabulate(
+            *ten, engine=fast, n_threads=1, bins=tn.EqualMass(10)
         ),
         "assess, C=10": lambda: tn.assess(*ten, rng=0),
         "assess, C=10, 20 groups": lambda: tn.assess(*ten, rng=0, groups=groups),
@@ -63,12 +67,12 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
     }
 
 
-def best_times(folder: str) -> dict[str, float]:
+def best_times(folder: str, seconds: float) -> dict[str, float]:
     """Seconds of each task in this process, the best of many."""
     best = {}
     for name, work in tasks(folder).items():
         work()
-        times, end = [], time.perf_counter() + SECONDS
+        times, end = [], time.perf_counter() + seconds
         while time.perf_counter() < end or len(times) < 3:
             start = time.perf_counter()
             work()
@@ -77,10 +81,10 @@ def best_times(folder: str) -> dict[str, float]:
     return best
 
 
-def turn(tree: Path, folder: str) -> dict[str, float]:
+def turn(tree: Path, folder: str, seconds: float) -> dict[str, float]:
     """The times of a checkout, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(tree / "src")}
-    command = [sys.executable, str(Path(__file__).resolve()), "--work", folder]
+    command = [sys.executable, str(Path(__file__).resolve()), "--work", folder, str(seconds)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     times: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return times
@@ -90,15 +94,19 @@ def run() -> None:
     """Print a line for each task."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("other", nargs="?", type=Path, help="the folder of the other checkout")
-    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="one short turn, only to check that it works")
+    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
-        print(json.dumps(best_times(arguments.work)))
+        folder, seconds = arguments.work
+        print(json.dumps(best_times(folder, float(seconds))))
         return
     if arguments.other is None:
         parser.error("name the folder of the other checkout")
     with tempfile.TemporaryDirectory() as folder:
-        turns = [(turn(HERE, folder), turn(arguments.other, folder)) for _ in range(TURNS)]
+        count, seconds = (1, 0.01) if arguments.quick else (TURNS, SECONDS)
+        trees = (HERE, arguments.other)
+        turns = [[turn(tree, folder, seconds) for tree in trees] for _ in range(count)]
     print(f"{'work':32}{'here, ms':>10}{'other, ms':>11}{'ratio':>8}")
     for name in turns[0][0]:
         here, other = (min(pair[which][name] for pair in turns) for which in (0, 1))

@@ -152,7 +152,7 @@ static int64_t NAME(sum_rows)(job *given) {
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
 static int64_t NAME(measure_rows)(job *given, double *v) {
-    const loop l = {given, arena_of(given), totals_of(given)};
+    const loop l = {.given = given, .memory = arena_of(given)};
     const job local = *given, *j = &local;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);

@@ -12,7 +12,7 @@
 /* Sums over the classes of each row. Those of bits still contain the bits of as many ones (or twos). */
 typedef struct {
     int is_huge; /* whether some number is infinite, NaN, or at least 2 in size */
-    words sum;  /* bits of 1 + p */
+    words sum;   /* bits of 1 + p */
     words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
     words square;                 /* bits of 1 + p^2 */
     words more, at_least;         /* classes that are more probable than the true one, or not less */

@@ -16,7 +16,8 @@ enum {
     FEW_EDGES = 32,       /* up to so many edges a value is compared with all of them */
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
-    N_SCORES = 5          /* log-score, log-likelihood, varentropy, p_y, sum of squares */
+    N_SCORES = 5,         /* log-score, log-likelihood, varentropy, p_y, sum of squares */
+    N_LOG_SCORES = 3      /* of which so many are sums of logarithms, in units of 2^-40 */
 };
 
 typedef struct {

@@ -46,7 +46,7 @@ static int NAME(any_sum_above_2)(const job *j, const LINE *lines) {
     return any(above(sum, same_doubles(2.0)));
 }
 
-/* A group into lines; whether some number is infinite, NaN, or at least 2 in size, or the sum of a row is above 2. */
+/* A group into lines; whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. */
 INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
     int by_columns = g->to_next_class != ITEM;
     BITS seen = {0};
@@ -65,12 +65,13 @@ INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
             TRANSPOSE(square);
         }
         UNROLL for (int k = 0; k < WIDTH; k++) {
-            seen |= (BITS)square[k];
             /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
             lines[first + k] = square[k] + 0;
+            seen |= (BITS)lines[first + k];
         }
     }
-    return ANY_HUGE(seen) || (j->n_classes > MOST_ROWS && NAME(any_sum_above_2)(j, lines));
+    /* The sign is the bit above that of huge numbers. Negative ones would be sorted behind the zeros after the last class. */
+    return ANY_HUGE(seen | seen >> 1) || (j->n_classes > MOST_ROWS && NAME(any_sum_above_2)(j, lines));
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
@@ -161,7 +162,7 @@ static int64_t NAME(sum_rows)(job *given) {
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
 static int64_t NAME(measure_rows)(job *given, double *v) {
-    const loop l = {given, arena_of(given), totals_of(given)};
+    const loop l = {.given = given, .memory = arena_of(given)};
     const job local = *given, *j = &local;
     LINE *lines = (LINE *)l.memory.lines;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {

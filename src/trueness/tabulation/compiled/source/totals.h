@@ -35,11 +35,11 @@ typedef struct {
 
 INLINE int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* Takes so many bytes, in whole cache lines, from the arena. */
-static char *take(arena *a, char *memory, int64_t bytes) {
-    char *taken = memory + a->size;
+/* Takes so many bytes, in whole cache lines, from memory that begins at an address, which is 0 if only the size is asked for. */
+static void *take(arena *a, uintptr_t memory, int64_t bytes) {
+    uintptr_t taken = memory + (uintptr_t)a->size;
     a->size += round_up(bytes, 64);
-    return taken;
+    return (void *)taken;
 }
 
 static int64_t line_count(int64_t n_classes) {
@@ -48,7 +48,7 @@ static int64_t line_count(int64_t n_classes) {
     return n;
 }
 
-/* The parts of the arena; of the first cache line on if `memory` is not aligned. */
+/* The parts of the arena, from its first whole cache line on. */
 static arena arena_of(const job *j) {
     int few = j->n_classes <= NETWORK_CLASSES;
     arena a = {0};
@@ -58,12 +58,12 @@ static arena arena_of(const job *j) {
     a.copies = few && j->n_edges < 256 ? 4 : 1;
     if (a.copies > WIDTH) a.copies = WIDTH;
     int64_t cells = a.copies * j->n_measures * a.n_bins;
-    char *memory = j->arena + (-(intptr_t)j->arena & 63);
-    a.sums = (uint64_t *)take(&a, memory, 8 * cells * a.row);
-    a.ranks = (uint64_t *)take(&a, memory, 8 * cells * j->n_classes);
-    a.lane_sums = (uint64_t *)take(&a, memory, 8 * N_SCORES * WIDTH);
+    uintptr_t memory = ((uintptr_t)j->arena + 63) & ~(uintptr_t)63;
+    a.sums = take(&a, memory, 8 * cells * a.row);
+    a.ranks = take(&a, memory, 8 * cells * j->n_classes);
+    a.lane_sums = take(&a, memory, 8 * N_SCORES * WIDTH);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
-    a.padded_labels = (int64_t *)take(&a, memory, 8 * WIDTH);
+    a.padded_labels = take(&a, memory, 8 * WIDTH);
     a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
     a.size += 64;
     return a;
@@ -95,18 +95,25 @@ INLINE void add_units(int64_t *whole, int64_t *fraction, int64_t units, int bits
     *fraction = sum & ((INT64_C(1) << bits) - 1);
 }
 
-/* Empties one bin of one copy of the sums. */
-static void empty_bin(const job *j, const arena *a, int64_t copied, int64_t *whole, int64_t *fraction, int64_t *rank_count) {
-    uint64_t *ranks = a->ranks + copied * j->n_classes, *sums = a->sums + copied * a->row, count = 0;
-    for (int64_t c = 0; c < j->n_classes; c++) count += ranks[c];
+/* The same for probabilities, of which there may be more than 2^63 units. */
+INLINE void add_probability(int64_t *whole, int64_t *fraction, uint64_t units) {
+    uint64_t sum = (uint64_t)*fraction + (units & (UNIT - 1));
+    *whole += (int64_t)((units >> PROBABILITY_BITS) + (sum >> PROBABILITY_BITS));
+    *fraction = (int64_t)(sum & (UNIT - 1));
+}
+
+/* Empties bin m of measure k in one copy of the sums. */
+static void empty_bin(const job *j, const arena *a, const totals *t, int64_t copy, int64_t k, int64_t m) {
+    int64_t copied = (copy * j->n_measures + k) * a->n_bins + m, bin = k * t->n_bins + m, n = j->n_classes;
+    int64_t *whole = t->whole + bin * (n + 1), *fraction = t->fraction + bin * (n + 1), *rank_count = t->rank_count + bin * n;
+    uint64_t *ranks = a->ranks + copied * n, *sums = a->sums + copied * a->row, count = 0;
+    for (int64_t c = 0; c < n; c++) count += ranks[c];
     if (count == 0) return;
-    for (int64_t c = 0; c < j->n_classes; c++) rank_count[c] += (int64_t)ranks[c], ranks[c] = 0;
-    for (int64_t c = 0; c <= j->n_classes; c++) {
-        uint64_t units = sums[c < j->n_classes ? c : a->first_v] - count * ONE_BITS;
-        uint64_t sum = (uint64_t)fraction[c] + (units & (UNIT - 1));
-        whole[c] += (int64_t)((units >> PROBABILITY_BITS) + (sum >> PROBABILITY_BITS));
-        fraction[c] = (int64_t)(sum & (UNIT - 1));
+    for (int64_t c = 0; c < n; c++) {
+        rank_count[c] += (int64_t)ranks[c], ranks[c] = 0;
+        add_probability(whole + c, fraction + c, sums[c] - count * ONE_BITS);
     }
+    add_probability(whole + n, fraction + n, sums[a->first_v + k] - count * ONE_BITS);
     for (int64_t c = 0; c < a->row; c++) sums[c] = 0;
 }
 
@@ -114,18 +121,13 @@ static void empty_bin(const job *j, const arena *a, int64_t copied, int64_t *who
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     for (int64_t copy = 0; copy < a->copies; copy++)
         for (int64_t k = 0; k < j->n_measures; k++)
-            for (int64_t m = 0; m < t->n_bins; m++) {
-                int64_t bin = k * t->n_bins + m, copied = (copy * j->n_measures + k) * a->n_bins + m;
-                arena shifted = *a;
-                shifted.first_v += k;
-                empty_bin(j, &shifted, copied, t->whole + bin * (j->n_classes + 1),
-                          t->fraction + bin * (j->n_classes + 1), t->rank_count + bin * j->n_classes);
-            }
+            for (int64_t m = 0; m < t->n_bins; m++) empty_bin(j, a, t, copy, k, m);
     for (int which = 0; which < N_SCORES; which++)
         for (int lane = 0; lane < WIDTH; lane++) {
             uint64_t *units = a->lane_sums + which * WIDTH + lane;
-            add_units(t->scores + 2 * which, t->scores + 2 * which + 1, (int64_t)*units,
-                      which < 3 ? LOG_SCORE_BITS : PROBABILITY_BITS);
+            int64_t *whole = t->scores + 2 * which;
+            if (which < N_LOG_SCORES) add_units(whole, whole + 1, (int64_t)*units, LOG_SCORE_BITS);
+            else add_probability(whole, whole + 1, *units);
             *units = 0;
         }
 }

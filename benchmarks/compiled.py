@@ -1,8 +1,8 @@
-"""The fused engine against all contenders: ratios in one run, on the same rows.
+"""The compiled engine against all contenders: ratios in one run, on the same rows.
 
-Run it with ``make bench``, or ``python benchmarks/fused.py --quick`` to check that it works. The contenders take turns,
-and the best time of each counts. Results are printed, and written to ``benchmarks/results`` as Markdown (latest.md), as
-a table of all points (growth.csv) and as a figure (growth.svg).
+Run it with ``make bench``, or ``python benchmarks/compiled.py --quick`` to check that it works. The contenders take
+turns, and the best time of each counts. Results are printed, and written to ``benchmarks/results`` as Markdown
+(latest.md), as a table of all points (growth.csv) and as a figure (growth.svg).
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ import tempfile
 import time
 from pathlib import Path
 
-from measuring import figure, machine, thousands, use_own_cache
+import contenders as who
+import growth
+from measuring import figure, machine, thousands
+from required import TITLE, required_markdown
+from starting import cold_start
+from targets import compare_everyone, targets
 
-use_own_cache()  # before anything imports numba
-
-import contenders as who  # noqa: E402
-import growth  # noqa: E402
-from starting import cold_start  # noqa: E402
-from targets import compare_everyone, targets, targets_markdown  # noqa: E402
+from trueness.tabulation.compiled.library import load
 
 HERE = Path(__file__).parent
 QUICK = 50
 """Divisor of all sizes in a quick run."""
+
+LEVELS = {1: "NEON", 2: "x86-64-v2", 3: "x86-64-v3", 4: "x86-64-v4"}
 
 
 class Page:
@@ -44,13 +46,21 @@ class Page:
 
 
 def _stages(n_rows: int, seconds: float) -> str:
-    """The table of stages, computed in another process; or the reason why it failed."""
+    """The tables of stages, computed in another process; or the reason why that failed."""
     command = [sys.executable, str(HERE / "stages.py"), str(n_rows), str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout.strip()
     print(done.stderr, file=sys.stderr)
-    return f"Not measured: stages.py does not fit this engine ({done.stderr.strip().splitlines()[-1]})."
+    return f"Not measured: stages.py failed ({done.stderr.strip().splitlines()[-1]})."
+
+
+def _instruction_set() -> str:
+    """The instruction set that the library uses on this processor."""
+    library, reason = load()
+    if library is None:
+        sys.exit(f"the compiled engine {reason}")
+    return LEVELS[library.use_level()]
 
 
 def _left_out() -> str:
@@ -62,17 +72,18 @@ def measure(results: Path, quick: bool) -> bool:
     """Measure everything; whether all required values were reached."""
     scale, spend = (QUICK, 0.1) if quick else (1, 1.0)
     page = Page()
-    page.add(machine() + _left_out())
+    page.add(f"{machine()} Instruction set: {_instruction_set()}.{_left_out()}")
+    if quick:
+        page.add(f"A quick run: sizes are divided by {QUICK}, and the verdicts say nothing about speed.")
     data = who.rows_of(10_000_000 // scale, 10)
     who.require_agreement(who.first(data, 100_000))
 
     everyone = compare_everyone(data, 40 * spend)
     lines = targets(everyone, data, 6 * spend, scale)
-    page.add(targets_markdown(lines), "Required, aimed at, observed")
+    page.add(required_markdown(lines), TITLE)
     page.add(everyone.markdown(), f"All contenders, N = {thousands(everyone.n_rows)}, C = 10, float64")
-    gain = everyone.per_row(who.PORTABLE) - everyone.per_row(who.FUSED_TWO)
-    page.add(cold_start(1 if quick else 3, gain), "A cold start")
-    page.add(_stages(2_000_000 // scale, 10 * spend), "Where the time goes, C = 10, one thread")
+    page.add(cold_start(2 if quick else 7), "A cold start")
+    page.add(_stages(2_000_000 // scale, 10 * spend), "Where the time goes, C = 10, float64, one thread")
 
     points = [
         *growth.over_rows(data, everyone, 1.5 * spend),
