@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from kernel_jobs import DRIVER
 
+from trueness.tabulation.compiled.library import require_library
+
 ROOT = Path(__file__).parents[2]
 
 Build = Callable[..., Path]
@@ -17,6 +19,13 @@ Build = Callable[..., Path]
 def run(command: list[str]) -> None:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, f"{' '.join(command)}\n{ended.stderr}"
+
+
+@pytest.fixture(autouse=True)
+def _best_level() -> Iterator[None]:
+    """Use the best instruction set again after a test of others."""
+    yield
+    require_library().use_level()
 
 
 @pytest.fixture(scope="session")

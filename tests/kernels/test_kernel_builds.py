@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiled_rows import nasty, nasty_logits, rows
-from kernel_jobs import KernelJob, nasty_jobs
+from kernel_jobs import nasty_jobs
 
 import trueness as tn
 from trueness.tabulation.compiled import library as library_module
@@ -46,7 +46,7 @@ def tables(engine: str, n_classes: int) -> list[tn.CalibrationTable]:
     return [*made, tn.tabulate(y_true, z, from_logits=True, ties="split", engine=engine)]
 
 
-def same_result(job: KernelJob, one: bytes, other: bytes) -> bool:
+def same_result(one: bytes, other: bytes) -> bool:
     """All bytes are equal; if a row is bad, kernels stop at its group, and groups are as long as vectors."""
     (first,), (second,) = np.frombuffer(one[:8], np.int64), np.frombuffer(other[:8], np.int64)
     if first == -1 or second == -1:
@@ -62,20 +62,16 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(library_module, "load", lambda: (library, ""))
         monkeypatch.setattr("trueness.tabulation.engines.load", lambda: (library, ""))
 
-    yield patch
-    require_library().use_level()
+    return patch
 
 
 class TestThisLibrary:
     @pytest.mark.parametrize("n_classes", FEW_AND_MANY)
     def test_every_instruction_set_gives_the_portable_tables(self, n_classes: int) -> None:
         library, expected = require_library(), tables("portable", n_classes)
-        try:
-            for level in levels(library):
-                assert library.use_level(level) == level
-                assert tables("compiled", n_classes) == expected, level
-        finally:
-            library.use_level()
+        for level in levels(library):
+            assert library.use_level(level) == level
+            assert tables("compiled", n_classes) == expected, level
 
     @pytest.mark.parametrize("n_classes", CLASSES)
     def test_every_instruction_set_gives_the_same_sums(self, n_classes: int) -> None:
@@ -84,8 +80,7 @@ class TestThisLibrary:
             expected = job.result(library)
             for level in levels(library):
                 job.level = level
-                assert same_result(job, job.result(library), expected), level
-        library.use_level()
+                assert same_result(job.result(library), expected), level
 
     def test_the_best_is_used(self) -> None:
         library = require_library()
@@ -122,7 +117,7 @@ def test_every_build_gives_the_same(
             assert tables("compiled", n_classes) == of_classes, (level, n_classes)
         for job, result in results:
             job.level = level
-            assert same_result(job, job.result(built), result), (level, job.job.n_classes)
+            assert same_result(job.result(built), result), (level, job.job.n_classes)
 
 
 @pytest.mark.build
@@ -157,7 +152,6 @@ def test_an_emulated_arm_processor_gives_the_same_bytes(driver: Any) -> None:
     for job in jobs:
         job.level = min(levels(here))
     expected = [job.result(here) for job in jobs]
-    here.use_level()
     given = b"".join(job.to_bytes() for job in jobs)
     ended = subprocess.run(["qemu-aarch64", str(program)], input=given, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")

@@ -61,7 +61,6 @@ def test_sanitizers_report_nothing(driver: Any) -> None:
         ended = run(*jobs)
         assert (ended.returncode, ended.stderr) == (0, b""), level
         assert ended.stdout == b"".join(job.result(library) for job in jobs)
-    library.use_level()
 
 
 def guarded(*arguments: str) -> subprocess.CompletedProcess[str]:
