@@ -32,14 +32,15 @@ class KernelJob:
     arrays: dict[str, bytes | None]
     n_totals: int
     shift: int = 0
-    """How many bytes the rows lie behind an aligned address."""
+    """How many bytes an array lies behind an aligned address: the rows, or another one."""
+    shifted: str = "rows"
     level: int = 0
 
     def to_bytes(self) -> bytes:
         """As `driver.c` reads it."""
         arrays = b""
         for name in POINTERS:
-            data, shift = self.arrays[name], self.shift if name == "rows" else 0
+            data, shift = self.arrays[name], self.shift if name == self.shifted else 0
             arrays += _numbers(-1 if data is None else len(data), shift) + (data or b"")
         head = _numbers(self.to_sum, self.level, ctypes.sizeof(Job)) + bytes(self.job)
         return head + arrays + _numbers(self.n_totals)
@@ -48,8 +49,11 @@ class KernelJob:
         """What `driver.c` would write; `place` puts the rows, labels and logits somewhere in memory."""
         library.use_level(self.level)
         job = Job.from_buffer_copy(self.job)
-        kept = {name: _memory(data, 0) for name, data in self.arrays.items() if data is not None}
-        kept["rows"] = _memory(self.arrays["rows"] or b"", self.shift)
+        kept = {
+            name: _memory(data, self.shift if name == self.shifted else 0)
+            for name, data in self.arrays.items()
+            if data is not None
+        }
         if place is not None:
             kept |= {name: place(name, kept[name]) for name in ("rows", "labels", "logits") if name in kept}
         for name, data in kept.items():

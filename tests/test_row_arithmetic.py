@@ -26,6 +26,7 @@ from trueness.tabulation.row_statistics import BlockStatistics, Describer
 
 EPS = 2.0**-52
 CLASSES = [2, 3, 4, 8, 9, 10, 15, 16, 17, 40, 300]
+ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 
 
 def magnitudes(n: int, seed: int = 0) -> NDArray[np.float64]:
@@ -220,7 +221,10 @@ class TestRows:
     @pytest.mark.parametrize("dtype", ["f4", "f8"])
     @pytest.mark.parametrize("n_classes", [2, 5, 12, 40])
     @pytest.mark.parametrize("from_logits", [False, True])
-    def test_a_table_is_the_sum_of_its_rows(self, dtype: str, n_classes: int, from_logits: bool) -> None:
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_a_table_is_the_sum_of_its_rows(
+        self, dtype: str, n_classes: int, from_logits: bool, engine: str
+    ) -> None:
         with np.errstate(all="ignore"):
             given = (nasty_logits if from_logits else nasty_rows)(n_classes).astype(dtype)
         given = given[~(given == np.inf).any(axis=1)]  # beyond float32
@@ -231,7 +235,7 @@ class TestRows:
         rows = [
             one(row, label, n_classes) for row, label in zip(given.tolist(), labels.tolist(), strict=True)
         ]
-        sums = tn.tabulate(labels, given, engine="portable", bins=1, from_logits=from_logits).sums
+        sums = tn.tabulate(labels, given, engine=engine, bins=1, from_logits=from_logits).sums
         assert sums.log_score.units == sum(row.log_score for row in rows)
         assert sums.log_likelihood.units == sum(row.log_likelihood for row in rows)
         assert sums.log_score_variance.units == sum(row.variance for row in rows)
@@ -296,13 +300,14 @@ class TestTolerance:
             assert rule_oracle.is_good(given.tolist(), tolerance) == (code == RowCode.GOOD)
             assert row_codes(Rows.of_arrays(None, given[None])).tolist() == [code]
 
-    def test_a_sum_that_wraps_round_is_refused(self) -> None:
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_a_sum_that_wraps_round_is_refused(self, engine: str) -> None:
         p = np.zeros((2, 5000))
         p[0, 17] = 1.0
         p[1, :4097] = 1.0
         assert row_codes(Rows.of_arrays(None, p)).tolist() == [RowCode.GOOD, RowCode.SUM_NOT_1]
         with pytest.raises(ValueError, match="y_prob sums to 4097 in row 1"):
-            tn.tabulate([17, 0], p, engine="portable")
+            tn.tabulate([17, 0], p, engine=engine)
 
 
 class TestUnderflow:
@@ -316,11 +321,10 @@ class TestUnderflow:
         np.testing.assert_allclose(found, [-1000, -2005 - math.log(2), LEAST_LOG, LEAST_LOG], rtol=1e-15)
         assert underflowed_log_p(z[:1], np.array([2])).tolist() == [-math.inf]
 
-    def test_thousands_of_the_least_logarithm_are_summed_exactly(self) -> None:
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_thousands_of_the_least_logarithm_are_summed_exactly(self, engine: str) -> None:
         n = 20_000
-        table = tn.tabulate(
-            np.ones(n, int), np.tile([0.0, -1e300], (n, 1)), from_logits=True, engine="portable"
-        )
+        table = tn.tabulate(np.ones(n, int), np.tile([0.0, -1e300], (n, 1)), from_logits=True, engine=engine)
         assert table.sums.log_likelihood.units == -(2**62) * n
         assert table.sums.impossible_rows == 0
 

@@ -145,10 +145,12 @@ class TestWithoutALibrary:
 class TestKnownAnswer:
     def test_every_instruction_set_gives_it(self) -> None:
         library = require_library()
-        for level in range(1, library.use_level() + 1):
-            library.use_level(level)
-            assert known_answer(library) == library_module.KNOWN_ANSWER
-        library.use_level()
+        try:
+            for level in range(1, library.use_level() + 1):
+                library.use_level(level)
+                assert known_answer(library) == library_module.KNOWN_ANSWER
+        finally:
+            library.use_level()
 
     @pytest.mark.parametrize("off", [0, 1, -1, 500])
     def test_another_sum_is_another_answer(self, off: int, monkeypatch: pytest.MonkeyPatch) -> None:

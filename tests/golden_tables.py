@@ -1,0 +1,59 @@
+"""Tables that must stay as they are for ever, of rows that are made without random numbers and without logarithms.
+
+`fixtures/golden-tables.json` holds them, each with its options. To add one, add a line to `CHOICES` and run this file:
+`python tests/golden_tables.py`. It adds what is missing and changes nothing else.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import trueness as tn
+
+FILE = Path(__file__).parent / "fixtures" / "golden-tables.json"
+
+
+def fractions(n_rows: int, n_classes: int, dtype: str) -> tuple[Any, Any]:
+    """Ratios of small whole numbers, which IEEE 754 rounds in one way; some are zero, some tied, some certain."""
+    i, j = np.mgrid[:n_rows, :n_classes]
+    parts = (31 * i * i + 17 * j * j + 7 * i * j) % 101 // (1 + i % 9)
+    parts[::13] = np.arange(n_classes) == (np.arange(0, n_rows, 13) % n_classes)[:, None]
+    parts[5::17] = 1
+    parts[:, 0] += parts.sum(axis=1) == 0
+    y_prob = (parts / parts.sum(axis=1, keepdims=True)).astype(dtype)
+    return (5 * np.arange(n_rows) + np.arange(n_rows) // 7) % n_classes, y_prob
+
+
+def eighths(n_rows: int, n_classes: int) -> tuple[Any, Any]:
+    """Logits that are multiples of 1/8, some far apart, some -inf."""
+    i, j = np.mgrid[:n_rows, :n_classes]
+    z = ((13 * i * i + 29 * j + 3 * i * j) % 257 - 128) / 8 * np.array([1, 1, 8, 64])[i % 4]
+    z[3::19, -1] = -np.inf
+    return (3 * np.arange(n_rows) + np.arange(n_rows) // 5) % n_classes, z
+
+
+CHOICES: list[tuple[Any, dict[str, Any]]] = [
+    (fractions(400, 2, "float64"), {"bins": 10}),
+    (fractions(500, 3, "float64"), {"bins": 5, "ties": "split"}),
+    (fractions(500, 3, "float32"), {"bins": 40, "variation": "confidence"}),
+    (fractions(600, 10, "float64"), {"bins": tn.EqualMass(6)}),
+    (fractions(300, 15, "float32"), {"bins": 4, "ties": "split", "variation": "confidence"}),
+    (fractions(300, 16, "float64"), {"bins": 3}),
+    (fractions(200, 45, "float32"), {"bins": 2, "ties": "split"}),
+    (fractions(90, 130, "float64"), {"bins": 1}),
+    (eighths(300, 4), {"bins": 6, "from_logits": True, "ties": "split"}),
+    (eighths(120, 20), {"bins": tn.EqualMass(3), "from_logits": True, "variation": "confidence"}),
+]
+
+
+def golden(number: int, engine: str) -> tn.CalibrationTable:
+    """One of the tables, made anew."""
+    rows, how = CHOICES[number]
+    return tn.tabulate(*rows, engine=engine, **how)
+
+
+if __name__ == "__main__":
+    kept = tn.CalibrationTable.load_all(FILE) if FILE.exists() else []
+    more = [golden(number, "portable") for number in range(len(kept), len(CHOICES))]
+    tn.CalibrationTable.save_all([*kept, *more], FILE)
