@@ -82,6 +82,21 @@ class TestThisLibrary:
                 job.level = level
                 assert same_result(job.result(library), expected), level
 
+    @pytest.mark.parametrize("dtype", ["float64", "float32"])
+    @pytest.mark.parametrize("n_classes", [2, 3, 10, 15, 16, 40])
+    def test_sums_of_many_rows_that_are_almost_certain(self, n_classes: int, dtype: str) -> None:
+        """Before they are emptied, 4095 probabilities of nearly 1 in one word exceed 2⁶³ units."""
+        y_true = np.zeros(20_000, np.int64)
+        y_prob = np.full((20_000, n_classes), 1e-9 / (n_classes - 1))
+        y_prob[:, 0] = 1 - 1e-9
+        expected = tn.tabulate(y_true, y_prob.astype(dtype), engine="portable")
+        library = require_library()
+        for level in levels(library):
+            library.use_level(level)
+            assert tn.tabulate(y_true, y_prob.astype(dtype), engine="compiled", n_threads=1) == expected, (
+                level
+            )
+
     def test_the_best_is_used(self) -> None:
         library = require_library()
         best = library.use_level()
