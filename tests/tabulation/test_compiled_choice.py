@@ -1,7 +1,6 @@
 """When the compiled engine is chosen, and what is said if it cannot be used."""
 
 import ctypes
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import trueness as tn
 from trueness.tabulation import compiled, portable
 from trueness.tabulation.compiled import library as library_module
 from trueness.tabulation.compiled.library import ABI, Library, known_answer, load, require_library
-from trueness.tabulation.engines import choose_engine, engine_name, thread_count
+from trueness.tabulation.engines import available_cores, choose_engine, engine_name, thread_count
 
 Y_TRUE, Y_PROB = rows(200, 3)
 EXPECTED = tn.tabulate(Y_TRUE, Y_PROB, engine="portable")
@@ -70,7 +69,7 @@ def test_auto_is_the_compiled_engine_from_the_first_row_on() -> None:
 @pytest.mark.compiled
 def test_threads_are_all_cores_only_for_the_compiled_engine() -> None:
     assert thread_count(None, portable) == 1
-    assert thread_count(None, compiled) == len(os.sched_getaffinity(0))
+    assert thread_count(None, compiled) == available_cores()
     assert thread_count(3, compiled) == thread_count(3, portable) == 3
 
 
