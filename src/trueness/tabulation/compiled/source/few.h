@@ -92,9 +92,7 @@ INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]
     NAME(load)(j, g, x);
     UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + PREFETCH + 64 * k);
     swept s = nothing_swept(NAME(true_probability)(g, x));
-    words seen = {0};
-    UNROLL for (int c = 0; c < CLASSES; c++) seen |= bits_of(x[c]);
-    s.is_huge = any_huge(seen);
+    UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]);
 #define EXCHANGE(i, k)                         \
     {                                          \
         doubles low = smaller(x[i], x[k]);     \
@@ -159,12 +157,10 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
         doubles x[CLASSES];
         NAME(load)(j, &g, x);
         swept s = {.largest = x[0], .smallest = x[0]};
-        words seen = {0};
         UNROLL for (int c = 0; c < CLASSES; c++) {
-            seen |= bits_of(x[c]);
+            s.seen |= bits_of(x[c]);
             measure(&s, x[c]);
         }
-        s.is_huge = any_huge(seen);
         if (store_variation(j, &s, g.valid, v + first)) return first;
     }
     return -1;

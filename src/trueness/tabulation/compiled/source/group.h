@@ -11,7 +11,7 @@
 
 /* Sums over the classes of each row. Those of bits still contain the bits of as many ones (or twos). */
 typedef struct {
-    int is_huge; /* whether some number is infinite, NaN, or at least 2 in size */
+    words seen;  /* all bits that are set in some probability: HUGE_BIT if one is infinite, NaN, or at least 2 in size */
     words sum;   /* bits of 1 + p */
     words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
     words square;                 /* bits of 1 + p^2 */
@@ -58,13 +58,13 @@ INLINE doubles variation(const job *j, int64_t kind, doubles entropy, doubles la
     return smaller(larger(value, low), same_doubles(1.0));
 }
 
-/* Lanes whose row is not a distribution: a value is not in [0, 1], or the sum is too far from 1. NaN is seen before. */
+/* Lanes whose row is not a distribution: a value is not in [0, 1], or the sum is too far from 1. */
 INLINE lanes improper(const job *j, const swept *s) {
     words sum = s->sum - (uint64_t)j->n_classes * ONE_BITS;
     /* sum - 1 + slack is from 0 to 2 slack; what is below 0 wraps round to a large number */
     lanes off = above_words(sum - (UNIT - (uint64_t)j->slack), same_words(2 * (uint64_t)j->slack));
     lanes outside = either(above(s->largest, same_doubles(1.0)), above(same_doubles(0.0), s->smallest));
-    return either(off, outside);
+    return either(above_words(s->seen & HUGE_BIT, same_words(0)), either(off, outside));
 }
 
 /* How many edges V exceeds. */
@@ -104,7 +104,7 @@ typedef struct {
 INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid) {
     concluded c;
     lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    c.is_bad = s->is_huge || any(both(rows, improper(j, s)));
+    c.is_bad = any(both(rows, improper(j, s)));
     if (c.is_bad) return c;
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
     c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;

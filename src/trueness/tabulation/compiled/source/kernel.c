@@ -12,7 +12,7 @@ INLINE void measure(swept *s, doubles x) {
 /* Stores V of the rows of a group; whether one of them is bad. */
 INLINE int store_variation(const job *j, const swept *s, int64_t valid, double *v) {
     lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    if (s->is_huge || any(both(rows, improper(j, s)))) return 1;
+    if (any(both(rows, improper(j, s)))) return 1;
     doubles value = variation(j, j->kinds[0], entropy_of(s->entropy, j->n_classes), s->largest);
     for (int64_t r = 0; r < valid; r++) v[r] = value[r];
     return 0;

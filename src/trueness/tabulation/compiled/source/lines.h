@@ -141,7 +141,7 @@ static int64_t NAME(sum_rows)(job *given) {
         int is_huge = NAME(turn)(j, &g, lines);
         NAME(sort_lines)(lines, n_lines);
         swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g));
-        s.is_huge = is_huge;
+        s.seen = same_words(is_huge ? HUGE_BIT : 0);
         concluded c = conclude(j, &a, &l, &s, g.valid);
         if (__builtin_expect(c.is_bad, 0)) {
             /* What is below zero was sorted behind the zeros there. */
@@ -168,7 +168,7 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
         int is_huge = NAME(turn)(j, &g, lines);
-        swept s = {.is_huge = is_huge, .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
+        swept s = {.seen = same_words(is_huge ? HUGE_BIT : 0), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) measure(&s, WIDE(lines[c]));
         if (store_variation(j, &s, g.valid, v + first)) return first;
     }
