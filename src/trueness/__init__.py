@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     )
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable, TableSpec
-    from trueness.tabulation import tabulate
+    from trueness.table import CalibrationTable, EventTable, TableSpec
+    from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
 
 __all__ = [
@@ -63,8 +63,10 @@ __all__ = [
     "BinSweep",
     "Assessment",
     "tabulate",
+    "tabulate_events",
     "Accumulator",
     "CalibrationTable",
+    "EventTable",
     "TableSpec",
     "EqualWidth",
     "EqualMass",
@@ -121,8 +123,8 @@ _MODULES = {
     ],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable", "TableSpec"],
-    "tabulation": ["tabulate"],
+    "table": ["CalibrationTable", "EventTable", "TableSpec"],
+    "tabulation": ["tabulate", "tabulate_events"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""

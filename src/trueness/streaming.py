@@ -45,7 +45,7 @@ class Accumulator:
     ) -> None:
         n_classes, weighted = whole_number("n_classes", n_classes, 2), boolean("weighted", weighted)
         plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False)
-        (spec,) = plan.specs(n_classes, weighted=weighted)
+        (spec,) = plan.calibration_specs(n_classes, weighted=weighted)
         self._table = CalibrationTable.empty(spec)
         self._from_logits = boolean("from_logits", from_logits)
         self._normalize = boolean("normalize", normalize)

@@ -50,7 +50,7 @@ class MetricInput(NamedTuple):
                 "confidence_bins must be None with variation='confidence': `table` is binned by confidence already",
                 argument="confidence_bins",
             )
-        return cls(tuple(plan.specs(n_classes, weighted=False)), from_logits, ignore_index)
+        return cls(tuple(plan.calibration_specs(n_classes, weighted=False)), from_logits, ignore_index)
 
     @property
     def spec(self) -> TableSpec:

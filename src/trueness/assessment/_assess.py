@@ -137,7 +137,7 @@ def specs_of(
     rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[TableSpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
-    return plan.specs(
+    return plan.calibration_specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),

@@ -24,7 +24,7 @@ class Sample:
 
     tables: Tables
     replicates: tuple[Replicates, ...] = ()
-    """Of each of `tables.stored`, if the rows come in clusters or models are compared on them."""
+    """Of each of `tables.calibration_tables`, if the rows come in clusters or models are compared on them."""
     clusters: frozenset[int] | None = None
     """The clusters of the rows, if they come in clusters."""
 
@@ -95,7 +95,7 @@ class SampleWithResamples:
         return self.variation_error if same else variation_error(resampled, self.level, [self.seed, 4])
 
     def _resampled_table(self, place: int) -> ResampledTable:
-        table, seed = self.tables.stored[place], [self.seed, place]
+        table, seed = self.tables.calibration_tables[place], [self.seed, place]
         if self._sample.clusters is None:
             return ResampledTable.of(table, self._resamples, seed)
         if len(self._sample.clusters) < LEAST_CLUSTERS:

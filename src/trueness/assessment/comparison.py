@@ -165,7 +165,7 @@ class Comparer:
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
             plan = TablePlan.of(variation, own[0], own[-1], ties)
             _refuse_equal_mass(plan)
-            self._specs[name] = plan.specs(n_classes, weighted=weighted)
+            self._specs[name] = plan.calibration_specs(n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._key = stream_key([self._settings.seed, _STREAM])
         self._n_rows = 0

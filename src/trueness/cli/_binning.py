@@ -97,7 +97,7 @@ def note_bin_masses(tables: GroupedTables, method: str) -> None:
 
 def summary_of(tables: GroupedTables) -> str:
     """The rows, classes, bins and groups of the tables, in one line."""
-    whole = tables.whole.stored
+    whole = tables.whole.calibration_tables
     first, *others = ((table.n_bins, table.spec.variation.display_name) for table in whole)
     bins = " and ".join(
         [f"{plural(first[0], 'bin')} of {first[1]}", *(f"{n} of {name}" for n, name in others)]

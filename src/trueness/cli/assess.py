@@ -116,7 +116,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
     from trueness.refusals import InvalidValueError
     from trueness.report import read
-    from trueness.table import GroupedTables, Tables
+    from trueness.table import GroupedTables
 
     if len(paths) > 1:
         raise InvalidValueError(
@@ -130,7 +130,7 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
         print_note(
             f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
-    return GroupedTables(None, {None: Tables.of(saved.tables)})
+    return GroupedTables(None, {None: saved.tables})
 
 
 def _command_line() -> str:

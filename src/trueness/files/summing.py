@@ -17,7 +17,7 @@ from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
-from trueness.table import CalibrationTable, GroupedTables, TablePlan, Tables, TableSpec
+from trueness.table import AnySpec, GroupedTables, TablePlan, Tables, empty_table
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import ENGINES
 from trueness.variation import Variation
@@ -81,9 +81,7 @@ class Plan:
         """Whether bins of equal mass are made from a grid after all rows are summed."""
         return isinstance(self.tables.bins, EqualMass) and not self.exact
 
-    def specs(
-        self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None
-    ) -> list[TableSpec]:
+    def specs(self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None) -> list[AnySpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
@@ -154,7 +152,7 @@ class _Run:
     def __init__(self, source: Source, plan: Plan, progress: Callable[[Position, Batch], None]) -> None:
         self._source, self._plan, self._progress = source, plan, progress
         self._weighted = source.choice.weight is not None
-        self._specs: list[TableSpec] = []
+        self._specs: list[AnySpec] = []
         self.state = State(GroupedTables(source.choice.grouping, {}), Position(), Counter())
 
     @property
@@ -211,13 +209,13 @@ class _Run:
 
 
 def batch_tables(
-    batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None
+    batch: Batch, specs: Sequence[AnySpec], engine: str, n_threads: int | None
 ) -> dict[str | None, Tables]:
     """The tables of each group of a batch; a bad row is refused by its number in the file."""
     return {name: _tables(part, specs, engine, n_threads) for name, part in _parts(batch)}
 
 
-def _tables(batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: int | None) -> Tables:
+def _tables(batch: Batch, specs: Sequence[AnySpec], engine: str, n_threads: int | None) -> Tables:
     try:
         if batch.weight is not None and not batch.weight.any():
             return _of_no_weight(batch, specs)
@@ -226,16 +224,16 @@ def _tables(batch: Batch, specs: Sequence[TableSpec], engine: str, n_threads: in
         raise refusal(batch, error) from error
 
 
-def _of_no_weight(batch: Batch, specs: Sequence[TableSpec]) -> Tables:
+def _of_no_weight(batch: Batch, specs: Sequence[AnySpec]) -> Tables:
     """Empty tables for rows whose weights are all 0, which validation refuses as a whole; bad rows are refused."""
     rows: Rows = replace(batch, weight=None).rows()
     tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
-    return Tables.of([CalibrationTable.empty(spec) for spec in specs])
+    return Tables.of([empty_table(spec) for spec in specs])
 
 
-def refuse_too_many(groups: Collection[str | None], specs: Sequence[TableSpec], by: str | None) -> None:
+def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by: str | None) -> None:
     """Refuse groups whose tables would exhaust the memory."""
-    each = sum(TABLE_BYTES + spec.bins.n_bins * (4 * spec.n_classes + 8) * 8 for spec in specs)
+    each = sum(TABLE_BYTES + spec.n_bytes for spec in specs)
     most = max(1, GROUP_BYTES // each)
     if len(groups) > most:
         raise InvalidValueError(

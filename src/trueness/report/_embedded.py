@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, json_text, tag
@@ -11,7 +11,7 @@ from trueness._version import __version__
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable
 from trueness.table import file as table_file
-from trueness.table.tables import Tables
+from trueness.table.tables import Tables, table_from_dict
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
 class Saved:
     """The tables and settings embedded in a report."""
 
-    tables: list[CalibrationTable]
-    """By variation, and by confidence if there is one."""
-    groups: dict[str, tuple[CalibrationTable, CalibrationTable | None]]
+    tables: Tables
+    groups: dict[str, Tables]
     """Of each group, as `assess_table` takes them; empty if they were left out."""
     level: float
     resamples: int
@@ -68,7 +67,7 @@ def embed_tables(result: Assessment) -> tuple[Markup, bool]:
 
 
 def _tables(result: Assessment) -> list[dict[str, Any]]:
-    return [table.to_dict() for table in Tables(result.table, result.confidence_table)]
+    return [table.to_dict() for table in replace(result.tables, others=())]
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
@@ -81,7 +80,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
         content = table_file.parse_file(lambda: _between(file.read(), name), name)
-    tables = [CalibrationTable(*parts) for parts in table_file.read_content(content, name, variation)]
+    tables = _decode_tables(content, name, variation)
     settings = content.get("report")
     try:
         groups = {str(group["name"]): group["tables"] for group in settings.get("groups", [])}
@@ -94,7 +93,14 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         ) from error
     return Saved(
         tables=tables,
-        groups={group: _pair(given, f"{name}, group {group}", variation) for group, given in groups.items()},
+        groups={
+            group: _decode_tables(
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given},
+                f"{name}, group {group}",
+                variation,
+            )
+            for group, given in groups.items()
+        },
         level=level,
         resamples=resamples,
         seed=seed,
@@ -116,14 +122,10 @@ def _between(text: str, name: str) -> str:
     return text[start + len(_BEGIN) : end]
 
 
-def _pair(
-    given: Any, place: str, variation: Variation | None
-) -> tuple[CalibrationTable, CalibrationTable | None]:
-    content = {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given}
-    tables = [CalibrationTable(*parts) for parts in table_file.read_content(content, place, variation)]
-    return tables[0], tables[1] if len(tables) > 1 else None
+def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tables:
+    return Tables.of(table_file.read_content(content, place, lambda table: table_from_dict(table, variation)))
 
 
 def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:
     """The tables of a report, in the order of `load_all`: by variation, then by confidence."""
-    return read(path, variation).tables
+    return read(path, variation).tables.calibration_tables
