@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         variation_gap,
         vce,
     )
+    from trueness.monitoring import Monitor
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, TableSpec
@@ -65,6 +66,7 @@ __all__ = [
     "tabulate",
     "tabulate_events",
     "Accumulator",
+    "Monitor",
     "CalibrationTable",
     "EventTable",
     "TableSpec",
@@ -121,6 +123,7 @@ _MODULES = {
         "variation_gap",
         "vce",
     ],
+    "monitoring": ["Monitor"],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "TableSpec"],
