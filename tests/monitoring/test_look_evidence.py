@@ -279,7 +279,7 @@ class TestSpeed:
 class TestEventSizes:
     def test_sizes_are_relative_to_rare_events(self) -> None:
         """A class of 1 % that is four times as frequent is seen; sizes up to .16 would rest."""
-        y_true, y_prob = tn.simulate.calibrated(20_000, [1, 60, 39], rng=2)
+        y_prob = tn.simulate.calibrated(20_000, [1, 60, 39], rng=2).y_prob
         labels = tn.simulate.shift_labels(y_prob, [4, 1, 1], rng=3)
         events = tn.tabulate_events(labels, y_prob, grid="class")
         family = EventBets(events.spec, 0.0, 1.0)

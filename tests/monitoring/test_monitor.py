@@ -1,6 +1,6 @@
 """`Monitor`: looks, alarms, late and repeated looks, cautions, merging, restarting, text."""
 
-import datetime
+import datetime as dt
 import math
 
 import numpy as np
@@ -25,7 +25,7 @@ class TestLooks:
         monitor = tn.Monitor()
         monitor.update(T1, at="2026-11-16")
         with pytest.raises(
-            ValueError, match="2026-11-16 was counted already with other rows; more rows of that day go"
+            ValueError, match="2026-11-16 was counted already with other rows; more rows of that day"
         ):
             monitor.update(T2, at="2026-11-16")
         assert len(monitor.looks) == 1
@@ -44,7 +44,7 @@ class TestLooks:
 
     def test_names_may_be_dates_and_numbers(self) -> None:
         monitor = tn.Monitor()
-        assert monitor.update(T1, at=datetime.date(2026, 11, 16)).at == "2026-11-16"
+        assert monitor.update(T1, at=dt.date(2026, 11, 16)).at == "2026-11-16"
         assert monitor.update(T2, at=np.int64(20261117)).at == "20261117"
         assert monitor.update(T1).at == "3"
 
@@ -253,7 +253,7 @@ class TestClustersAndWeights:
         with pytest.raises(ValueError, match="a row has a weight above max_weight=2"):
             watched([table], max_weight=2)
         assert watched([table], max_weight=3).looks[0].n_rows == 3
-        with pytest.raises(ValueError, match="max_weight is 3.0, but this table has no weights"):
+        with pytest.raises(ValueError, match=r"max_weight is 3\.0, but this table has no weights"):
             watched([T1], max_weight=3)
 
     def test_one_bet_a_look(self) -> None:

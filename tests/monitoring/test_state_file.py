@@ -1,5 +1,6 @@
 """States of monitors: whole or not at all, read suspiciously, and never replaced where looks would be lost."""
 
+import contextlib
 import copy
 import json
 import math
@@ -26,29 +27,29 @@ def events_of(seed: int) -> list[Any]:
     return [tn.tabulate(y_true, y_prob), tn.tabulate_events(y_true, y_prob)]
 
 
+def grouped() -> tn.Monitor:
+    monitor = tn.Monitor()
+    monitor.update({"a": T1, "b": T2}, at=1)
+    monitor.update({"b": T2}, at=2)
+    return monitor
+
+
 MONITORS: dict[str, Callable[[], tn.Monitor]] = {
     "plain": lambda: watched([T1, NO_ROWS, T2]),
     "tolerance": lambda: watched([T1, T2], tolerance=0.02, alpha=0.01),
     "reference": lambda: watched([T3], reference=REFERENCE),
-    "groups": lambda: _grouped(),
+    "groups": grouped,
     "events": lambda: watched([events_of(1), events_of(2)]),  # type: ignore[list-item]
     "look": lambda: watched([T1], dependence="look"),
     "run": lambda: watched([T1], average_run=50),
     "bins": lambda: watched(stream(2), bins=tn.EqualMass(3)),
     "edges": lambda: watched(stream(2), bins=tn.Edges([0, 0.5, 1])),
     "restarted": lambda: watched([T1]).restarted("2026-01-01"),
-    "no looks": lambda: tn.Monitor(),
+    "no looks": tn.Monitor,
     "weights": lambda: watched(
         [tn.tabulate([0, 1], [[0.8, 0.2]] * 2, sample_weight=[1, 2])], max_weight=2, max_cluster=3
     ),
 }
-
-
-def _grouped() -> tn.Monitor:
-    monitor = tn.Monitor()
-    monitor.update({"a": T1, "b": T2}, at=1)
-    monitor.update({"b": T2}, at=2)
-    return monitor
 
 
 class TestRoundTrip:
@@ -199,7 +200,7 @@ class TestHostileFiles:
         content = copy.deepcopy(json.loads(path.read_text()))
         EDITS[name](content)
         path.write_text(json.dumps(content))
-        with pytest.raises(tn.Refusal, match="watch.monitor") as refused:
+        with pytest.raises(tn.Refusal, match=r"watch\.monitor") as refused:
             tn.Monitor.load(path)
         assert "\x1b" not in str(refused.value)
 
@@ -209,12 +210,12 @@ class TestHostileFiles:
     )
     def test_other_texts_are_refused(self, text: str, path: Path) -> None:
         path.write_text(text)
-        with pytest.raises(tn.Refusal, match="watch.monitor"):
+        with pytest.raises(tn.Refusal, match=r"watch\.monitor"):
             tn.Monitor.load(path)
 
     def test_bytes_that_are_no_text_are_refused(self, path: Path) -> None:
         path.write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(tn.Refusal, match="watch.monitor"):
+        with pytest.raises(tn.Refusal, match=r"watch\.monitor"):
             tn.Monitor.load(path)
 
     def test_a_file_cut_anywhere_is_refused(self, path: Path) -> None:
@@ -269,14 +270,14 @@ class TestNothingIsLost:
         with tn.Monitor.open(path) as monitor:
             monitor.update(T2, at=2)
         assert tn.Monitor.load(path).log_e_value == watched([T1, T2]).log_e_value
+        other = tn.Monitor.open(path, alpha=0.01, tolerance=0)
         with pytest.raises(ValueError, match=r"begun with other settings: alpha differs: 0\.05 and 0\.01"):
-            with tn.Monitor.open(path, alpha=0.01, tolerance=0):
-                pass
+            other.__enter__()
 
     def test_open_writes_nothing_after_an_error(self, path: Path) -> None:
         watched([T1]).save(path)
-        with pytest.raises(ValueError, match="counted already"), tn.Monitor.open(path) as monitor:
+        with contextlib.suppress(ZeroDivisionError), tn.Monitor.open(path) as monitor:
             monitor.update(T2, at=2)
-            monitor.update(T2, at=1)
+            raise ZeroDivisionError
         assert len(tn.Monitor.load(path).looks) == 1
         assert [name for name in os.listdir(path.parent) if "trueness-" in name] == []

@@ -63,7 +63,7 @@ class Monitor:
     >>> monitor = tn.Monitor(alpha=0.01, tolerance=0.01)
     >>> for day in range(1, 6):
     ...     y_true, y_prob = tn.simulate.calibrated(500, [1, 1, 1], rng=day)
-    ...     table = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 2.0))
+    ...     table = tn.tabulate(y_true, tn.simulate.sharpen(y_prob, 1.6))
     ...     look = monitor.update(table, at=f"2026-11-0{day}")
     >>> monitor.alarm.at, monitor.alarm.meaning, monitor.alarm.began
     ('2026-11-02', 'over-confident', '2026-11-01')
