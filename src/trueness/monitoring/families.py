@@ -92,9 +92,12 @@ class RankBets:
 
     def log_values(self, looks: Sequence[Watched]) -> FloatArray:
         """ln e_j of each look by itself, (L, J)."""
-        cells = Cells.of_tables([look.ranks for look in looks if look.ranks is not None])
+        return self.of_cells(Cells.of_tables([look.ranks for look in looks if look.ranks is not None]))
+
+    def of_cells(self, cells: Cells) -> FloatArray:
+        """ln e_j of each look of cells, (L, J)."""
         values = log_bets(cells, self.directions, self.tolerance)
-        return np.asarray(values.reshape(len(looks), -1) / self.largest_cluster)
+        return np.asarray(values.reshape(cells.n_looks, -1) / self.largest_cluster)
 
 
 @dataclass(frozen=True)
@@ -132,11 +135,15 @@ class EventBets:
 
     def log_values(self, looks: Sequence[Watched]) -> FloatArray:
         """ln e_j of each look by itself, (L, J)."""
-        cells = Cells.of_events([look.by_class for look in looks if look.by_class is not None])
+        return self.of_cells(Cells.of_events([look.by_class for look in looks if look.by_class is not None]))
+
+    def of_cells(self, cells: Cells) -> FloatArray:
+        """ln e_j of each look of cells, in which each event is a look of its own, (L, J)."""
         values = log_bets(
             cells, self.directions, self.tolerance, single_bins=False, sizes=_sizes_of_events(cells)
         )
-        return np.asarray(values.reshape(len(looks), -1) / self.largest_cluster)
+        n_looks = cells.n_looks // len(self.spec.events)
+        return np.asarray(values.reshape(n_looks, -1) / self.largest_cluster)
 
 
 def _sizes_of_events(cells: Cells) -> FloatArray:
