@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
     from trueness.metrics import (
         SignedParts,
+        classwise_error,
+        cwece,
         ece,
+        event_calibration_error,
         expected_calibration_error,
         ranked_calibration_error,
         ranked_gap,
@@ -54,6 +57,7 @@ __all__ = [
     "ece",
     "uce",
     "rce",
+    "cwece",
     "assess",
     "assess_table",
     "compare",
@@ -81,6 +85,8 @@ __all__ = [
     "uncertainty_calibration_error",
     "ranked_calibration_error",
     "top_label_error",
+    "classwise_error",
+    "event_calibration_error",
     "variation_gap",
     "top_label_gap",
     "uncertainty_gap",
@@ -106,7 +112,10 @@ _MODULES = {
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
     "metrics": [
         "SignedParts",
+        "classwise_error",
+        "cwece",
         "ece",
+        "event_calibration_error",
         "expected_calibration_error",
         "ranked_calibration_error",
         "ranked_gap",
