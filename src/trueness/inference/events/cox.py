@@ -77,7 +77,7 @@ def cox_fit(cells: EventCells, level: float) -> CoxFit:
     found = regression.fit()
     unit = float(cells.weight_square.sum()) / cells.total
     statistic = max(2 * float(regression.gain(found)[0]) / unit, 0.0)
-    errors = np.sqrt(np.diag(_covariance(cells, x, found)))
+    errors = np.sqrt(np.diag(_covariance(cells, x, found[0])))
     intercept, slope = (
         _coefficient(value, error, level)
         for value, error in zip(found[0].tolist(), errors.tolist(), strict=True)
@@ -100,8 +100,8 @@ def intercept_at_slope_1(cells: EventCells, level: float) -> Coefficient:
 
 def _covariance(cells: EventCells, x: FloatArray, at: FloatArray) -> FloatArray:
     """A⁻¹BA⁻¹ with A = Σw·p(1 - p)xxᵀ and B = Σw²·p(1 - p)xxᵀ; A⁻¹ without weights."""
-    inverse = np.linalg.inv(information(x, cells.count, at)[0])
-    return np.asarray(inverse @ information(x, cells.weight_square, at)[0] @ inverse)
+    inverse = np.linalg.inv(information(x, cells.count, at))
+    return np.asarray(inverse @ information(x, cells.weight_square, at) @ inverse)
 
 
 def _one_outcome(cells: EventCells) -> str | None:

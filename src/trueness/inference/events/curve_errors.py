@@ -58,11 +58,25 @@ def curve_errors(cells: EventCells, curve: Curve, seed: list[int], resamples: in
         none = DrawnStatistic.undefined()
         return CurveErrors(none, none, none, none, curve, np.empty(0), 0, NO_ROWS)
     draws = min(resamples, MOST_LOESS_DRAWS) if curve == "loess" else resamples
+    fitted, distances = (_all_at_once if curve == "loess" else _in_parts)(cells, curve, seed, draws)
+    ici, e50, e90, e_max = (DrawnStatistic.of(float(each[0]), each[1:]) for each in distances.T)
+    return CurveErrors(ici, e50, e90, e_max, curve, fitted, draws)
+
+
+def _all_at_once(
+    cells: EventCells, curve: Curve, seed: list[int], draws: int
+) -> tuple[FloatArray, FloatArray]:
+    """The curve, (F,), and the distances of the event and of all draws, (1 + R, 4), for curves with common weights."""
+    frequency = np.vstack([cells.mean_observed, by_draws(cells, seed, draws, lambda y: y)])
+    fitted = _fit(cells, curve, frequency)
+    return fitted[0], _distances(cells, fitted)
+
+
+def _in_parts(cells: EventCells, curve: Curve, seed: list[int], draws: int) -> tuple[FloatArray, FloatArray]:
+    """The same, with as many draws in memory at a time as fit."""
     fitted = _fit(cells, curve, cells.mean_observed[None])
-    values = _distances(cells, fitted)[0].tolist()
     null = by_draws(cells, seed, draws, lambda y: _distances(cells, _fit(cells, curve, y)))
-    ici, e50, e90, e_max = (DrawnStatistic.of(value, null[:, k]) for k, value in enumerate(values))
-    return CurveErrors(ici, e50, e90, e_max, curve, fitted[0], draws)
+    return fitted[0], np.vstack([_distances(cells, fitted), null])
 
 
 def _fit(cells: EventCells, curve: Curve, frequency: FloatArray) -> FloatArray:

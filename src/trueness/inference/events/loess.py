@@ -43,13 +43,13 @@ def _lines(p: FloatArray, count: FloatArray, span: float) -> Iterator[tuple[slic
 
 def _weights(distance: FloatArray, reach: FloatArray, count: FloatArray) -> FloatArray:
     """w·(S₂ - S₁·d)/(S₀S₂ - S₁²) with S_j = Σ n·w·dʲ; w/S₀, the local mean, where all near rows have equal p."""
-    # Where the nearest rows all lie in the cell itself, only they count.
-    scaled = distance / np.where(reach > 0, reach, np.finfo(float).tiny)
-    with np.errstate(over="ignore"):
-        near = np.clip(1 - np.abs(scaled) ** 3, 0.0, None) ** 3
-    scaled = np.where(near > 0, scaled, 0.0)
+    # Where the nearest rows all lie in the cell itself, only they count. Beyond the reach all weights are 0.
+    scaled = np.clip(distance / np.where(reach > 0, reach, 1e-300), -1.0, 1.0)
+    size = np.abs(scaled)
+    near = 1 - size * size * size  # much faster than powers
+    near *= near * near
     sloped = near * scaled
-    s0, s1, s2 = near @ count, sloped @ count, (sloped * scaled) @ count
+    s0, s1, s2 = (np.einsum("ij,j->i", each, count) for each in (near, sloped, sloped * scaled))
     determinant = s0 * s2 - s1**2
     line = determinant > 1e-10 * s0**2
     divisor = np.where(line, determinant, s0)

@@ -41,10 +41,10 @@ class LogisticRegression:
 
     def newton_step(self, at: FloatArray) -> FloatArray:
         """The information matrix solved for the score, (R, 2); 0 where the matrix is singular."""
-        residual = self.y - self.n * self.probability(at)
+        p = self.probability(at)
+        residual = self.y - self.n * p
         u0, u1 = residual.sum(axis=1), residual @ self.x
-        matrix = information(self.x, self.n, at)
-        a, b, d = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
+        a, b, d = _moments(self.x, self.n * p * (1 - p))
         determinant = a * d - b**2
         regular = determinant > 1e-14 * a * d
         scale = np.where(regular, 1 / np.where(regular, determinant, 1.0), 0.0)
@@ -67,8 +67,20 @@ class LogisticRegression:
         return found
 
     def _improving_step(self, at: FloatArray) -> FloatArray:
-        """Newton's step, halved until the likelihood does not fall by more than rounding."""
-        step, before = self.newton_step(at), self.gain(at)
+        """Newton's step, halved until the likelihood does not fall by more than rounding.
+
+        A step that moves no log-odds by more than 1 raises the likelihood: along it the curvature, n·p(1 - p), changes
+        by less than the factor e, and 1 - ∫(1 - s)·eˢ ds = 3 - e > 0.
+        """
+        step = self.newton_step(at)
+        long = np.flatnonzero(np.abs(step) @ [1.0, np.abs(self.x).max()] > 1)
+        if len(long):
+            step[long] = self.select(long)._halved(at[long], step[long])
+        return step
+
+    def _halved(self, at: FloatArray, step: FloatArray) -> FloatArray:
+        """The steps, each halved until the likelihood does not fall."""
+        before = self.gain(at)
         slack = 1e-12 * np.maximum(np.abs(before), 1.0)
         for _ in range(_HALVINGS):
             worse = self.gain(at + step) < before - slack
@@ -79,8 +91,12 @@ class LogisticRegression:
 
 
 def information(x: FloatArray, n: FloatArray, at: FloatArray) -> FloatArray:
-    """Σ n·p(1 - p)·[[1, x], [x, x²]] at the coefficients, (R, 2, 2)."""
-    p = probability(at[:, :1] + at[:, 1:] * x)
-    v = n * p * (1 - p)
-    s0, s1, s2 = v.sum(axis=1), v @ x, v @ x**2
-    return np.stack([np.stack([s0, s1], axis=-1), np.stack([s1, s2], axis=-1)], axis=-2)
+    """Σ n·p(1 - p)·[[1, x], [x, x²]] at one pair of coefficients, (2,); the matrix is (2, 2)."""
+    p = probability(at[0] + at[1] * x)
+    a, b, d = _moments(x, n * p * (1 - p))
+    return np.array([[a, b], [b, d]])
+
+
+def _moments(x: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Σv, Σv·x and Σv·x² over the last axis."""
+    return weight.sum(axis=-1), weight @ x, weight @ x**2
