@@ -68,7 +68,7 @@ def standardised_scores(
     >>> (one_miss / np.sqrt(variance)).round(2).tolist()
     [-2.85]
     >>> standardised_scores(one_miss, variance, surely, np.array([0])).round(2).tolist()
-    [-1.65]
+    [-1.67]
     """
     model = _Model(variance, misses, groups)
     low, high = np.minimum(score / model.rest, 0.0), np.maximum(score / model.rest, 0.0)
