@@ -169,7 +169,9 @@ class EventAssessment:
             "n_rows": self.n_rows,
         }
         content |= {
-            field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name not in left_out
+            field.name: plain(getattr(self, field.name))
+            for field in fields(self)
+            if field.name not in left_out
         }
         content |= {name: plain(getattr(self, name)) for name in ("brier_score", "log_loss")}
         content["expected_brier_score"] = plain(self.brier.calibrated_value)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from trueness._printing import count_text, p_text, plural, visible
+from trueness._printing import about_text, count_text, p_text, plural, visible
 
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment, EventAssessments
@@ -39,7 +39,8 @@ def number_lines(result: EventAssessment) -> Iterator[str]:
     yield f"{'':{_WIDTH}}{'value':>10}{'calibrated':>12}{'p':>8}  {100 * result.level:g} % interval"
     gap = result.in_the_large
     yield _line("gap in the large", gap.value, 0.0, gap.p_value, gap.interval, sign="+")
-    yield f"{'':{_WIDTH}}{_about(gap.expected)} expected, {count_text(gap.observed)} observed, ratio {gap.ratio:.3f}"
+    numbers = f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed"
+    yield f"{'':{_WIDTH}}{numbers}, ratio {gap.ratio:.3f}"
     yield _line("spread (signed root)", result.spread.signed_root, 0.0, result.spread.p_value, sign="+")
     slope, intercept = result.cox.slope, result.cox.intercept
     yield _line("Cox slope", slope.value, 1.0, math.nan, slope.interval, reason=slope.reason)
@@ -91,16 +92,14 @@ def bin_lines(result: EventAssessment) -> Iterator[str]:
 def list_of(results: EventAssessments) -> str:
     """One line for each event of a multi-label model."""
     width = max(6, *(len(visible(name)) for name in results.events))
-    lines = [f"{'event':{width}}{'expected':>12}{'observed':>10}{'gap':>10}{'ECE':>9}{'adjusted p':>12}  verdict"]
+    lines = [
+        f"{'event':{width}}{'expected':>12}{'observed':>10}{'gap':>10}{'ECE':>9}{'adjusted p':>12}  verdict"
+    ]
     for name, event in results.events.items():
         gap = event.in_the_large
         lines.append(
-            f"{visible(name):{width}}{_about(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}"
+            f"{visible(name):{width}}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}"
             f"{event.ece.debiased:9.4f}{p_text(event.adjusted_p_value):>12}  "
             f"{event.verdict.kind if event in results.flagged else 'none'}"
         )
     return "\n".join(lines)
-
-
-def _about(rows: float) -> str:
-    return f"{rows:,.0f}" if rows >= 99.5 else f"{rows:.3g}"

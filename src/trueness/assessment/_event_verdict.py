@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from trueness._printing import count_text, p_sentence, plural
+from trueness._printing import about_text, capitalise, count_text, p_sentence, plural
 from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment
 
 _ADJUST = "If the prevalence differs from that of the training data, multiply the odds by {factor:.3g}; else recalibrate."
-_RECALIBRATE = "Recalibrate before relying on the probabilities, for example by a logistic regression on other rows."
+_RECALIBRATE = (
+    "Recalibrate before relying on the probabilities, for example by a logistic regression on other rows."
+)
 _ISOTONIC = "Recalibrate with isotonic regression on other rows."
 _MORE_ROWS = "Collect more rows if a smaller error would matter."
 
@@ -40,19 +43,19 @@ def label(result: EventAssessment) -> str:
 def expected_and_observed(result: EventAssessment) -> str:
     """How often the event was expected and observed."""
     gap = result.in_the_large
-    return f"{_about(gap.expected)} expected, {count_text(gap.observed)} observed"
+    return f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed"
 
 
 def spread_words(result: EventAssessment) -> str:
     """The direction of the spread, with the slope of a logistic recalibration."""
-    extreme = result.spread.statistic < 0
+    return f"too {'extreme' if result.spread.statistic < 0 else 'timid'}, {_slope_words(result)}"
+
+
+def _slope_words(result: EventAssessment) -> str:
     slope = result.cox.slope
-    value = (
-        f"slope {slope.value:.2f} [{slope.interval.low:.2f}, {slope.interval.high:.2f}]"
-        if slope.reason is None
-        else f"slope {result.spread.slope:.2f}"
-    )
-    return f"too {'extreme' if extreme else 'timid'}, {value}"
+    if slope.reason is not None:
+        return f"slope {result.spread.slope:.2f}"
+    return f"slope {slope.value:.2f} [{slope.interval.low:.2f}, {slope.interval.high:.2f}]"
 
 
 def _gap_words(result: EventAssessment) -> str:
@@ -62,10 +65,10 @@ def _gap_words(result: EventAssessment) -> str:
 def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     over = result.in_the_large.value > 0
     kind = "over-forecast" if over else "under-forecast"
-    headline = f"{_capital(label(result))} is forecast too {'often' if over else 'seldom'}"
+    headline = f"{capitalise(label(result))} is forecast too {'often' if over else 'seldom'}"
     sentence = "; ".join([f"{expected_and_observed(result)}, {p_sentence(p)}", *also, *_impossible(result)])
     factor = result.prevalence.odds_factor
-    advice = _RECALIBRATE if factor != factor else _ADJUST.format(factor=factor)
+    advice = _RECALIBRATE if math.isnan(factor) else _ADJUST.format(factor=factor)
     return Verdict(kind, "over" if over else "under", p, None, headline, sentence, advice)
 
 
@@ -74,8 +77,8 @@ def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     kind = "too-extreme" if extreme else "too-timid"
     headline = f"The probabilities of {label(result)} are too {'extreme' if extreme else 'timid'}"
     high, low = ("high", "low") if extreme else ("low", "high")
-    sentence = f"high ones are too {high} and low ones too {low}, {spread_words(result).split(', ', 1)[1]}, {p_sentence(p)}"
-    sentence = "; ".join([sentence, *also, *_impossible(result)])
+    found = f"high ones are too {high} and low ones too {low}, {_slope_words(result)}, {p_sentence(p)}"
+    sentence = "; ".join([found, *also, *_impossible(result)])
     return Verdict(kind, "over" if extreme else "under", p, None, headline, sentence, _RECALIBRATE)
 
 
@@ -99,11 +102,3 @@ def _interval(result: EventAssessment) -> str:
     if interval is None:
         return ""
     return f"gap {result.in_the_large.value:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]"
-
-
-def _about(rows: float) -> str:
-    return f"{rows:,.0f}" if rows >= 99.5 else f"{rows:.3g}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

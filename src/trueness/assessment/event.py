@@ -96,7 +96,14 @@ def assess_event(
         "n_threads": n_threads,
     }
     if boolean("multilabel", multilabel):
-        table = _multilabel_table(y_true, y_prob, classes, positive, event, options)
+        if positive is not None or event is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "multilabel=True assesses all events",
+                "leave out positive and event",
+                argument="event",
+            )
+        table = _multilabel_table(y_true, y_prob, classes, options)
         return assess_event_tables(table, settings, curve)
     if positive is not None and event is not None:
         raise InvalidValueError(
@@ -191,14 +198,8 @@ def _as_binary(y_true: Any, positive: Any) -> Any:
     return np.asarray(found, np.int64)
 
 
-def _multilabel_table(
-    y_true: Any, y_prob: Any, classes: Any, positive: Any, event: Any, options: dict[str, Any]
-) -> EventTable:
+def _multilabel_table(y_true: Any, y_prob: Any, classes: Any, options: dict[str, Any]) -> EventTable:
     """The events of all columns, each as a row of its own in one table."""
-    if positive is not None or event is not None:
-        raise InvalidValueError(
-            "bad-argument", "multilabel=True assesses all events", "leave out positive and event", argument="event"
-        )
     if options["normalize"]:
         raise InvalidValueError(
             "bad-argument", "events that do not exclude one another have no common sum", argument="normalize"
@@ -291,6 +292,11 @@ def event_assessment(
         seed=settings.seed,
         warnings=tuple(_cautions(table, cells, cox)),
     )
+
+
+def event_of(table: EventTable, level: float, resamples: int, seed: int, bins: Bins) -> EventAssessment:
+    """The assessment of class 1 of two from the table by class."""
+    return event_assessment(table, Settings(level, resamples, seed, class_bins=bins))
 
 
 def totals_of(table: EventTable) -> EventTotals:

@@ -25,14 +25,14 @@ def event_bins(table: EventTable, bins: int | Bins) -> list[EventCells]:
     if not isinstance(chosen, EqualMass):
         return event_cells(table.coarsen(chosen))
     arrays = _Arrays.of(table)
-    return [arrays.cells(k, chosen.cell_starts(arrays.count[k])) for k in range(len(table.events))]
+    return [arrays.cells(k, chosen.cell_starts(arrays.mass[k])) for k in range(len(table.events))]
 
 
 class _Arrays(NamedTuple):
     """The sums of all events, (K, G) each."""
 
     rows: NDArray[Any]
-    count: NDArray[Any]
+    mass: NDArray[Any]
     predicted: NDArray[Any]
     observed: NDArray[Any]
     weight_square: NDArray[Any]
@@ -56,5 +56,5 @@ class _Arrays(NamedTuple):
         if starts is not None:
             lines = [np.add.reduceat(line, starts) for line in lines]
         filled = lines[0] > 0
-        numbers = (np.asarray(line[filled], np.float64) for line in lines[1:])
-        return EventCells(*numbers, weighted=self.weighted)
+        count, predicted, observed, square = (np.asarray(line[filled], np.float64) for line in lines[1:])
+        return EventCells(count, predicted, observed, square, self.weighted)
