@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.inference._stirling import binomial_probability
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.draws import by_draws, independent_rows
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
@@ -85,11 +86,8 @@ def _absolute_deviation(n: float, p: float) -> float:
     """E|X - np| for X ~ Binomial(n, p), by de Moivre."""
     if p <= 0 or p >= 1:
         return 0.0
-    k = math.floor(n * p) + 1
-    if k > n:  # n·p rounds up to n
-        return 2 * n * (1 - p)
-    log_ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return 2 * k * (1 - p) * math.exp(log_ways + k * math.log(p) + (n - k) * math.log1p(-p))
+    k = min(math.floor(n * p) + 1, n)  # n·p may round up to n
+    return 2 * k * (1 - p) * binomial_probability(n, k, p)
 
 
 def error_of_gaps(bins: EventCells, gap: FloatArray, norm: Norm) -> FloatArray:

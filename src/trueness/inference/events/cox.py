@@ -22,6 +22,7 @@ SEPARATED = (
 )
 REVERSED = "separation: one probability divides the rows without the event from those with it, so the slope is infinite"
 ONE_PROBABILITY = "all predictions have one probability, so there is no slope"
+FLAT = "the predictions differ too little for a slope"
 
 MOST_CERTAIN = 0.01
 """A larger share of rows at the clip is worth a warning."""
@@ -67,14 +68,14 @@ def cox_fit(cells: EventCells, level: float) -> CoxFit:
 
     Weighted rows: coefficients by weighted likelihood, standard errors from Σw², likelihood ratio divided by Σw²/Σw.
     """
-    shift = intercept_at_slope_1(cells, level)
     reason = _without_maximum(cells)
     if reason is not None:
-        none = _undefined(reason, level)
-        return CoxFit(none, none, math.nan, math.nan, shift, _certain_rows(cells), reason)
+        return _without_fit(cells, level, reason)
     x = log_odds(clipped(cells.mean_predicted))
     regression = LogisticRegression(x, cells.count, cells.observed[None])
     found = regression.fit()
+    if not regression.has_converged(found)[0]:
+        return _without_fit(cells, level, FLAT)
     unit = float(cells.weight_square.sum()) / cells.total
     statistic = max(2 * float(regression.gain(found)[0]) / unit, 0.0)
     errors = np.sqrt(np.diag(_covariance(cells, x, found[0])))
@@ -82,7 +83,14 @@ def cox_fit(cells: EventCells, level: float) -> CoxFit:
         _coefficient(value, error, level)
         for value, error in zip(found[0].tolist(), errors.tolist(), strict=True)
     )
+    shift = intercept_at_slope_1(cells, level)
     return CoxFit(intercept, slope, statistic, chi_square_tail(statistic, 2), shift, _certain_rows(cells))
+
+
+def _without_fit(cells: EventCells, level: float, reason: str) -> CoxFit:
+    """NaN for both coefficients; the intercept at slope 1 may exist."""
+    none, shift = _undefined(reason, level), intercept_at_slope_1(cells, level)
+    return CoxFit(none, none, math.nan, math.nan, shift, _certain_rows(cells), reason)
 
 
 def intercept_at_slope_1(cells: EventCells, level: float) -> Coefficient:

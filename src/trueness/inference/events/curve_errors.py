@@ -84,16 +84,21 @@ def _fit(cells: EventCells, curve: Curve, frequency: FloatArray) -> FloatArray:
     if curve == "isotonic":
         return isotonic_frequencies(cells.count, frequency)
     if curve == "loess":
-        return loess_frequencies(cells.mean_predicted, cells.count, frequency)
+        return loess_frequencies(cells.mean_predicted, _row_count(cells), frequency)
     x = log_odds(clipped(cells.mean_predicted))
     regression = LogisticRegression(x, cells.count, cells.count * frequency)
     return regression.probability(regression.fit())
 
 
+def _row_count(cells: EventCells) -> FloatArray:
+    """Rows of each cell; of weighted ones, weights scaled to the effective number of all rows."""
+    return cells.count * (cells.total / float(cells.weight_square.sum()))
+
+
 def _distances(cells: EventCells, fitted: FloatArray) -> FloatArray:
     """Mean, median, nine tenths and maximum of |m - p̄| over rows, (R, 4)."""
     apart = np.abs(fitted - cells.mean_predicted)
-    half, most = _row_quantiles(apart, cells.count, (0.5, 0.9))
+    half, most = _row_quantiles(apart, _row_count(cells), (0.5, 0.9))
     return np.stack([apart @ (cells.count / cells.total), half, most, apart.max(axis=1)], axis=-1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.events.tilt import probability
@@ -12,6 +13,8 @@ from trueness.inference.events.tilt import probability
 _MOST_STEPS = 50
 _HALVINGS = 30
 _SMALL_STEP = 1e-12
+_SINGULAR = 1e-14
+"""Determinants of the information below this share of the product of its diagonal are rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +49,16 @@ class LogisticRegression:
         u0, u1 = residual.sum(axis=1), residual @ self.x
         a, b, d = _moments(self.x, self.n * p * (1 - p))
         determinant = a * d - b**2
-        regular = determinant > 1e-14 * a * d
+        regular = determinant > _SINGULAR * a * d
         scale = np.where(regular, 1 / np.where(regular, determinant, 1.0), 0.0)
         return np.stack([(d * u0 - b * u1) * scale, (a * u1 - b * u0) * scale], axis=-1)
+
+    def has_converged(self, at: FloatArray) -> NDArray[np.bool_]:
+        """Whether the information is regular and another step would change nothing, (R,)."""
+        p = self.probability(at)
+        a, b, d = _moments(self.x, self.n * p * (1 - p))
+        small = np.abs(self.newton_step(at)).max(axis=1) < 1e-6 * (1 + np.abs(at).max(axis=1))
+        return np.asarray(small & (a * d - b**2 > _SINGULAR * a * d))
 
     def fit(self) -> FloatArray:
         """Intercept and slope that maximise the likelihood, (R, 2).
