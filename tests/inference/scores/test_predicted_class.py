@@ -25,7 +25,7 @@ def misses_beyond(number: int, n: int, chance: float) -> float:
     return math.fsum(terms) - terms[0] / 2
 
 
-def tested(
+def result_of(
     y: np.ndarray, p: np.ndarray, *, corrected: bool = True, least_rows: int = 50
 ) -> PredictedClassTest:
     predicted, n_classes = p.argmax(axis=1), p.shape[1]
@@ -34,9 +34,6 @@ def tested(
     return by_predicted_class(
         rows, *log_scores(y, p).by(predicted, n_classes), misses=misses, least_rows=least_rows
     )
-
-
-test_of.__test__ = False  # type: ignore[attr-defined]
 
 
 class TestVector:
@@ -54,7 +51,7 @@ class TestVector:
         assert brier_variance.sum() == pytest.approx(0.33685012, abs=1e-12)
 
     def test_q_without_pooling(self) -> None:
-        test = tested(Y, P, corrected=False, least_rows=1)
+        test = result_of(Y, P, corrected=False, least_rows=1)
         assert test.value == pytest.approx(1.058127451324, abs=2e-12)
         assert test.p_value == pytest.approx(0.787190663488, abs=1e-12)
         assert test.safe_p_value == test.p_value
@@ -66,7 +63,7 @@ class TestVector:
 
     def test_pooled_it_is_the_log_score(self) -> None:
         """All eight rows in one term: Z of the whole, from exact arithmetic."""
-        (term,) = tested(Y, P, corrected=False).terms
+        (term,) = result_of(Y, P, corrected=False).terms
         assert term.classes == (0, 1, 2)
         assert term.value == pytest.approx(0.960920731030, abs=1e-12)
 
@@ -129,7 +126,7 @@ class TestTerms:
         rng = np.random.default_rng(0)
         p = dirichlet(rng, 4, 0.5, 800)
         y, order = draw(rng, p), np.array([2, 0, 3, 1])
-        test, moved = tested(y, p), tested(np.argsort(order)[y], p[:, order])
+        test, moved = result_of(y, p), result_of(np.argsort(order)[y], p[:, order])
         assert moved.value == pytest.approx(test.value, rel=1e-12)
         assert moved.safe_p_value == pytest.approx(test.safe_p_value, rel=1e-9)
         for place, k in enumerate(order):
@@ -183,7 +180,7 @@ class TestRareMisses:
         rng, plain, safe = np.random.default_rng(4), [], []
         for _ in range(300):
             p = dirichlet(rng, 10, 0.002, 1000)
-            test = tested(draw(rng, p), p)
+            test = result_of(draw(rng, p), p)
             plain.append(test.p_value)
             safe.append(test.safe_p_value)
         for limit in (0.05, 0.006):
@@ -198,7 +195,7 @@ class TestRareMisses:
         for _ in range(100):
             truth = dirichlet(rng, 3, 1.0, 2000)
             sharp = truth ** np.where(truth.argmax(axis=1) == 0, 1.25, 0.9)[:, None]
-            test = tested(draw(rng, truth), sharp / sharp.sum(axis=1, keepdims=True))
+            test = result_of(draw(rng, truth), sharp / sharp.sum(axis=1, keepdims=True))
             called.append((test.p_value <= 0.05, test.safe_p_value <= 0.05))
         plain, safe = np.mean(called, axis=0)
         assert plain > 0.5
