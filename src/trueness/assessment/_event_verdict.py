@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from trueness._printing import about_text, capitalise, count_text, p_sentence, plural
+from trueness._printing import about_text, count_text, p_sentence, plural
 from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _gap_words(result: EventAssessment) -> str:
 def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     over = result.in_the_large.value > 0
     kind = "over-forecast" if over else "under-forecast"
-    headline = f"{capitalise(label(result))} is forecast too {'often' if over else 'seldom'}"
+    headline = f"Forecasts {label(result)} too {'often' if over else 'seldom'}"
     sentence = "; ".join([f"{expected_and_observed(result)}, {p_sentence(p)}", *also, *_impossible(result)])
     factor = result.prevalence.odds_factor
     advice = _RECALIBRATE if math.isnan(factor) else _ADJUST.format(factor=factor)

@@ -134,10 +134,8 @@ def class_lines(result: Assessment) -> list[str]:
     if not called:
         return ["", f"no class of {len(classes.classes)} is significantly wrong after the correction"]
     width = max(5, *(len(visible(it.name)) for it in called[:MOST_CLASSES]))
-    lines = [
-        "",
-        f"{'class':{width}}{'expected':>12}{'observed':>10}{'gap':>10}{'slope':>8}{'ECE':>9}{'adjusted p':>12}",
-    ]
+    heads = f"{'expected':>12}{'observed':>10}{'gap':>10}{'slope':>8}{'ECE':>9}{'adjusted p':>12}"
+    lines = ["", f"{'class':{width}}{heads}"]
     lines += [_class_line(it, width) for it in called[:MOST_CLASSES]]
     if len(called) > MOST_CLASSES:
         lines.append(f"… and {len(called) - MOST_CLASSES} more classes, in .classes")

@@ -121,10 +121,10 @@ _RECALIBRATE = (
 )
 _BY_BINS = "One temperature cannot correct both directions; recalibrate with isotonic regression or histogram binning."
 _CHECK_PRIOR = (
-    "Check whether the classes are as frequent as in the training data; if not, correct the prior, else recalibrate each "
-    "class."
+    "Check whether the classes are as frequent as in the training data; if not, correct the prior, else recalibrate "
+    "each class."
 )
-_BY_CLASS = "One temperature for all classes cannot correct this; recalibrate each class, for example one against the rest."
+_BY_CLASS = "One temperature for all classes cannot correct this; recalibrate each class against the rest."
 _BY_PREDICTED_CLASS = "One temperature cannot correct this; fit one for each predicted class, on other rows."
 _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
@@ -170,6 +170,9 @@ def _miscalibration(result: Assessment) -> _Case:
 _OF_RANKS = frozenset({*REPORTED, "log_score", "cumulative_log_score"})
 """The evidence that does not depend on which class is meant."""
 
+LIMIT_OF_GAP = 0.01
+"""A gap with a smaller corrected p-value, and half the size of the error, is named before the spread."""
+
 CLASS_FIRST = 0.8
 """Classes come first in the verdict if the largest error of a class is at least this times that of the top class."""
 
@@ -185,8 +188,7 @@ def called_classes(result: Assessment) -> list[ClassAssessment]:
 
 def _size(it: ClassAssessment) -> float:
     """The size of a class's error as a share of the rows: of its gap, or of its calibration error."""
-    spread = it.adjusted_spread_p_value <= it.adjusted_gap_p_value and not math.isnan(it.ece.debiased)
-    return max(abs(it.gap.value), it.ece.debiased if spread else 0.0)
+    return max(abs(it.gap.value), 0.0 if math.isnan(it.ece.debiased) else it.ece.debiased)
 
 
 def _class_error(called: Sequence[ClassAssessment]) -> float:
@@ -202,25 +204,27 @@ def _rank_error(result: Assessment) -> float:
 def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> _Case:
     """Some classes are wrong, and this is the largest error."""
     first, *others = called
-    direction = None
-    headline = f"{_class_name(first, result)} is {_fault(first)}"
+    name = _class_name(first, result)
+    headline = f"{capitalise(name)} is {_fault(first)}"
+    if result.tables.n_classes == 2 and _is_gap(first):
+        headline = f"Forecasts {name} too {'often' if first.gap.value > 0 else 'seldom'}"
     parts = [f"{_numbers(first)}, {p_sentence(result.p_value)}"]
-    parts += _other_classes(others, result)
+    parts += _other_classes(others)
     if clear & _OF_RANKS:
         over = result.net.debiased > 0
         parts.append(f"{'over' if over else 'under'}-confident as a whole, {metric_text(result, 'net')}")
     advice = _CHECK_PRIOR if _is_gap(first) else _BY_CLASS
-    return _Case("classes", direction, capitalise(headline), "; ".join(parts), advice)
+    return _Case("classes", None, headline, "; ".join(parts), advice)
 
 
 def class_clause(result: Assessment, called: Sequence[ClassAssessment]) -> str:
     """The class with the largest error, in a clause."""
     first, *others = called
     clause = f"{_class_name(first, result)} is {_fault(first)}, {_numbers(first)}"
-    return "; ".join([clause, *_other_classes(others, result)])
+    return "; ".join([clause, *_other_classes(others)])
 
 
-def _other_classes(others: Sequence[ClassAssessment], result: Assessment) -> list[str]:
+def _other_classes(others: Sequence[ClassAssessment]) -> list[str]:
     if not others:
         return []
     shown = ", ".join(f"{visible(it.name)} ({_fault(it)})" for it in others[:2])
@@ -229,8 +233,11 @@ def _other_classes(others: Sequence[ClassAssessment], result: Assessment) -> lis
 
 
 def _is_gap(it: ClassAssessment) -> bool:
-    """Whether the gap is the clearer fault of a class; else it is the spread."""
-    return not it.adjusted_spread_p_value < it.adjusted_gap_p_value or abs(it.gap.value) >= _size(it)
+    """Whether the gap is the main fault of a class; else it is the spread."""
+    clearer = not it.adjusted_spread_p_value < it.adjusted_gap_p_value
+    # Rows that have a gap are often too extreme too: the gap explains most of the error then.
+    explains = it.adjusted_gap_p_value <= LIMIT_OF_GAP and abs(it.gap.value) >= _size(it) / 2
+    return clearer or explains
 
 
 def _fault(it: ClassAssessment) -> str:
@@ -295,7 +302,12 @@ def _of_ranks(result: Assessment, clear: set[str]) -> _Case:
         return _ranks(result, clear, choice, p, is_sure)
     if "top-class" in revealed:
         return _top_class(result, clear, choice, p, is_sure)
-    if "log_score" not in clear and "cumulative_log_score" in clear:
+    return _of_scores(result, clear, choice, p)
+
+
+def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> _Case:
+    """What the log-score alone shows."""
+    if "log_score" not in clear and result.cumulative_log_score is not None:
         return _along_variation(result, choice, p)
     z = result.log_score_z.value
     return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
