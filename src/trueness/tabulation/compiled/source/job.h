@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 1 };
+enum { ABI = 2 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
@@ -16,8 +16,7 @@ enum {
     FEW_EDGES = 32,       /* up to so many edges a value is compared with all of them */
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
-    N_SCORES = 5,         /* log-score, log-likelihood, varentropy, p_y, sum of squares */
-    N_LOG_SCORES = 3      /* of which so many are sums of logarithms, in units of 2^-40 */
+    UNDERFLOWED_WORDS = 2 + MAX_MEASURES
 };
 
 typedef struct {
@@ -42,7 +41,7 @@ typedef struct {
 
     char *arena;     /* working memory, zero at first, of `trueness_arena` bytes */
     int64_t *totals; /* exact sums, zero at first: see totals.h */
-    int64_t *underflowed; /* room for n_rows: rows from logits whose p_y is below 2^-1022 */
+    int64_t *underflowed; /* (n_rows, UNDERFLOWED_WORDS): rows from logits whose p_y is below 2^-1022, predicted class, bins */
     int64_t n_underflowed;
 } job;
 
