@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,9 @@ from trueness._scratch import Scratch
 from trueness.ranking import underflowed_log_p
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import Sums, TableSpec
+from trueness.table import AnySpec, EventSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
+from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
     MEASURES,
@@ -82,10 +83,16 @@ def refuse_rows_at(rows: Rows, start: int, stop: int) -> None:
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
         self.form, self.reached = rows.form, 0
-        parts = [specs[k : k + MAX_MEASURES] for k in range(0, len(specs), MAX_MEASURES)]
-        self._parts = [_Totals(rows, of_part) for of_part in parts]
+        tables = [spec for spec in specs if isinstance(spec, TableSpec)]
+        events = [spec for spec in specs if isinstance(spec, EventSpec)]
+        # Tables first, and the order is kept among them and among events.
+        self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
+        pairs = [tables[k : k + MAX_MEASURES] for k in range(0, len(tables), MAX_MEASURES)]
+        self._parts = [
+            _Totals(rows, of_part or [], of_events) for of_part, of_events in zip_longest(pairs, events)
+        ]
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
@@ -102,21 +109,27 @@ class Pass:
         if first_bad >= 0:
             refuse_rows_at(rows, self.reached, stop)
 
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[Any]:
         """The sums so far, one for each spec."""
-        return [sums for part in self._parts for sums in part.sums()]
+        tables = [sums for part in self._parts for sums in part.sums()]
+        events = [part.events.sums() for part in self._parts if part.events is not None]
+        placed = dict(zip(self._order, [*tables, *events], strict=True))
+        return [placed[at] for at in range(len(placed))]
 
 
 class _Totals:
-    """The sums of up to two tables."""
+    """The sums of up to two tables and one table of events."""
 
-    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[TableSpec], events: EventSpec | None) -> None:
         self.library, self.specs, self.job = require_library(), specs, job_for(rows)
         self.search = Search(specs, rows.y_prob.eps)
         self.search.describe(self.job)
         for which, spec in enumerate(specs):
             self.job.kinds[which] = MEASURES[str(spec.variation.kernel)]
-        self.job.n_measures, self.job.split = len(specs), specs[0].ties == "split"
+        self.job.n_measures, self.job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
+        self.events = None if events is None else EventCells(events, rows.y_prob.eps)
+        if self.events is not None:
+            self.events.describe(self.job)
         self.shape = len(specs), self.search.n_edges + 1, rows.n_classes
         self.sizes = total_sizes(*self.shape, split=bool(self.job.split))
         n_totals = sum(self.sizes)
@@ -132,6 +145,8 @@ class _Totals:
         """Sum a block; -1, or the first row of a few among which one is bad, counted from `start`."""
         job, block = self.job, set_block(self.job, rows, start, stop, self.scratch)
         job.labels = address(labels)
+        if self.events is not None:
+            self.events.expect(stop - start)
         if not rows.from_logits:
             return self.library.sum(job)
         logits, underflowed = rows.scores(start, stop), np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
@@ -174,7 +189,9 @@ class _Totals:
         )
 
     def sums(self) -> list[Sums]:
-        """The sums so far, one for each spec; they do not change when further rows are added."""
+        """The sums so far, one for each table; they do not change when further rows are added."""
+        if not self.specs:
+            return []
         parts = self._parts(self.totals.copy())
         of_all = self._sums_of_all(parts)
         return [

@@ -21,6 +21,9 @@ from trueness._arrays import FloatArray, IntArray
 ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 2, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
+OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
+"""As in `source/job.h`; `NO_CLASS` stands for the top label."""
+
 N_SCORES = 4
 """As in `source/totals.h`: log-score, its variance, Brier residual, its variance."""
 
@@ -58,6 +61,17 @@ class Job(ctypes.Structure):
         ("totals", c_void_p),
         ("underflowed", c_void_p),
         ("n_underflowed", c_int64),
+        ("n_events", c_int64),
+        ("events", c_void_p),
+        ("all_classes", c_int64),
+        ("has_top", c_int64),
+        ("grid", c_int64),
+        ("n_cells", c_int64),
+        ("parts", c_double),
+        ("thresholds", c_void_p),
+        ("cells", c_void_p),
+        ("observed", c_void_p),
+        ("moments", c_void_p),
     )
 
 

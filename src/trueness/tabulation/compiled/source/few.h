@@ -146,6 +146,7 @@ static int64_t NAME(sum_rows)(job *given) {
     const arena a = l.memory;
     int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = 0;
     if (j->n_rows == 0) return -1;
+    if (j->n_events) set_places(given, &l.memory);
     doubles x[CLASSES];
     group g = group_at(j, &l, 0);
     swept s = NAME(load_ordered)(j, &g, x);
@@ -160,12 +161,12 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
         const swept done = s;
-        int64_t valid = g.valid;
+        const group now = g;
         if (__builtin_expect(first + WIDTH < j->n_rows, 1)) {
             g = group_at(j, &l, first + WIDTH);
             s = NAME(load_ordered)(j, &g, x);
         }
-        concluded c = conclude(j, &a, &l, &done, valid);
+        concluded c = conclude(j, &a, &l, &done, now.valid);
         if (__builtin_expect(c.is_bad, 0)) {
             empty_sums(given, &l.memory, &l.t);
             return first;
@@ -173,12 +174,36 @@ static int64_t NAME(sum_rows)(job *given) {
         NAME(add)(j, &a, &c, steps);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
-            handle_odd_rows(&l, &copy, first, valid);
+            handle_odd_rows(&l, &copy, first, now.valid);
+        }
+        if (j->n_events) {
+            const group of_events = now;
+            const outcomes o = {c.p, c.largest, is_first_rank(&l, c.rank, c.tied, first, now.valid)};
+            add_events(&l, &of_events, &o);
         }
         if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
     }
     empty_sums(given, &l.memory, &l.t);
     return -1;
+}
+
+/* Adds the events of all rows and nothing else; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(count_rows)(job *given) {
+    const loop l = {given, arena_of(given), totals_of(given)};
+    const job local = *given, *j = &local;
+    int64_t waiting = 0, first = 0;
+    set_places(given, &l.memory);
+    for (; first < j->n_rows; first += WIDTH) {
+        const group g = group_at(j, &l, first);
+        doubles x[CLASSES];
+        NAME(load)(j, &g, x);
+        swept s = {.p = NAME(true_probability)(&g, x), .largest = x[0], .smallest = x[0]};
+        UNROLL for (int c = 0; c < CLASSES; c++) check(&s, x[c]);
+        if (add_checked(&l, &s, &g, first)) break;
+        if (++waiting == MOST_ROWS) empty_sums(given, &l.memory, &l.t), waiting = 0;
+    }
+    empty_sums(given, &l.memory, &l.t);
+    return first < j->n_rows ? first : -1;
 }
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */

@@ -28,7 +28,7 @@ typedef struct {
     words scores[N_SCORES];
     words predicted; /* the predicted class; the number of classes in lanes without a row */
     words rank, tied;
-    doubles p, entropy;
+    doubles p, entropy, largest;
     int is_bad; /* whether a row is not a distribution: then the group must not be added */
     int is_odd; /* whether a row must be looked at alone */
 } concluded;
@@ -118,7 +118,7 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
     c.is_bad = any(both(rows, improper(j, s)));
     if (c.is_bad) return c;
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
-    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
+    c.p = s->p, c.largest = s->largest, c.rank = s->more, c.tied = s->at_least - s->more;
     c.entropy = entropy_of(s->entropy, j->n_classes);
     doubles second = as_doubles(s->second_moment - (uint64_t)j->n_classes * TWO_BITS) * 0x1p-51;
     /* var = sum(p log2^2 p) + H^2 (sum(p) - 2), where the sum of p is below 2 */

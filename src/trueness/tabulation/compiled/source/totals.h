@@ -39,6 +39,8 @@ typedef struct {
     uint64_t *predicted; /* (copies, classes + 1, HEAD): scores by predicted class; the last one for lanes that hold no row */
     uint64_t *predicted_rows; /* (copies, classes + 1) */
     uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
+    uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
+    uint64_t *places;      /* (WIDTH, classes) if there are few, else (classes): the first cell of each class */
     char *padded_rows;   /* WIDTH rows, for the last of a block */
     int64_t *padded_labels;
     char *lines; /* a vector for each class, up to a power of two of them, if rows are sorted in memory */
@@ -77,11 +79,20 @@ static arena arena_of(const job *j) {
     a.predicted = take(&a, memory, 8 * classes * HEAD);
     a.predicted_rows = take(&a, memory, 8 * classes);
     a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
+    a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
+    a.places = take(&a, memory, j->all_classes ? 8 * j->n_classes * (few ? WIDTH : 1) : 0);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
     a.padded_labels = take(&a, memory, 8 * WIDTH);
     a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
     a.size += 64;
     return a;
+}
+
+/* Fills in the first cell of each class. */
+static void set_places(const job *j, const arena *a) {
+    if (!j->all_classes) return;
+    int64_t n = j->n_classes * (j->n_classes <= NETWORK_CLASSES ? WIDTH : 1);
+    for (int64_t i = 0; i < n; i++) a->places[i] = (uint64_t)(i % j->n_classes * j->n_cells);
 }
 
 typedef struct {
@@ -153,6 +164,19 @@ static void empty_class(const job *j, const arena *a, const totals *t, int64_t c
     empty_scores(a->predicted + copied * HEAD, t->predicted_scores + class * N_SCORES * 2);
 }
 
+/* Empties the sums of powers and logarithms of all events. */
+static void empty_moments(const job *j, const arena *a) {
+    for (int64_t k = 0; k < j->n_events; k++)
+        for (int m = 0; m < N_MOMENTS; m++)
+            for (int lane = 0; lane < WIDTH; lane++) {
+                uint64_t *units = a->moment_sums + (k * N_MOMENTS + m) * WIDTH + lane;
+                int64_t *to = j->moments + k * MOMENT_WORDS + 2 * m;
+                if (m == N_MOMENTS - 1) add_units(to, to + 1, (int64_t)*units, LOG_SCORE_BITS);
+                else add_probability(to, to + 1, *units);
+                *units = 0;
+            }
+}
+
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     for (int64_t copy = 0; copy < a->copies; copy++) {
@@ -166,6 +190,7 @@ static void empty_sums(const job *j, const arena *a, const totals *t) {
         add_probability(t->overall + 2, t->overall + 3, *p);
         *log_likelihood = *p = 0;
     }
+    if (j->moments) empty_moments(j, a);
 }
 
 #endif
