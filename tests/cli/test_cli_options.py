@@ -113,7 +113,7 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--by-class", "--no-by-class"},
+    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--no-by-class"},
     "compare": {"--names"},
     "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class"},
     "bins": SUMMING,
