@@ -67,6 +67,25 @@ def classwise_error(
     return float(total @ errors / table.count[0].sum())
 
 
+def classwise_total(table: EventTable, bins: int | Bins = 10, *, norm: str = "l1") -> float:
+    """½·Σ_c ECE_c of a table by class, from 0 to 1; the ECE of class 1 of two.
+
+    Unlike the mean over classes it does not fall with their number.
+    """
+    mean = classwise_error(table, bins, norm=norm)
+    return mean * max(len(table.events) / 2, 1.0)
+
+
+def class_gap(table: EventTable) -> float:
+    """½·Σ_c |E_c - O_c|/N of a table by class: how far the frequencies of classes are from the mean prediction.
+
+    From 0 to 1; |E_1 - O_1|/N with two classes.
+    """
+    require_event_table("class_gap", table)
+    apart = np.abs(table.expected_total - table.observed_total) / table.count[0].sum()
+    return float(apart.sum() * (0.5 if len(apart) > 1 else 1.0))
+
+
 def event_errors(table: EventTable, bins: int | Bins = 10, *, norm: str = "l1") -> FloatArray:
     """The calibration error of each event of a table, (K,)."""
     require_event_table("event_errors", table)

@@ -14,7 +14,13 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
-from trueness.event_metrics import classwise_error, cwece, event_calibration_error
+from trueness.event_metrics import (
+    class_gap,
+    classwise_error,
+    classwise_total,
+    cwece,
+    event_calibration_error,
+)
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, require_table
 from trueness.tabulation import tabulate
@@ -25,7 +31,9 @@ __all__ = [
     "NORMS",
     "Gap",
     "SignedParts",
+    "class_gap",
     "classwise_error",
+    "classwise_total",
     "cwece",
     "ece",
     "event_calibration_error",
