@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
     from trueness.metrics import (
         SignedParts,
+        classwise_error,
+        cwece,
         ece,
+        event_calibration_error,
         expected_calibration_error,
         ranked_calibration_error,
         ranked_gap,
@@ -45,8 +48,8 @@ if TYPE_CHECKING:
     )
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable, TableSpec
-    from trueness.tabulation import tabulate
+    from trueness.table import CalibrationTable, EventTable, TableSpec
+    from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
 
 __all__ = [
@@ -54,6 +57,7 @@ __all__ = [
     "ece",
     "uce",
     "rce",
+    "cwece",
     "assess",
     "assess_table",
     "compare",
@@ -62,9 +66,14 @@ __all__ = [
     "sweep_bins",
     "BinSweep",
     "Assessment",
+    "assess_event",
+    "assess_event_table",
+    "EventAssessment",
     "tabulate",
+    "tabulate_events",
     "Accumulator",
     "CalibrationTable",
+    "EventTable",
     "TableSpec",
     "EqualWidth",
     "EqualMass",
@@ -79,6 +88,8 @@ __all__ = [
     "uncertainty_calibration_error",
     "ranked_calibration_error",
     "top_label_error",
+    "classwise_error",
+    "event_calibration_error",
     "variation_gap",
     "top_label_gap",
     "uncertainty_gap",
@@ -96,7 +107,10 @@ _MODULES = {
         "BinSweep",
         "Comparer",
         "Comparison",
+        "EventAssessment",
         "assess",
+        "assess_event",
+        "assess_event_table",
         "assess_table",
         "compare",
         "sweep_bins",
@@ -104,7 +118,10 @@ _MODULES = {
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
     "metrics": [
         "SignedParts",
+        "classwise_error",
+        "cwece",
         "ece",
+        "event_calibration_error",
         "expected_calibration_error",
         "ranked_calibration_error",
         "ranked_gap",
@@ -121,8 +138,8 @@ _MODULES = {
     ],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable", "TableSpec"],
-    "tabulation": ["tabulate"],
+    "table": ["CalibrationTable", "EventTable", "TableSpec"],
+    "tabulation": ["tabulate", "tabulate_events"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""

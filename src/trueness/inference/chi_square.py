@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from trueness.inference._stirling import deviance, stirling_error
+
 _SMALL = 1e-17
 """Terms below this share of the sum do not change it."""
 
 _MOST_TERMS = 10**6
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-"""ln Γ(a + 1) = (a + ½) ln a - a + ½ ln 2π + Σ c_j/a^(2j+1), whose error is below 1e-16 from a = 16 on."""
 
 
 def chi_square_tail(x: float, df: float) -> float:
@@ -32,28 +32,7 @@ def chi_square_tail(x: float, df: float) -> float:
 
 def _density_term(a: float, y: float) -> float:
     """yᵃe⁻ʸ/Γ(a + 1) by Loader's saddle-point expansion, in which no large numbers cancel."""
-    if a < 16:
-        return math.exp(a * math.log(y) - y - math.lgamma(a + 1))
-    stirling = sum(c / a ** (2 * j + 1) for j, c in enumerate(_STIRLING))
-    return math.exp(-stirling - _deviance(a, y)) / math.sqrt(2 * math.pi * a)
-
-
-def _deviance(a: float, y: float) -> float:
-    """a·ln(a/y) + y - a, by a series in v = (a - y)/(a + y) where the two are close.
-
-    a·ln(a/y) = 2a·artanh(v), and y - a = -2av/(1 + v): the sum is (a - y)·v + 2a·Σ_{j≥1} v^(2j+1)/(2j+1).
-    """
-    v = (a - y) / (a + y)
-    if abs(v) > 0.1:
-        return a * math.log(a / y) + y - a
-    total, power, j = (a - y) * v, 2 * a * v, 0
-    while True:
-        j += 1
-        power *= v * v
-        step = power / (2 * j + 1)
-        if abs(step) <= _SMALL * abs(total):
-            return total
-        total += step
+    return math.exp(-stirling_error(a) - deviance(a, y)) / math.sqrt(2 * math.pi * a)
 
 
 def _series(a: float, y: float) -> float:

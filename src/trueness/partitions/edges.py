@@ -21,8 +21,9 @@ def exact_edges(work: Work, n_rows: int, count: DigitCounts) -> list[Edges]:
     """
     bins = work.plan.tables.bins
     assert isinstance(bins, EqualMass)
-    ends = order_statistics(bins.nth(n_rows), len(work.specs), count, DIGIT_BITS)
+    measures = work.plan.tables.measures
+    ends = order_statistics(bins.nth(n_rows), len(measures), count, DIGIT_BITS)
     return [
-        bins.edges_at(of_measure, *spec.variation.range_for(work.n_classes))
-        for of_measure, spec in zip(ends, work.specs, strict=True)
+        bins.edges_at(of_measure, *measure.range_for(work.n_classes))
+        for of_measure, measure in zip(ends, measures, strict=True)
     ]

@@ -20,7 +20,7 @@ from trueness.formats.fields import Chunk
 from trueness.formats.inputs import InputFile, Kind
 from trueness.partitions.part import Part
 from trueness.refusals import InvalidValueError
-from trueness.table import GroupedTables, Tables, TableSpec
+from trueness.table import AnySpec, GroupedTables, Tables, spec_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Work:
     plan: Plan
     choice: Choice
     n_classes: int
-    specs: tuple[TableSpec, ...]
+    specs: tuple[AnySpec, ...]
 
     @classmethod
     def of(cls, request: Request, options: RowOptions, plan: Plan, choice: Choice, n_classes: int) -> Work:
         """The work of a request for these columns."""
         weighted = choice.weight is not None
         plan.require_exact_possible(weighted=weighted)
-        specs = plan.specs(n_classes, weighted=weighted)
+        specs = plan.specs(n_classes, weighted=weighted, class_names=choice.class_names(n_classes))
         return cls(request, options, plan, choice, n_classes, tuple(specs))
 
     @property
@@ -49,7 +49,9 @@ class Work:
 
     def with_edges(self, edges: Sequence[Edges]) -> Work:
         """The work of the second pass, in the bins that the first one found."""
-        return replace(self, specs=tuple(self.plan.specs(self.n_classes, weighted=False, edges=edges)))
+        names = self.choice.class_names(self.n_classes)
+        specs = self.plan.specs(self.n_classes, weighted=False, edges=edges, class_names=names)
+        return replace(self, specs=tuple(specs))
 
     def batch(self, columns: Mapping[str, Any], n_rows: int, place: str, first_row: int = 1) -> Batch:
         """Columns, as Arrow or NumPy arrays, as rows; `place` is the name of the partition in messages."""
@@ -68,7 +70,7 @@ class Work:
 
     def part_of(self, text: str) -> Part:
         """The part that a worker sent as JSON."""
-        return Part.from_json(text, self.specs[0].variation)
+        return Part.from_json(text, self.plan.tables.variation)
 
     def sum(self, batches: Iterable[Batch]) -> Part:
         """The tables of a partition."""
@@ -83,7 +85,7 @@ class Work:
 
     def variations(self, batches: Iterable[Batch]) -> list[Keys]:
         """The sort keys of V of the rows by each measure, sorted."""
-        measures = [spec.variation for spec in self.specs]
+        measures = self.plan.tables.measures
         files = [io.BytesIO() for _ in measures]
         for batch in batches:
             if len(batch):
@@ -118,7 +120,7 @@ class Work:
                 expected=len(self.specs),
             )
         for table, spec in zip(stored, self.specs, strict=True):
-            difference = spec.difference(table.spec)
+            difference = spec_difference(spec, table.spec)
             if difference is not None:
                 raise InvalidValueError(
                     "different-tables",

@@ -21,7 +21,7 @@ from trueness._arrays import FloatArray, column_sums
 from trueness._row_arithmetic import UNIT, exp
 from trueness._scratch import Scratch
 from trueness.refusals import InvalidValueError
-from trueness.rows.class_columns import Columns
+from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 from trueness.rows.frame_columns import order_predictions, order_truth
 from trueness.rows.labels import Labels, are_names, class_names, labels_of, require_names
@@ -191,6 +191,12 @@ class Rows:
         if self.from_logits:
             return _softmax(raw)
         return _divided_by_sum(raw) if self.normalize else raw
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The names of the classes: those that were listed, else the endings of the columns; None if there are none."""
+        index_of = None if self.labels is None else self.labels.index_of
+        return names_of_classes(index_of, self.columns_of_classes, self.n_classes)
 
     @property
     def in_columns(self) -> bool:

@@ -1,8 +1,40 @@
-"""The calibration table: sums per bin that add exactly, what they are sums of, and their file."""
+"""Tables of sums, what they are sums of, and their file."""
 
-from trueness.table.calibration_table import CalibrationTable, require_table
+from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.content import Sums, TableSpec
+from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums
+from trueness.table.event_table import EventTable, stack_events
 from trueness.table.plan import TablePlan
-from trueness.table.tables import GroupedTables, Tables
+from trueness.table.tables import (
+    AnySpec,
+    AnyTable,
+    GroupedTables,
+    Tables,
+    empty_table,
+    named_classes,
+    spec_difference,
+    table_of,
+)
 
-__all__ = ["CalibrationTable", "GroupedTables", "Sums", "TablePlan", "TableSpec", "Tables", "require_table"]
+__all__ = [
+    "TOP_LABEL",
+    "AnySpec",
+    "AnyTable",
+    "CalibrationTable",
+    "Event",
+    "EventSpec",
+    "EventSums",
+    "EventTable",
+    "GroupedTables",
+    "ScoreSums",
+    "Sums",
+    "TablePlan",
+    "TableSpec",
+    "Tables",
+    "empty_table",
+    "named_classes",
+    "require_table",
+    "spec_difference",
+    "stack_events",
+    "table_of",
+]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,21 @@ from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec
-from trueness.table.exact_sums import ExactSum
+from trueness.table.exact_sums import ExactSum, Sum
 from trueness.variation import Variation
 
 FEW_ROWS = 10
 """With fewer rows than this, or than classes, the observed variation of a bin is biased downwards."""
+
+
+class ScoreSums(NamedTuple):
+    """Sums of a score that has mean zero if the model is calibrated: of each bin, or of each predicted class."""
+
+    rows: NDArray[Any]
+    """The number of rows; of bins, the sum of their weights."""
+    score: FloatArray
+    variance: FloatArray
+    """The variance of `score` if the model is calibrated and rows have no weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,12 +126,42 @@ class CalibrationTable:
     @property
     def log_score_sum(self) -> float:
         """Σ(ln p_y + H) in nats, over the rows with p_y > 0; mean zero if the model is calibrated."""
-        return float(self.sums.log_score.value)
+        return float(_total(self.sums.log_score).value)
 
     @property
     def log_score_variance(self) -> float:
         """Σ of the rows' varentropies: the variance of `log_score_sum` if the model is calibrated."""
-        return float(self.sums.log_score_variance.value)
+        return float(_total(self.sums.log_score_variance).value)
+
+    @property
+    def log_scores(self) -> ScoreSums | None:
+        """Σ(ln p_y + H) of each bin and its variance; None for a table from a file of schema 1 or 2."""
+        score, variance = self.sums.log_score.value, self.sums.log_score_variance.value
+        return ScoreSums(self.count, score, variance) if score.ndim else None
+
+    @property
+    def brier_residuals(self) -> ScoreSums | None:
+        """Σ(p_y - ‖p‖²) of each bin and its variance; None for a table from a file of schema 1 or 2."""
+        residual, variance = self.sums.brier_residual, self.sums.brier_residual_variance
+        if residual is None or variance is None:
+            return None
+        return ScoreSums(self.count, residual.value, variance.value)
+
+    @property
+    def log_scores_by_predicted_class(self) -> ScoreSums | None:
+        """Σ(ln p_y + H) of the rows that predict each class, and its variance; None from schema 1 or 2."""
+        return self._by_predicted_class(self.sums.predicted_scores)
+
+    @property
+    def brier_residuals_by_predicted_class(self) -> ScoreSums | None:
+        """Σ(p_y - ‖p‖²) of the rows that predict each class, and its variance; None from schema 1 or 2."""
+        return self._by_predicted_class(self.sums.predicted_brier)
+
+    def _by_predicted_class(self, sums: Sum | None) -> ScoreSums | None:
+        rows = self.sums.predicted_rows
+        if rows is None or sums is None:
+            return None
+        return ScoreSums(rows, sums.value[:, 0], sums.value[:, 1])
 
     @property
     def accuracy(self) -> float:
@@ -340,8 +380,20 @@ class CalibrationTable:
 
     @classmethod
     def load_all(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> list[Self]:
-        """All tables of a file."""
-        return [cls(*content) for content in table_file.read(path, variation)]
+        """All tables of a file that are binned by a measure; `Tables.load` reads event tables too."""
+        found = table_file.read(
+            path,
+            lambda content: None if table_file.is_of_events(content) else cls.from_dict(content, variation),
+        )
+        tables = [table for table in found if table is not None]
+        if not tables:
+            raise InvalidValueError(
+                "no-tables",
+                "{file} holds event tables only",
+                "read it with EventTable.load",
+                file=os.fsdecode(path),
+            )
+        return tables
 
 
 def require_table(argument: str, value: Any) -> None:
@@ -366,6 +418,11 @@ def _require_other_table(method: str, other: object) -> None:
             method=method,
             type=type(other).__name__,
         )
+
+
+def _total(sums: Sum) -> Sum:
+    """The sum over all bins."""
+    return sums.total() if sums.value.ndim else sums
 
 
 def _plain(count: float) -> str:

@@ -44,11 +44,14 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     require(_within_edges(spec, sums.variation, weight), "the summed variation of a bin is outside its edges")
     # For one row: H up to ln C, a varentropy below (ln C)²/4 + 1, and ln p_y from that of the farthest logit to 0.
     mass, log_c = float(weight.sum()), math.log(spec.n_classes)
-    reachable = LEAST_LOG * mass <= float(sums.log_score.value) <= (log_c + 1) * mass
-    require(reachable, "log_score is out of range for so many rows")
-    reachable = 0 <= float(sums.log_score_variance.value) <= (log_c**2 + 2) * mass
-    require(reachable, "log_score_variance is out of range for so many rows")
+    score, variance = sums.log_score.value, sums.log_score_variance.value
+    count = weight if score.ndim else mass
+    reachable = np.all((score >= LEAST_LOG * count) & (score <= (log_c + 1) * count))
+    require(bool(reachable), "log_score is out of range for so many rows")
+    reachable = np.all((variance >= 0) & (variance <= (log_c**2 + 2) * count))
+    require(bool(reachable), "log_score_variance is out of range for so many rows")
     _require_scores(spec, sums, mass, slack)
+    _require_residuals(sums, weight, slack)
 
 
 def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> None:
@@ -66,10 +69,42 @@ def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> N
     require(within, "square is out of range for so many rows")
     log_likelihood = float(sums.log_likelihood.value)
     require(LEAST_LOG * mass <= log_likelihood <= 0, "log_likelihood is out of range for so many rows")
-    entropy = float(sums.log_score.value) - log_likelihood
+    entropy = float(np.sum(sums.log_score.value)) - log_likelihood
     rounding = slack + 1e-12 * (mass - log_likelihood)
     within = -rounding <= entropy <= (math.log(spec.n_classes) + 1) * mass + rounding
     require(within, "log_score and log_likelihood do not belong to the same rows")
+
+
+def _require_residuals(sums: Sums, weight: Any, slack: float) -> None:
+    """Refuse Brier residuals and sums of predicted classes that no rows can have, or that differ from those of bins."""
+    residual, variance = sums.brier_residual, sums.brier_residual_variance
+    rows, scores, brier = sums.predicted_rows, sums.predicted_scores, sums.predicted_brier
+    if residual is None or variance is None or rows is None or scores is None or brier is None:
+        return
+    within = np.all(np.abs(residual.value) <= (1 + slack) * weight)
+    require(bool(within), "brier_residual is out of range for so many rows")
+    within = np.all((variance.value >= 0) & (variance.value <= (0.25 + COARSEST_EPS) * weight))
+    require(bool(within), "brier_residual_variance is out of range for so many rows")
+    require(bool(np.all(rows >= 0)), "predicted_rows has a negative count")
+    require(sum(rows.tolist()) == sum(sums.rows.tolist()), "predicted_rows does not add up to the rows")
+    by_bin = (sums.log_score, sums.log_score_variance, residual, variance)
+    by_class = (scores, brier)
+    for k, of_bins in enumerate(by_bin):
+        require(
+            _same_total(of_bins, by_class[k // 2], k % 2, weight),
+            "the scores of bins and of predicted classes do not belong to the same rows",
+        )
+
+
+def _same_total(of_bins: Sum, of_classes: Sum, column: int, weight: Any) -> bool:
+    """Whether sums over bins, and over predicted classes, have the same total; up to rounding of weighted ones."""
+    if isinstance(of_bins, ExactSum) and isinstance(of_classes, ExactSum):
+        mine, theirs = of_bins.total(), of_classes.total()
+        whole, fraction = int(theirs.whole[column]), int(theirs.fraction[column])
+        return (int(mine.whole), int(mine.fraction)) == (whole, fraction)
+    by_bin, by_class = of_bins.value, of_classes.value[:, column]
+    scale = np.abs(by_bin).sum() + np.abs(by_class).sum() + weight.sum()
+    return bool(abs(by_bin.sum() - by_class.sum()) <= 1e-9 * scale)
 
 
 def _within_edges(spec: TableSpec, variation: Sum, weight: Any) -> bool:

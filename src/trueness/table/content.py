@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from trueness.table.exact_sums import (
     PROBABILITY_BITS,
     ExactSum,
     FloatSum,
+    NamedSums,
     Sum,
     make_read_only,
     reduce_to_fields,
@@ -32,6 +32,11 @@ class TableSpec:
     bins: Edges
     ties: str = "first"
     weighted: bool = False
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the sums, about."""
+        return self.bins.n_bins * (4 * self.n_classes + 16) * 8 + 40 * self.n_classes
 
     @property
     def is_by_confidence(self) -> bool:
@@ -84,7 +89,7 @@ def _brief(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class Sums(NamedSums):
     """Everything a table adds up, as exact integers (or as floats, if rows are weighted)."""
 
     rows: IntArray
@@ -100,23 +105,34 @@ class Sums:
     variation: Sum
     """Σ𝒱(p) over each bin, (M,)."""
     log_score: Sum
-    """Σ(ln p_y + H) over rows with p_y > 0, in nats, ()."""
+    """Σ(ln p_y + H) over the rows of each bin with p_y > 0, in nats, (M,); only the total, (), of schemas 1 and 2."""
     log_score_variance: Sum
-    """Σ of the varentropies of all rows, ()."""
+    """Σ of the varentropies of all rows of each bin, (M,); only the total, (), of schemas 1 and 2."""
     true_probability: Sum | None = None
     """Σp_y, (); like the next two, absent from files of schema 1."""
     square: Sum | None = None
     """Σ‖p‖², each p·p rounded to a multiple of 2⁻⁵², ()."""
     log_likelihood: Sum | None = None
     """Σ ln p_y over rows with p_y > 0, in nats, ()."""
+    brier_residual: Sum | None = None
+    """Σ(p_y - ‖p‖²) over each bin, (M,); like all that follow, absent from files of schemas 1 and 2."""
+    brier_residual_variance: Sum | None = None
+    """Σ(Σ_c p_c³ - ‖p‖⁴) over each bin, its variance if the model is calibrated, (M,)."""
+    predicted_rows: IntArray | None = None
+    """Rows that predict each class: that of the largest probability, of equal ones the first, (C,)."""
+    predicted_scores: Sum | None = None
+    """Of these rows, the sums of `log_score` and `log_score_variance`, (C, 2)."""
+    predicted_brier: Sum | None = None
+    """Of these rows, the sums of `brier_residual` and `brier_residual_variance`, (C, 2)."""
     weight: FloatSum | None = None
     """Σw over each bin of a weighted table, (M,)."""
     weight_square: FloatSum | None = None
     """Σw² over each bin of a weighted table, (M,)."""
 
     def __post_init__(self) -> None:
-        for counts in (self.rows, self.tied_rows, self.impossible_rows):
-            make_read_only(counts)
+        for counts in (self.rows, self.tied_rows, self.impossible_rows, self.predicted_rows):
+            if counts is not None:
+                make_read_only(counts)
 
     __reduce__ = reduce_to_fields
 
@@ -135,32 +151,19 @@ class Sums:
             ordered=zero((m, c), PROBABILITY_BITS),
             rank=zero((m, c), PROBABILITY_BITS),
             variation=zero((m,), PROBABILITY_BITS),
-            log_score=zero((), LOG_SCORE_BITS),
-            log_score_variance=zero((), LOG_SCORE_BITS),
+            log_score=zero((m,), LOG_SCORE_BITS),
+            log_score_variance=zero((m,), LOG_SCORE_BITS),
             true_probability=zero((), PROBABILITY_BITS),
             square=zero((), PROBABILITY_BITS),
             log_likelihood=zero((), LOG_SCORE_BITS),
+            brier_residual=zero((m,), PROBABILITY_BITS),
+            brier_residual_variance=zero((m,), PROBABILITY_BITS),
+            predicted_rows=np.zeros(c, np.int64),
+            predicted_scores=zero((c, 2), LOG_SCORE_BITS),
+            predicted_brier=zero((c, 2), PROBABILITY_BITS),
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
         )
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """The fields that are not None, by name."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return ((name, value) for name, value in values if value is not None)
-
-    def __add__(self, other: Sums) -> Sums:
-        def add(a: Any, b: Any) -> Any:
-            return np.asarray(a + b) if isinstance(a, np.ndarray) else a + b
-
-        theirs = dict(other.items())
-        # A sum that one of the two lacks is unknown for both together.
-        return Sums(**{name: add(mine, theirs[name]) for name, mine in self.items() if name in theirs})
-
-    def same(self, other: Sums, *names: str) -> bool:
-        """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""
-        chosen = names or tuple(field.name for field in fields(self))
-        return all(_same(getattr(self, name), getattr(other, name)) for name in chosen)
 
     @property
     def mass(self) -> FloatArray:
@@ -171,15 +174,16 @@ class Sums:
         """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
 
         Differences are compared with the count of the bin, since any content of a light bin would be close on the scale
-        of the whole table; those of Σw² with Σw²; those of totals, which may cancel over the rows, with the count of
-        all rows.
+        of the whole table; those of Σw² with Σw²; those of totals, which may cancel over the rows, and of predicted
+        classes, with the count of all rows.
         """
         mass = np.maximum(self.mass, other.mass)
         of_all = np.asarray(mass.sum())
         mine, theirs = dict(self.items()), dict(other.items())
 
         def scale(name: str, value: FloatArray) -> FloatArray:
-            return np.zeros(()) if name == "weight_square" else of_all if value.ndim == 0 else mass
+            of_no_bin = value.ndim == 0 or name in _BY_PREDICTED_CLASS
+            return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
 
         return mine.keys() == theirs.keys() and all(
             np.array_equal(a, theirs[name])
@@ -198,22 +202,23 @@ class Sums:
                 value=starts.tolist(),
             )
 
-        def merge(value: Any) -> Any:
+        def merge(name: str, value: Any) -> Any:
+            if name in _BY_PREDICTED_CLASS:
+                return value
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
             return value if value.value.ndim == 0 else value.merge_runs(starts)
 
-        return Sums(**{name: merge(value) for name, value in self.items()})
+        return Sums(**{name: merge(name, value) for name, value in self.items()})
+
+
+_BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:
     """Whether a and b differ by at most rtol times the largest of a, b and the scale, which runs along axis 0."""
+    if a.shape != b.shape:
+        return False
     along = scale.reshape(scale.shape + (1,) * (a.ndim - scale.ndim))
     largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), along)
     return bool(np.all(np.abs(a - b) <= rtol * largest))
-
-
-def _same(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a.same(b))

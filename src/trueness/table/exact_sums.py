@@ -6,8 +6,9 @@ added, so tables made from the same rows in any split, by any number of workers,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ __all__ = [
     "ExactSum",
     "FloatSum",
     "Sum",
+    "NamedSums",
+    "carry",
     "make_read_only",
     "reduce_to_fields",
 ]
@@ -35,6 +38,12 @@ def make_read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def reduce_to_fields(value: Any) -> tuple[type, tuple[Any, ...]]:
     """For `__reduce__`: copies are built from the fields, so that their arrays are read-only too."""
     return type(value), tuple(getattr(value, field.name) for field in fields(value))
+
+
+def carry(totals: IntArray, bits: int) -> None:
+    """Move what exceeds one from running fractions, totals[1], to the whole parts, totals[0]."""
+    totals[0] += totals[1] >> bits
+    totals[1] &= (1 << bits) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +83,11 @@ class ExactSum:
         whole, fraction = divmod(units, 1 << bits)
         return cls(np.array(whole), np.array(fraction), bits)
 
+    @classmethod
+    def of_counts(cls, counts: IntArray, bits: int) -> ExactSum:
+        """Whole numbers; their fractions take no memory."""
+        return cls(counts, np.broadcast_to(np.int64(0), counts.shape), bits)
+
     @property
     def value(self) -> FloatArray:
         """The nearest float64: one rounding, of a sum that is exact."""
@@ -103,6 +117,11 @@ class ExactSum:
         fraction = ((high & ((1 << (self.bits - half)) - 1)) << half) | (low & ((1 << half) - 1))
         return ExactSum(whole, fraction, self.bits)
 
+    def total(self) -> ExactSum:
+        """The sum over the first axis."""
+        merged = self.merge_runs(np.zeros(1, np.int64))
+        return ExactSum(merged.whole[0, ...], merged.fraction[0, ...], self.bits)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloatSum:
@@ -126,5 +145,47 @@ class FloatSum:
         """Sums over runs of the first axis that begin at `starts`."""
         return FloatSum(np.add.reduceat(self.value, starts, axis=0))
 
+    def total(self) -> FloatSum:
+        """The sum over the first axis."""
+        return FloatSum(np.asarray(self.value.sum(axis=0)))
+
 
 Sum: TypeAlias = ExactSum | FloatSum
+
+
+class NamedSums:
+    """What the sums of tables share: a frozen dataclass whose fields are counts, sums, or None if they are unknown."""
+
+    __slots__ = ()
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """The fields that are not None, by name."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        return ((name, value) for name, value in values if value is not None)
+
+    def __add__(self, other: Self) -> Self:
+        theirs = dict(other.items())
+        # A sum that one of the two lacks is unknown for both together.
+        return type(self)(**{name: _add(mine, theirs[name]) for name, mine in self.items() if name in theirs})
+
+    def same(self, other: Self, *names: str) -> bool:
+        """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""
+        chosen = names or tuple(field.name for field in fields(self))  # type: ignore[arg-type]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in chosen)
+
+
+def _add(mine: Any, theirs: Any) -> Any:
+    if isinstance(mine, np.ndarray):
+        return np.asarray(mine + theirs)
+    # Of sums by bin and a total, as old files have it, only the total is known.
+    if mine.value.ndim > theirs.value.ndim:
+        mine = mine.total()
+    elif theirs.value.ndim > mine.value.ndim:
+        theirs = theirs.total()
+    return mine + theirs
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a.same(b))

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from trueness import _json
-from trueness._arrays import IntArray
 from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.bins import Edges
@@ -20,16 +19,29 @@ from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
 from trueness.table.content import Sums, TableSpec
-from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.table.json_numbers import decode_sum, encode_sum, is_number
 from trueness.variation import Variation, as_variation
 
+T = TypeVar("T")
+
 FORMAT = "trueness calibration tables"
-SCHEMA = 2
-SCHEMAS = (1, SCHEMA)
+SCHEMA = 3
+SCHEMAS = (1, 2, SCHEMA)
 """The schemas that are read."""
 
 SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
 """Sums that a table of schema 1 lacks, and so do tables added to it. A table has all of them or none."""
+
+SINCE_SCHEMA_3 = frozenset(
+    {
+        "brier_residual",
+        "brier_residual_variance",
+        "predicted_rows",
+        "predicted_scores",
+        "predicted_brier",
+    }
+)
+"""Sums that a table of schema 2 lacks, of which the log-scores are totals over all bins."""
 
 
 def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
@@ -42,11 +54,11 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
     write_text(os.fsdecode(path), json.dumps(content, allow_nan=False))
 
 
-def read(path: str | os.PathLike[str], variation: Variation | None = None) -> list[tuple[TableSpec, Sums]]:
-    """Spec and sums of each table of a file."""
+def read(path: str | os.PathLike[str], decode: Callable[[Any], T]) -> list[T]:
+    """Each table of a file, as `decode` makes it of its content."""
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
-        return read_content(parse_file(file.read, name), name, variation)
+        return read_content(parse_file(file.read, name), name, decode)
 
 
 def parse_file(text: Callable[[], str], name: str) -> Any:
@@ -66,8 +78,8 @@ def parse_file(text: Callable[[], str], name: str) -> Any:
         ) from error
 
 
-def read_content(content: Any, name: str, variation: Variation | None) -> list[tuple[TableSpec, Sums]]:
-    """Spec and sums of each table in the content of a file; `name` is that of the file."""
+def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]:
+    """Each table in the content of a file, as `decode` makes it; `name` is that of the file."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidValueError(
             "damaged-file", "{file} is JSON, but not a file of calibration tables", file=name
@@ -76,7 +88,12 @@ def read_content(content: Any, name: str, variation: Variation | None) -> list[t
     tables = content.get("tables")
     if not isinstance(tables, list) or not tables:
         raise InvalidValueError("no-tables", "{file} holds no tables", file=name)
-    return [_decode_in_file(table, variation, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
+    return [_decode_in_file(table, decode, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
+
+
+def is_of_events(content: Any) -> bool:
+    """Whether an encoded table is one of events."""
+    return isinstance(content, dict) and "events" in content
 
 
 def require_schema(content: dict[str, Any], name: str, known: tuple[int, ...] = SCHEMAS) -> None:
@@ -88,13 +105,13 @@ def require_schema(content: dict[str, Any], name: str, known: tuple[int, ...] = 
             "this version of trueness reads schema {known}",
             file=name,
             schema=content.get("schema"),
-            known=" and ".join(map(str, known)),
+            known=", ".join(map(str, known[:-1])) + f" and {known[-1]}",
         )
 
 
-def _decode_in_file(content: Any, variation: Variation | None, place: str) -> tuple[TableSpec, Sums]:
+def _decode_in_file(content: Any, decode: Callable[[Any], T], place: str) -> T:
     try:
-        return decode(content, variation)
+        return decode(content)
     except InvalidValueError as error:
         raise error.with_facts(source=place) from error
 
@@ -111,14 +128,8 @@ def encode(spec: TableSpec, sums: Sums) -> dict[str, Any]:
             "weighted": spec.weighted,
         },
         "n_rows": int(sums.rows.sum()),
-        "sums": {name: _encode_sum(value) for name, value in sums.items()},
+        "sums": {name: encode_sum(value) for name, value in sums.items()},
     }
-
-
-def _encode_sum(value: Any) -> Any:
-    if isinstance(value, ExactSum):
-        return {"bits": value.bits, "whole": value.whole.tolist(), "fraction": value.fraction.tolist()}
-    return (value.value if isinstance(value, FloatSum) else value).tolist()
 
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
@@ -134,11 +145,13 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     require(isinstance(content, dict) and set(content) == {"spec", "n_rows", "sums"}, "its parts are wrong")
     spec = _decode_spec(content["spec"], variation)
     _require_declared_lengths(spec, content["sums"])
-    expected = dict(Sums.zeros(spec).items())
-    given = content["sums"]
-    complete = set(given) in (set(expected), set(expected) - SINCE_SCHEMA_2)
+    expected, given = dict(Sums.zeros(spec).items()), content["sums"]
+    names = set(expected)
+    complete = set(given) in (names, names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2)
     require(complete, f"its sums must be {', '.join(expected)}")
-    sums = Sums(**{name: _decode_sum(name, given[name], expected[name]) for name in given})
+    if not set(given) >= SINCE_SCHEMA_3:
+        expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}
+    sums = Sums(**{name: decode_sum(name, given[name], expected[name]) for name in given})
     with np.errstate(over="ignore"):  # numbers that are far too large are refused without a warning
         require_consistent(spec, sums, content["n_rows"])
     return spec, sums
@@ -162,8 +175,8 @@ def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     require(
         is_int(spec["n_classes"]) and spec["n_classes"] >= 2, "n_classes must be an integer of at least 2"
     )
-    require(isinstance(spec["edges"], list) and all(map(_is_number, spec["edges"])), "edges must be numbers")
-    require(spec["snap"] is None or _is_number(spec["snap"]), "snap must be a number or null")
+    require(isinstance(spec["edges"], list) and all(map(is_number, spec["edges"])), "edges must be numbers")
+    require(spec["snap"] is None or is_number(spec["snap"]), "snap must be a number or null")
     require(spec["ties"] in TIES, f"ties must be one of {', '.join(TIES)}")
     require(isinstance(spec["weighted"], bool), "weighted must be true or false")
     measure = _decode_variation(spec["variation"], variation)
@@ -191,60 +204,3 @@ def _decode_variation(name: Any, given: Variation | None) -> Variation:
             name=name,
             given=None if given is None else given.name,
         ) from error
-
-
-def _decode_sum(name: str, value: Any, zero: Any) -> Any:
-    if isinstance(zero, ExactSum):
-        require(
-            isinstance(value, dict) and set(value) == {"bits", "whole", "fraction"},
-            f"{name} is not an exact sum",
-        )
-        require(
-            is_int(value["bits"]) and value["bits"] == zero.bits,
-            f"{name} must be in units of 2^-{zero.bits}",
-        )
-        whole, fraction = (
-            _integers(f"{name}.{part}", value[part], zero.whole.shape) for part in ("whole", "fraction")
-        )
-        require(
-            bool(np.all((fraction >= 0) & (fraction >> zero.bits == 0))),
-            f"{name}.fraction must be from 0 to 1",
-        )
-        return ExactSum(whole, fraction, zero.bits)
-    if isinstance(zero, FloatSum):
-        require(_shape_of(value) == zero.value.shape, f"{name} must have shape {zero.value.shape}")
-        require(all(map(_is_number, _leaves(value))), f"{name} must be finite numbers")
-        return FloatSum(np.array(value, dtype=np.float64))
-    return _integers(name, value, zero.shape)
-
-
-def _integers(name: str, value: Any, shape: tuple[int, ...]) -> IntArray:
-    require(_shape_of(value) == shape, f"{name} must have shape {shape}")
-    leaves = _leaves(value)
-    whole = set(map(type, leaves)) <= {int} and all(abs(leaf) < 2**62 for leaf in (max(leaves), min(leaves)))
-    require(whole, f"{name} must be integers")
-    return np.array(value, dtype=np.int64).reshape(shape)
-
-
-def _shape_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of nested lists, None if they are ragged."""
-    if not isinstance(value, list):
-        return ()
-    if list not in set(map(type, value)):  # the innermost lists, which hold nearly everything
-        return (len(value),)
-    inner = {_shape_of(entry) for entry in value}
-    if len(inner) > 1 or None in inner:
-        return None
-    return (len(value), *(inner.pop() or ())) if inner else (0,)
-
-
-def _leaves(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        return [value]
-    if list not in set(map(type, value)):
-        return value
-    return [leaf for entry in value for leaf in _leaves(entry)]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1e300

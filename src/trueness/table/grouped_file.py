@@ -15,13 +15,12 @@ from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError, Refusal, reason_of
 from trueness.table import file as table_file
-from trueness.table.calibration_table import CalibrationTable
-from trueness.table.tables import GroupedTables, Tables
+from trueness.table.tables import GroupedTables, Tables, table_from_dict
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMA = 2
-SCHEMAS = (1, SCHEMA)
+SCHEMA = table_file.SCHEMA
+SCHEMAS = table_file.SCHEMAS
 """Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
 
@@ -41,7 +40,7 @@ def decode_groups(content: Any, file: str, variation: Variation | None = None) -
         if not isinstance(entry, dict) or set(entry) != {"group", "tables"}:
             raise _damaged_file_error(file)
         name, tables = entry["group"], entry["tables"]
-        if not (name is None or isinstance(name, str)) or name in groups or not _is_pair(tables):
+        if not (name is None or isinstance(name, str)) or name in groups or not _is_list(tables):
             raise _damaged_file_error(file)
         groups[name] = _decode_tables(tables, file, variation)
     return groups
@@ -49,14 +48,14 @@ def decode_groups(content: Any, file: str, variation: Variation | None = None) -
 
 def _decode_tables(content: list[Any], file: str, variation: Variation | None) -> Tables:
     try:
-        return Tables.of([CalibrationTable.from_dict(table, variation) for table in content])
+        return Tables.of([table_from_dict(table, variation) for table in content])
     except Refusal as error:
         raise error.with_facts(source=file, remedy="create it again with trueness tabulate") from error
 
 
-def _is_pair(tables: Any) -> bool:
-    """Whether these are one or two tables: the one by variation, and the one by confidence."""
-    return isinstance(tables, list) and len(tables) in (1, 2)
+def _is_list(tables: Any) -> bool:
+    """Whether these are tables: one by variation, and those by confidence and of events, if there are any."""
+    return isinstance(tables, list) and len(tables) > 0
 
 
 def _damaged_file_error(file: str) -> InvalidValueError:
@@ -105,10 +104,9 @@ def load_tables(path: str) -> GroupedTables:
 
 def _tables_without_groups(content: Any, path: str) -> Tables:
     try:
-        parts = table_file.read_content(content, path, None)
+        return Tables.of(table_file.read_content(content, path, table_from_dict))
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
-    return Tables.of([CalibrationTable(*part) for part in parts])
 
 
 def read_json(path: str, what: str) -> Any:
@@ -127,12 +125,16 @@ def read_json(path: str, what: str) -> Any:
         ) from error
 
 
-def merge_files(paths: Sequence[str]) -> GroupedTables:
-    """The sum of the tables of several files."""
+def merge_files(paths: Sequence[str], *, by_class: bool = True) -> GroupedTables:
+    """The sum of the tables of several files, without those of events if `by_class` is False."""
+
+    def load(path: str) -> GroupedTables:
+        return load_tables(path) if by_class else load_tables(path).without_events()
+
     first, *others = paths
-    total = load_tables(first)
+    total = load(first)
     for path in others:
-        tables = load_tables(path)
+        tables = load(path)
         if tables.by != total.by:
             raise InvalidValueError(
                 "different-groups",
@@ -151,17 +153,23 @@ def _grouping(tables: GroupedTables) -> str:
     return "has no groups" if tables.by is None else f"has groups by {tables.by!r}"
 
 
+def _has_events(tables: GroupedTables) -> bool:
+    return any(group.events for group in tables.groups.values())
+
+
 def _add(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> GroupedTables:
     try:
-        total = total + tables
-        total.whole  # noqa: B018  groups with different names must add up too
+        sums = total + tables
+        sums.whole  # noqa: B018  groups with different names must add up too
     except Refusal as error:
         raise InvalidValueError(
             "different-tables",
             "{file} does not add to {first}: {reason}",
-            "make both with the same options; bins of equal mass merge only on a grid ({grid})",
+            "pass {by_class} to add them without their tables by class"
+            if _has_events(total) != _has_events(tables)
+            else "make both with the same options; bins of equal mass merge only on a grid ({grid})",
             file=path,
             first=first,
             reason=error.cause,
         ) from error
-    return total
+    return sums

@@ -1,15 +1,16 @@
-"""Which tables to make of rows: the variation measure and its bins, and the bins of confidence."""
+"""Which tables to make of rows: the variation measure and its bins, the bins of confidence, and events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trueness._arguments import require_choice
+from trueness._arguments import boolean, require_choice
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
+from trueness.table.event_content import EventSpec
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
@@ -18,13 +19,15 @@ EdgesOf = Callable[[Variation, Bins], Edges]
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """The tables to make of the same rows: one by variation, and one by confidence, from which ECE is computed."""
+    """The tables to make of the same rows: by variation, by confidence for ECE, and of all classes as events."""
 
     variation: Variation
     bins: Bins
     confidence_bins: Bins | None
     """None if there is no second table: it is not wanted, or confidence is the measure."""
     ties: str = "first"
+    by_class: bool = False
+    """Whether to make the event table of all classes."""
 
     @classmethod
     def of(
@@ -35,26 +38,49 @@ class TablePlan:
         ties: str = "first",
         *,
         with_confidence: bool = True,
+        by_class: bool = False,
     ) -> TablePlan:
         """The plan for these arguments; a refusal names the argument."""
         require_choice("ties", ties, TIES)
+        by_class = boolean("by_class", by_class)
         measure, chosen = as_variation(variation), as_bins(bins)
         second = with_confidence and measure != CONFIDENCE
-        return cls(measure, chosen, confidence_bins_for(chosen, confidence_bins) if second else None, ties)
+        of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
+        return cls(measure, chosen, of_confidence, ties, by_class)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
-        """Measure and bins of each table."""
+        """Measure and bins of each table that is binned by a measure."""
         first = (self.variation, self.bins)
         return [first] if self.confidence_bins is None else [first, (CONFIDENCE, self.confidence_bins)]
 
     @property
     def measures(self) -> list[Variation]:
-        """The measure of each table."""
+        """The measure of each table that is binned by one."""
         return [measure for measure, _ in self.wanted]
 
-    def specs(self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None) -> list[TableSpec]:
-        """The spec of each table. `edges_of` gives the edges of bins; without it, bins must not depend on the rows."""
+    def specs(
+        self,
+        n_classes: int,
+        *,
+        weighted: bool,
+        edges_of: EdgesOf | None = None,
+        class_names: tuple[str, ...] | None = None,
+    ) -> list[TableSpec | EventSpec]:
+        """The spec of each table; as `calibration_specs`, followed by those of events."""
+        binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
+        if not self.by_class:
+            return [*binned]
+        by_class = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
+        return [*binned, by_class]
+
+    def calibration_specs(
+        self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
+    ) -> list[TableSpec]:
+        """The spec of each table that is binned by a measure.
+
+        `edges_of` gives the edges of bins; without it, bins must not depend on the rows.
+        """
 
         def resolve(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):

@@ -1,26 +1,73 @@
-"""The tables of the same rows as one value (by variation, and by confidence for ECE), of all rows or of each group."""
+"""The tables of the same rows as one value (by variation, by confidence, of events), of all rows or of each group."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Self
+from typing import Any, Self, TypeAlias
 
 from trueness.bins import Bins, as_bins, confidence_bins_for
 from trueness.refusals import InvalidValueError
+from trueness.table import event_file
+from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable
+from trueness.table.content import TableSpec
+from trueness.table.event_content import EventSpec
+from trueness.table.event_table import EventTable
 from trueness.variation import Variation
+
+AnySpec: TypeAlias = TableSpec | EventSpec
+AnyTable: TypeAlias = CalibrationTable | EventTable
+
+
+def table_of(spec: AnySpec, sums: Any) -> AnyTable:
+    """The table with this spec and these sums."""
+    return EventTable(spec, sums) if isinstance(spec, EventSpec) else CalibrationTable(spec, sums)
+
+
+def spec_difference(mine: AnySpec, theirs: AnySpec) -> str | None:
+    """The first difference between two specs in words; None if they are equal."""
+    if isinstance(mine, EventSpec) and isinstance(theirs, EventSpec):
+        return mine.difference(theirs)
+    if isinstance(mine, TableSpec) and isinstance(theirs, TableSpec):
+        return mine.difference(theirs)
+    return "one is a table of events and the other is not"
+
+
+def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
+    """The spec with names of the classes, if it is one of events and has none."""
+    if isinstance(spec, EventSpec) and spec.class_names is None:
+        return replace(spec, class_names=names)
+    return spec
+
+
+def empty_table(spec: AnySpec) -> AnyTable:
+    """The table of no rows."""
+    return EventTable.empty(spec) if isinstance(spec, EventSpec) else CalibrationTable.empty(spec)
+
+
+def table_from_dict(content: Any, variation: Variation | None = None) -> AnyTable:
+    """The table of `to_dict`, of either kind."""
+    if table_file.is_of_events(content):
+        return EventTable(*event_file.decode(content))
+    return CalibrationTable(*table_file.decode(content, variation))
+
+
+def load_tables(path: str | os.PathLike[str], variation: Variation | None = None) -> list[AnyTable]:
+    """All tables of a file, of both kinds."""
+    return table_file.read(path, lambda content: table_from_dict(content, variation))
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The tables of the same rows. They add, are coarsened, saved and loaded together.
 
-    `by_confidence` is `by_variation` itself if confidence is the measure, and None without a table for ECE. `others`
-    are further tables of a file: they are added and saved, and no metric is computed from them.
+    `by_confidence` is `by_variation` itself if confidence is the measure, and None without a table for ECE. `events`
+    are event tables: `by_class` is the one of all classes. `others` are further tables of a file: they are added and
+    saved, and no metric is computed from them.
 
     >>> import trueness as tn
     >>> tables = Tables(tn.tabulate([0, 1], [0.2, 0.7]), tn.tabulate([0, 1], [0.2, 0.7], variation="confidence"))
@@ -31,28 +78,47 @@ class Tables:
     by_variation: CalibrationTable
     by_confidence: CalibrationTable | None = None
     others: tuple[CalibrationTable, ...] = ()
+    events: tuple[EventTable, ...] = ()
 
     def __post_init__(self) -> None:
         if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
         if self.by_confidence is not None:
             _require_same_rows(self.by_variation, self.by_confidence)
+        for table in self.events:
+            _require_as_many_rows(self.by_variation, table)
 
     @classmethod
-    def of(cls, tables: Sequence[CalibrationTable]) -> Self:
-        """The first table, the first one by confidence among the others, and the rest."""
-        first, *others = tables
+    def of(cls, tables: Sequence[AnyTable]) -> Self:
+        """The first table, the first one by confidence among the others, those of events, and the rest."""
+        events = tuple(table for table in tables if isinstance(table, EventTable))
+        calibration = [table for table in tables if isinstance(table, CalibrationTable)]
+        if not calibration:
+            raise InvalidValueError(
+                "no-tables", "there is no table by a variation measure", "make one with tabulate"
+            )
+        first, *others = calibration
         found = None if first.spec.is_by_confidence else _first_by_confidence(others)
-        return cls(first, found, tuple(table for table in others if table is not found))
+        return cls(first, found, tuple(table for table in others if table is not found), events)
 
     @property
-    def stored(self) -> list[CalibrationTable]:
-        """Each distinct table once, the one by variation first."""
+    def stored(self) -> list[AnyTable]:
+        """Each distinct table once, the one by variation first and those of events last."""
+        return [*self.calibration_tables, *self.events]
+
+    @property
+    def calibration_tables(self) -> list[CalibrationTable]:
+        """The distinct tables that are binned by a measure, the one by variation first."""
         second = self.by_confidence
         pair = [] if second is None or second is self.by_variation else [second]
         return [self.by_variation, *pair, *self.others]
 
-    def __iter__(self) -> Iterator[CalibrationTable]:
+    @property
+    def by_class(self) -> EventTable | None:
+        """The event table of all classes; None if there is none."""
+        return next((table for table in self.events if table.spec.is_by_class), None)
+
+    def __iter__(self) -> Iterator[AnyTable]:
         return iter(self.stored)
 
     @property
@@ -67,14 +133,17 @@ class Tables:
 
     def __add__(self, other: Tables) -> Tables:
         mine, theirs = self.stored, other.stored
-        if len(mine) != len(theirs) or (self.by_confidence is None) != (other.by_confidence is None):
+        if [*map(type, mine)] != [*map(type, theirs)] or (
+            (self.by_confidence is None) != (other.by_confidence is None)
+        ):
             raise InvalidValueError(
                 "different-tables",
                 "tables by {mine} cannot be added to tables by {theirs}",
                 "add tables that were made with the same options",
-                mine=_measures(mine),
-                theirs=_measures(theirs),
+                mine=_contents(mine),
+                theirs=_contents(theirs),
             )
+        # Their types are the same, pair by pair.
         return Tables.of([a + b for a, b in zip(mine, theirs, strict=True)])
 
     def coarsen(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
@@ -85,12 +154,16 @@ class Tables:
         table = self.by_variation if bins is None else self.by_variation.coarsen(as_bins(bins))
         second = self.by_confidence
         if second is None or second is self.by_variation:
-            return Tables(table, others=self.others)
+            return Tables(table, others=self.others, events=self.events)
         if bins is not None:
             second = second.coarsen(confidence_bins_for(as_bins(bins), confidence_bins))
         elif confidence_bins is not None:
             second = second.coarsen(as_bins(confidence_bins))
-        return Tables(table, second, self.others)
+        return Tables(table, second, self.others, self.events)
+
+    def without_events(self) -> Tables:
+        """The tables that are binned by a measure."""
+        return replace(self, events=())
 
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
@@ -99,20 +172,37 @@ class Tables:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, atomically."""
-        CalibrationTable.save_all(self.stored, path)
+        table_file.write([table.to_dict() for table in self.stored], path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> Self:
         """The tables of a file; `variation` is needed if they were made with a measure of your own."""
-        return cls.of(CalibrationTable.load_all(path, variation))
+        return cls.of(load_tables(path, variation))
 
 
 def _first_by_confidence(tables: Sequence[CalibrationTable]) -> CalibrationTable | None:
     return next((table for table in tables if table.spec.is_by_confidence), None)
 
 
-def _measures(tables: Sequence[CalibrationTable]) -> str:
-    return " and ".join(table.spec.variation.name for table in tables)
+def _contents(tables: Sequence[AnyTable]) -> str:
+    """The measures of tables, and "class" for tables of events."""
+    return " and ".join(
+        table.spec.variation.name if isinstance(table, CalibrationTable) else "class" for table in tables
+    )
+
+
+def _require_as_many_rows(table: CalibrationTable, events: EventTable) -> None:
+    if (events.n_rows, events.n_classes or table.n_classes) != (table.n_rows, table.n_classes):
+        raise InvalidValueError(
+            "different-rows",
+            "{argument} holds {n_rows} rows of {n_classes} classes, the event table {other_rows} of {other_classes}",
+            "they must be of the same rows",
+            argument="table",
+            n_rows=table.n_rows,
+            n_classes=table.n_classes,
+            other_rows=events.n_rows,
+            other_classes=events.n_classes,
+        )
 
 
 def _require_same_rows(table: CalibrationTable, confidence_table: CalibrationTable) -> None:
@@ -160,6 +250,10 @@ class GroupedTables:
         return GroupedTables(
             self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )
+
+    def without_events(self) -> GroupedTables:
+        """The tables that are binned by a measure."""
+        return replace(self, groups={name: tables.without_events() for name, tables in self.groups.items()})
 
     def __add__(self, other: GroupedTables) -> GroupedTables:
         groups = dict(self.groups)

@@ -9,11 +9,20 @@ from trueness.bins import Bins, as_bins
 from trueness.ranking import TIES
 from trueness.rows import Rows
 from trueness.table import CalibrationTable, TableSpec
+from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
 from trueness.tabulation.running_sums import RunningSums
 from trueness.variation import Variation, as_variation
 
-__all__ = ["RunningSums", "edges_for", "tabulate", "tabulate_groups", "tabulate_rows", "variations_of"]
+__all__ = [
+    "RunningSums",
+    "edges_for",
+    "tabulate",
+    "tabulate_events",
+    "tabulate_groups",
+    "tabulate_rows",
+    "variations_of",
+]
 
 
 def tabulate(

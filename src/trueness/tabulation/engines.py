@@ -12,6 +12,7 @@ from types import ModuleType
 
 from trueness._arguments import require_choice, whole_number
 from trueness.refusals import InvalidValueError
+from trueness.table import TOP_LABEL, EventSpec
 from trueness.tabulation import compiled, portable
 from trueness.tabulation.compiled.library import load
 from trueness.variation import Variation, variations
@@ -19,12 +20,14 @@ from trueness.variation import Variation, variations
 ENGINES = ("auto", "portable", "compiled")
 
 
-def choose_engine(engine: str, measures: Sequence[Variation], *, weighted: bool) -> ModuleType:
+def choose_engine(
+    engine: str, measures: Sequence[Variation], events: Sequence[EventSpec] = (), *, weighted: bool
+) -> ModuleType:
     """The module of the engine for such rows; a refusal if `engine` is "compiled" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
     if engine == "portable":
         return portable
-    obstacle = _obstacle(measures, weighted)
+    obstacle = _obstacle(measures, events, weighted)
     if obstacle is None:
         return compiled
     if engine == "compiled":
@@ -58,10 +61,12 @@ def thread_count(n_threads: int | None, engine: ModuleType) -> int:
     return available_cores() if engine is compiled else 1
 
 
-def _obstacle(measures: Sequence[Variation], weighted: bool) -> str | None:
+def _obstacle(measures: Sequence[Variation], events: Sequence[EventSpec], weighted: bool) -> str | None:
     """Why the compiled engine cannot be used; None if it can."""
     if weighted:
         return "does not support sample_weight"
+    if any(TOP_LABEL in spec.events and spec.ties == "split" for spec in events):
+        return "does not support the top label with ties='split'"
     unknown = [measure.name for measure in measures if not measure.kernel]
     if unknown:
         supported = ", ".join(name for name, measure in variations.items() if measure.kernel)

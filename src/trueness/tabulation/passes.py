@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,7 +13,15 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import CalibrationTable, Sums, TableSpec
+from trueness.table import (
+    AnySpec,
+    AnyTable,
+    CalibrationTable,
+    EventSpec,
+    TableSpec,
+    empty_table,
+    table_of,
+)
 from trueness.tabulation import portable
 from trueness.tabulation.compiled import spans
 from trueness.tabulation.compiled.equal_mass import equal_mass_edges, measure
@@ -24,46 +32,54 @@ CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
 """The most rows, and values (32 megabytes), that are sorted by group at a time."""
 
 
+@overload
 def tabulate_rows(
-    rows: Rows, specs: Sequence[TableSpec], engine: str = "auto", n_threads: int | None = None
-) -> list[CalibrationTable]:
+    rows: Rows, specs: Sequence[TableSpec], engine: str = ..., n_threads: int | None = ...
+) -> list[CalibrationTable]: ...
+@overload
+def tabulate_rows(
+    rows: Rows, specs: Sequence[AnySpec], engine: str = ..., n_threads: int | None = ...
+) -> list[AnyTable]: ...
+def tabulate_rows(
+    rows: Rows, specs: Sequence[AnySpec], engine: str = "auto", n_threads: int | None = None
+) -> Any:
     """`tabulate` for validated rows, into one table for each spec; in one pass with the compiled engine."""
     engine_module = engine_for(rows, specs, engine)
     workers = thread_count(n_threads, engine_module)
     spans = engine_module.spans(rows, workers)
     parts = in_threads(lambda some: sum_rows(engine_module, rows, specs, some), spans, workers)
     return [
-        CalibrationTable(spec, reduce(add, of_spec))
+        table_of(spec, reduce(add, of_spec))
         for spec, of_spec in zip(specs, zip(*parts, strict=True), strict=True)
     ]
 
 
-def sum_rows(engine: Any, rows: Rows, specs: Sequence[TableSpec], spans: Iterable[Span]) -> list[Sums]:
+def sum_rows(engine: Any, rows: Rows, specs: Sequence[AnySpec], spans: Iterable[Span]) -> list[Any]:
     """The sums of the blocks of rows that `spans` names, one for each spec."""
     work = engine.Pass(rows, specs)
     for start, stop in spans:
         work.add(rows, start, stop)
-    sums: list[Sums] = work.sums()
+    sums: list[Any] = work.sums()
     return sums
 
 
 def tabulate_groups(
     rows: Rows,
-    specs: Sequence[TableSpec],
+    specs: Sequence[AnySpec],
     group_of: IntArray,
     n_groups: int,
     *,
     engine: str = "auto",
     n_threads: int | None = None,
-) -> list[list[CalibrationTable]]:
+) -> list[list[AnyTable]]:
     """For each group a table for each spec, in one pass; `group_of` is the number of each row's group.
 
     Rows are put in order of their groups chunk by chunk, so that each group is a run of rows for the engine.
     """
     engine_module = engine_for(rows, specs, engine)
 
-    def add_up(chunks: Iterable[tuple[int, int]]) -> dict[int, list[Sums]]:
-        totals: dict[int, list[Sums]] = {}
+    def add_up(chunks: Iterable[tuple[int, int]]) -> dict[int, list[Any]]:
+        totals: dict[int, list[Any]] = {}
         for start, stop in chunks:
             codes = group_of[start:stop]
             order = np.argsort(codes, kind="stable")
@@ -81,22 +97,24 @@ def tabulate_groups(
     except ValueError:
         refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number before the reordering
         raise
-    empty = [Sums.zeros(spec) for spec in specs]
+    empty = [empty_table(spec).sums for spec in specs]
     tables = []
     for code in range(n_groups):
         mine = [part[code] for part in parts if code in part] or [empty]
         tables.append(
             [
-                CalibrationTable(spec, reduce(add, of_spec))
+                table_of(spec, reduce(add, of_spec))
                 for spec, of_spec in zip(specs, zip(*mine, strict=True), strict=True)
             ]
         )
     return tables
 
 
-def engine_for(rows: Rows, specs: Sequence[TableSpec], engine: str) -> Any:
+def engine_for(rows: Rows, specs: Sequence[AnySpec], engine: str) -> Any:
     """The module of the engine for such rows and tables."""
-    return choose_engine(engine, [spec.variation for spec in specs], weighted=rows.sample_weight is not None)
+    measures = [spec.variation for spec in specs if not isinstance(spec, EventSpec)]
+    events = [spec for spec in specs if isinstance(spec, EventSpec)]
+    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None)
 
 
 def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:

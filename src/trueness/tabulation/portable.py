@@ -15,8 +15,9 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
-from trueness.table import Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum
+from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, carry
+from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 
 
@@ -28,12 +29,14 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
-        self.describers = [Describer(spec, rows.y_prob.eps, scratch) for spec in specs]
-        self.totals = [
-            _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch) for spec in specs
+        eps = rows.y_prob.eps
+        self.describers = [
+            EventDescriber(spec, eps) if isinstance(spec, EventSpec) else Describer(spec, eps, scratch)
+            for spec in specs
         ]
+        self.totals = [_totals_for(spec, scratch) for spec in specs]
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added."""
@@ -45,9 +48,15 @@ class Pass:
                 total.add(describer.describe(rows, start, stop))
         self.reached = stop
 
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[Any]:
         """The sums so far, one for each spec."""
         return [total.sums() for total in self.totals]
+
+
+def _totals_for(spec: AnySpec, scratch: Scratch) -> Any:
+    if isinstance(spec, EventSpec):
+        return WeightedEventTotals(spec) if spec.weighted else ExactEventTotals(spec)
+    return _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch)
 
 
 def _total(units: IntArray) -> int:
@@ -59,7 +68,7 @@ def _total(units: IntArray) -> int:
 class _Grouping:
     """The rows of a block in the order of their bins, so that one pass of `reduceat` sums each bin."""
 
-    def __init__(self, bins: NDArray[np.unsignedinteger], n_bins: int) -> None:
+    def __init__(self, bins: NDArray[np.integer], n_bins: int) -> None:
         count = np.bincount(bins, minlength=n_bins)
         self.occupied = np.flatnonzero(count)
         self.count = count[self.occupied]
@@ -134,8 +143,8 @@ class _ExactTotals:
         self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactColumn(m, c)
-        self.log_scores = [0, 0, 0]
-        self.true_probability = self.square = 0
+        self.log_likelihood = self.true_probability = self.square = 0
+        self.scores = _ScoreTotals(m, c)
 
     def add(self, block: BlockStatistics) -> None:
         group = _Grouping(block.bins, self.spec.bins.n_bins)
@@ -145,8 +154,8 @@ class _ExactTotals:
             whole = np.bincount(block.bins, np.floor(block.variation), len(self.counts.rows))
             self.lines.whole[:, -1] += whole.astype(np.int64)
         self._add_ranks(block, group)
-        for which, units in enumerate(block.log_scores):
-            self.log_scores[which] += _total(units)
+        self.scores.add(block, group)
+        self.log_likelihood += _total(block.log_scores[1])
         self.true_probability += _total(block.true_probability)
         self.square += _total(block.square)
 
@@ -171,20 +180,58 @@ class _ExactTotals:
         self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
 
     def sums(self) -> Sums:
-        log_score, log_likelihood, log_score_variance = (
-            ExactSum.of_units(units, LOG_SCORE_BITS) for units in self.log_scores
-        )
         return Sums(
             **self.counts.fields(),
             ordered=self.lines.sum(slice(-1)),
             rank=self.rank.sum(slice(None)),
             variation=self.lines.sum(-1),
-            log_score=log_score,
-            log_score_variance=log_score_variance,
             true_probability=ExactSum.of_units(self.true_probability, PROBABILITY_BITS),
             square=ExactSum.of_units(self.square, PROBABILITY_BITS),
-            log_likelihood=log_likelihood,
+            log_likelihood=ExactSum.of_units(self.log_likelihood, LOG_SCORE_BITS),
+            **self.scores.fields(),
         )
+
+
+class _ScoreTotals:
+    """Running sums of log-scores and Brier residuals, with their variances, by bin and by predicted class."""
+
+    def __init__(self, n_bins: int, n_classes: int) -> None:
+        self.by_bin = np.zeros((4, 2, n_bins), np.int64)
+        """Whole and fraction of each score."""
+        self.by_class = np.zeros((4, 2, n_classes), np.int64)
+        self.predicted_rows = np.zeros(n_classes, np.int64)
+
+    def add(self, block: BlockStatistics, group: _Grouping) -> None:
+        classes = _Grouping(block.predicted_class, len(self.predicted_rows))
+        self.predicted_rows[classes.occupied] += classes.count
+        scores = (block.log_scores[0], block.log_scores[2], *block.brier)
+        for units, bits, of_bins, of_classes in zip(
+            scores, _SCORE_BITS, self.by_bin, self.by_class, strict=True
+        ):
+            for grouping, totals in ((group, of_bins), (classes, of_classes)):
+                # Apart, since the sum of the units themselves may not fit in 64 bits.
+                totals[0, grouping.occupied] += grouping.total(units >> bits)
+                totals[1, grouping.occupied] += grouping.total(units & ((1 << bits) - 1))
+                carry(totals, bits)
+
+    def fields(self) -> dict[str, Any]:
+        names = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")
+        by_bin = {
+            name: ExactSum(of_bins[0], of_bins[1], bits)
+            for name, of_bins, bits in zip(names, self.by_bin, _SCORE_BITS, strict=True)
+        }
+        scores, brier = (
+            ExactSum(pair[:, 0].T.copy(), pair[:, 1].T.copy(), bits)
+            for pair, bits in ((self.by_class[:2], LOG_SCORE_BITS), (self.by_class[2:], PROBABILITY_BITS))
+        )
+        return by_bin | {
+            "predicted_rows": self.predicted_rows,
+            "predicted_scores": scores,
+            "predicted_brier": brier,
+        }
+
+
+_SCORE_BITS = (LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
 
 
 class _WeightedTotals:
@@ -195,8 +242,11 @@ class _WeightedTotals:
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
-        self.scores = np.zeros(5)
-        """Log-score, log-likelihood, varentropy, p_y and ‖p‖²."""
+        self.totals = np.zeros(3)
+        """Log-likelihood, p_y and ‖p‖²."""
+        self.by_bin, self.by_class = _FloatTotal(m, 4), _FloatTotal(c, 4)
+        """Log-score, varentropy, Brier residual and its variance."""
+        self.predicted_rows = np.zeros(c, np.int64)
 
     def add(self, block: BlockStatistics) -> None:
         group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
@@ -209,9 +259,19 @@ class _WeightedTotals:
         self.weight.add(group.occupied, group.total(weight))
         self.weight_square.add(group.occupied, group.total(weight * weight))
         self._add_ranks(block, group, weight)
-        self.scores[:3] += np.add.reduce(block.log_scores * 2.0**-LOG_SCORE_BITS * weight, axis=1)
-        self.scores[3] += np.add.reduce(block.true_probability / UNIT * weight)
-        self.scores[4] += np.add.reduce(block.square / UNIT * weight)
+        self.totals[0] += np.add.reduce(block.log_scores[1] * 2.0**-LOG_SCORE_BITS * weight)
+        self.totals[1] += np.add.reduce(block.true_probability / UNIT * weight)
+        self.totals[2] += np.add.reduce(block.square / UNIT * weight)
+        self._add_scores(block, group, weight)
+
+    def _add_scores(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
+        scores = (
+            np.concatenate([block.log_scores[[0, 2]] * 2.0**-LOG_SCORE_BITS, block.brier / UNIT]) * weight
+        )
+        classes = _Grouping(block.predicted_class, len(self.predicted_rows))
+        self.predicted_rows[classes.occupied] += classes.count
+        self.by_bin.add(group.occupied, group.total(scores).T)
+        self.by_class.add(classes.occupied, classes.total(scores).T)
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
@@ -223,19 +283,24 @@ class _WeightedTotals:
         self.rank.add(group.occupied, total.reshape(-1, c))
 
     def sums(self) -> Sums:
-        log_score, log_likelihood, log_score_variance, true_probability, square = (
-            FloatSum(np.array(total)) for total in self.scores
-        )
+        log_likelihood, true_probability, square = (FloatSum(np.array(total)) for total in self.totals)
+        by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
+        by_class = self.by_class.value
         return Sums(
             **self.counts.fields(),
             ordered=self.ordered.sum(),
             rank=self.rank.sum(),
             variation=self.variation.sum(),
-            log_score=log_score,
-            log_score_variance=log_score_variance,
+            log_score=by_bin[0],
+            log_score_variance=by_bin[1],
             true_probability=true_probability,
             square=square,
             log_likelihood=log_likelihood,
+            brier_residual=by_bin[2],
+            brier_residual_variance=by_bin[3],
+            predicted_rows=self.predicted_rows,
+            predicted_scores=FloatSum(by_class[:, :2].copy()),
+            predicted_brier=FloatSum(by_class[:, 2:].copy()),
             weight=self.weight.sum(),
             weight_square=self.weight_square.sum(),
         )

@@ -15,12 +15,14 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import (
     LEAST_NORMAL,
     UNIT,
+    brier_variance_units,
     entropy_in_bits,
     entropy_variation,
     log2_of_positive,
     log_likelihood_units,
     log_moments,
     log_score_units,
+    sum_cube_units,
     sum_square_units,
     underflowed_score_units,
     units,
@@ -61,6 +63,10 @@ class BlockStatistics(NamedTuple):
     """p_y in units of 2⁻⁵², (n,)."""
     square: IntArray
     """‖p‖² in units of 2⁻⁵², (n,)."""
+    brier: IntArray
+    """p_y - ‖p‖² and its variance if the model is calibrated, in units of 2⁻⁵², (2, n)."""
+    predicted_class: IntArray
+    """The class of the largest probability, of equal ones the first, (n,)."""
     weight: FloatArray | None
 
     def select(self, chosen: NDArray[np.bool_]) -> BlockStatistics:
@@ -101,6 +107,10 @@ class Describer:
         impossible, log_scores = _log_scores(p_true, entropy, given, labels, scratch)
         log_scores[2] = variance_units(variance_in_bits(moments, entropy, total))
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
+        square, true_probability = sum_square_units(ordered, scratch), units(p_true)
+        brier = np.stack(
+            [true_probability - square, brier_variance_units(square, sum_cube_units(ordered, scratch))]
+        )
         statistics = BlockStatistics(
             ordered,
             steps,
@@ -110,8 +120,10 @@ class Describer:
             tied,
             impossible,
             log_scores,
-            true_probability=units(p_true),
-            square=sum_square_units(ordered, scratch),
+            true_probability=true_probability,
+            square=square,
+            brier=brier,
+            predicted_class=block.argmax(axis=1),
             weight=weight,
         )
         return statistics if weight is None or weight.all() else statistics.select(weight > 0)

@@ -11,18 +11,18 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness._threads import Span, in_threads
 from trueness.rows import RowCode, Rows, count_codes, row_codes
-from trueness.table import Sums, TableSpec
+from trueness.table import AnySpec
 from trueness.tabulation.passes import engine_for
 
 
 class RunningSums:
     """The sums of one or more tables of the same rows, one for each spec; for one thread at a time."""
 
-    def __init__(self, specs: Sequence[TableSpec], engine: str) -> None:
+    def __init__(self, specs: Sequence[AnySpec], engine: str) -> None:
         self._specs, self._engine = specs, engine
         self._engine_module: Any = None
         self._passes: list[Any] = []
-        self._done: list[Sums] | None = None
+        self._done: list[Any] | None = None
 
     def add(self, rows: Rows, n_threads: int = 1) -> IntArray:
         """Add the good rows, and return the number of rows of each bad `RowCode` that were skipped, (8,)."""
@@ -56,7 +56,7 @@ class RunningSums:
         self._passes.clear()
         self._engine_module = None
 
-    def take(self) -> list[Sums] | None:
+    def take(self) -> list[Any] | None:
         """The sums since the last call, one for each spec; None if no rows were added."""
         self._close()
         done, self._done = self._done, None

@@ -11,8 +11,9 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness.inference.bootstrap_weights import identity
 from trueness.inference.classwise.results import ClasswiseError
-from trueness.inference.events.calibration_error import by_draws, expected_absolute_gap
+from trueness.inference.events.calibration_error import expected_absolute_gap
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.draws import by_draws
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from trueness._printing import count_text
+from trueness._printing import about_text, count_text
 from trueness.inference.events.in_the_large import GapTest
 from trueness.inference.events.spread import SpreadTest
 from trueness.inference.results import Interval
@@ -116,13 +116,8 @@ def words_of(gap: GapTest, spread: SpreadTest, adjusted: tuple[float, float], li
     if gap.impossible and gap.expected == 0:
         said.append(f"impossible: probability 0 in every row, {count_text(gap.observed)} observed")
     elif adjusted[0] <= limit:
-        numbers = f"{_about(gap.expected)} expected, {count_text(gap.observed)} observed"
+        numbers = f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed"
         said.append(f"predicted too {'often' if gap.value > 0 else 'seldom'}: {numbers}")
     if adjusted[1] <= limit:
         said.append(TOO_EXTREME if spread.statistic < 0 else TOO_TIMID)
     return "; ".join(said)
-
-
-def _about(rows: float) -> str:
-    """An expected number with as many digits as matter beside a count."""
-    return f"{rows:,.0f}" if rows >= 99.5 else f"{rows:.3g}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.inference._stirling import binomial_probability
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.draws import by_draws, independent_rows
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
 from trueness.inference.normal import QUANTILE_DRAWS, debiased_total, half_normal_quantile
 from trueness.inference.null import p_value
@@ -20,6 +21,7 @@ Norm: TypeAlias = Literal["l1", "l2", "max"]
 """Mean absolute gap, root of the mean squared gap, or largest gap."""
 
 _DEBIASING_DRAWS = 500
+_NOISE_PART = 1111  # of 9999 draws
 _BISECTIONS = 40
 
 
@@ -75,7 +77,7 @@ def expected_absolute_gap(bins: EventCells) -> float:
     """
     if not len(bins.count):
         return math.nan
-    n, p = _independent_rows(bins), bins.mean_predicted
+    n, p = independent_rows(bins), bins.mean_predicted
     deviations = np.array([*map(_absolute_deviation, n.tolist(), p.tolist())])
     return float(bins.count @ (deviations / n)) / bins.total
 
@@ -84,11 +86,8 @@ def _absolute_deviation(n: float, p: float) -> float:
     """E|X - np| for X ~ Binomial(n, p), by de Moivre."""
     if p <= 0 or p >= 1:
         return 0.0
-    k = math.floor(n * p) + 1
-    if k > n:  # n·p rounds up to n
-        return 2 * n * (1 - p)
-    log_ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return 2 * k * (1 - p) * math.exp(log_ways + k * math.log(p) + (n - k) * math.log1p(-p))
+    k = min(math.floor(n * p) + 1, n)  # n·p may round up to n
+    return 2 * k * (1 - p) * binomial_probability(n, k, p)
 
 
 def error_of_gaps(bins: EventCells, gap: FloatArray, norm: Norm) -> FloatArray:
@@ -106,28 +105,6 @@ def null_errors(bins: EventCells, seed: list[int], resamples: int, norm: Norm = 
     return by_draws(bins, seed, resamples, lambda y: error_of_gaps(bins, bins.mean_predicted - y, norm))
 
 
-_DRAWN_VALUES = 2**18
-
-
-def by_draws(
-    cells: EventCells, seed: list[int], resamples: int, statistic: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """A statistic of the observed frequencies, (k, F) → (k,) or (k, …), for R draws of a calibrated event.
-
-    Draws come in parts that fit into memory; their size does not change the numbers.
-    """
-    stream = np.random.default_rng(seed)
-    n, p = _independent_rows(cells).astype(np.int64), cells.mean_predicted
-    batch = max(1, _DRAWN_VALUES // len(n))
-    sizes = (min(batch, resamples - start) for start in range(0, resamples, batch))
-    return np.concatenate([statistic(stream.binomial(n, p, (size, len(n))) / n) for size in sizes])
-
-
-def _independent_rows(cells: EventCells) -> FloatArray:
-    """Rows of each cell, or the effective number of weighted ones, as whole numbers from 1 on."""
-    return np.asarray(np.maximum(np.rint(cells.effective_count), 1.0))
-
-
 def _gap(bins: EventCells) -> FloatArray:
     """Predicted less observed frequency of each bin."""
     return bins.mean_predicted - bins.mean_observed
@@ -135,12 +112,9 @@ def _gap(bins: EventCells) -> FloatArray:
 
 def _noise_norms(bins: EventCells, sd: FloatArray, norm: Norm, seed: list[int]) -> FloatArray:
     """The norm of normal noise alone: by the triangle inequality, no value is further than this from the true one."""
-    stream = np.random.default_rng(seed)
-    batch = max(1, _DRAWN_VALUES // len(sd))
-    sizes = (min(batch, QUANTILE_DRAWS - start) for start in range(0, QUANTILE_DRAWS, batch))
-    return np.concatenate(
-        [error_of_gaps(bins, sd * stream.standard_normal((k, len(sd))), norm) for k in sizes]
-    )
+    stream, shape = np.random.default_rng(seed), (_NOISE_PART, len(sd))
+    parts = range(0, QUANTILE_DRAWS, _NOISE_PART)
+    return np.concatenate([error_of_gaps(bins, sd * stream.standard_normal(shape), norm) for _ in parts])
 
 
 def _debiased(bins: EventCells, gap: FloatArray, sd: FloatArray, norm: Norm, seed: list[int]) -> float:

@@ -28,7 +28,8 @@ def log_odds(p: FloatArray) -> FloatArray:
 
 def probability(x: FloatArray) -> FloatArray:
     """1/(1 + e⁻ˣ)."""
-    return np.asarray(1 / (1 + np.exp(-np.clip(x, -700.0, 700.0))))
+    with np.errstate(over="ignore"):  # 1/(1 + ∞) is 0, as it should be
+        return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def solve_tilt(

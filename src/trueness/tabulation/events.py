@@ -1,0 +1,118 @@
+"""`tabulate_events`: the event table of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trueness._arguments import require_choice
+from trueness.bins import ProbabilityGrid, class_grid, event_grid
+from trueness.ranking import TIES
+from trueness.refusals import InvalidValueError
+from trueness.rows import Rows
+from trueness.table import TOP_LABEL, Event, EventSpec, EventTable
+from trueness.tabulation.passes import tabulate_rows
+
+MOST_ON_EVENT_GRID = 64
+"""Events on the event grid: 161 kB each."""
+
+
+def tabulate_events(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    events: Any = None,
+    grid: str | None = None,
+    ties: str = "first",
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    engine: str = "auto",
+    n_threads: int | None = None,
+) -> EventTable:
+    """Sum the rows into a table of events: for each class, rows, expected and observed number by its probability.
+
+    Rows, labels, weights, classes and engine are as in `tabulate`.
+
+    Parameters
+    ----------
+    events : None, a class, "top", or a list of these
+        By default all classes; of two classes only the second, since the first is its mirror image. A class is given
+        by its name or its index. "top" is the event that the class of the largest probability is the true one.
+    grid : None, "class" or "event"
+        The cells of the probability: 72 for all classes, or 5026, from which metrics of single events are computed. By
+        default "class" for all of more than two classes, otherwise "event".
+
+    Examples
+    --------
+    >>> table = tabulate_events([0, 1, 2, 1], [[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6], [0.5, 0.4, 0.1]])
+    >>> table.expected_total.round(3).tolist(), table.observed_total.tolist()
+    ([1.5, 1.5, 1.0], [1.0, 2.0, 1.0])
+    """
+    rows = Rows.of(
+        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+    )
+    require_choice("ties", ties, TIES)
+    spec = event_spec(rows, events, grid, ties)
+    (table,) = tabulate_rows(rows, [spec], engine, n_threads)
+    assert isinstance(table, EventTable)
+    return table
+
+
+def event_spec(rows: Rows, events: Any, grid: str | None, ties: str) -> EventSpec:
+    """The spec for these arguments; a refusal names the argument."""
+    weighted, names = rows.sample_weight is not None, rows.class_names
+    whole = EventSpec.by_class(rows.n_classes, ties, weighted=weighted, class_names=names)
+    chosen = whole.events if events is None else _events_of(events, rows.n_classes, names)
+    cells = _grid(grid, default=whole.grid if events is None else event_grid())
+    if cells == event_grid() and len(chosen) > MOST_ON_EVENT_GRID:
+        raise InvalidValueError(
+            "too-many-events",
+            "{n_events} events on the event grid take {n_bytes} MB",
+            "choose at most {most} events, or grid='class'",
+            argument="events",
+            n_events=len(chosen),
+            n_bytes=len(chosen) * event_grid().n_cells * 32 >> 20,
+            most=MOST_ON_EVENT_GRID,
+        )
+    return EventSpec(rows.n_classes, chosen, cells, ties, weighted, names)
+
+
+def _grid(grid: str | None, default: ProbabilityGrid) -> ProbabilityGrid:
+    if grid is None:
+        return default
+    require_choice("grid", grid, ("class", "event"))
+    return class_grid() if grid == "class" else event_grid()
+
+
+def _events_of(events: Any, n_classes: int, names: Sequence[str] | None) -> tuple[Event, ...]:
+    listed = list(events) if isinstance(events, (list, tuple)) else [events]
+    found = tuple(event_index(event, n_classes, names) for event in listed)
+    if not found or len(set(found)) < len(found):
+        raise InvalidValueError(
+            "bad-argument",
+            "events must name at least one event, and each only once, got {value!r}",
+            argument="events",
+            value=events,
+        )
+    return found
+
+
+def event_index(event: Any, n_classes: int, names: Sequence[str] | None, argument: str = "events") -> Event:
+    """A class by its name or index, as an index; "top" as it is."""
+    if names is not None and str(event) in names:
+        return list(names).index(str(event))
+    if isinstance(event, str) and event == TOP_LABEL:
+        return TOP_LABEL
+    if hasattr(event, "__index__") and not isinstance(event, bool) and 0 <= int(event) < n_classes:
+        return int(event)
+    known = f"0 to {n_classes - 1}" if names is None else ", ".join(names[:20])
+    raise InvalidValueError(
+        "unknown-event",
+        "{argument} names {value!r}, which is not a class",
+        "the classes are {known}; 'top' is the top label",
+        argument=argument,
+        value=event,
+        known=known,
+    )
