@@ -34,7 +34,9 @@ class EventCells:
 
     def __init__(self, spec: EventSpec, eps: float) -> None:
         self.spec, (k, g) = spec, spec.shape
-        self.classes = np.array([NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64)
+        self.classes = np.array(
+            [NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64
+        )
         self.thresholds = spec.grid.thresholds(eps)
         self.kind, self.parts = _kind(spec.grid, eps)
         self.cells = np.zeros((k, g, 2), np.uint64)
