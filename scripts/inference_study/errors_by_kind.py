@@ -84,9 +84,11 @@ def _some_classes(rows: Calibrated) -> Rows:
 
 
 def _shift(rows: Calibrated) -> Rows:
-    """In one of twenty rows the label is class 0, whatever the prediction."""
-    y = np.where(rows.rng.random(len(rows.truth)) < 0.05, 0, rows.y_true)
-    return y, rows.truth
+    """The prior of class 0 is five points higher than in the predictions: they are those of other prevalences."""
+    prior = 1 / rows.truth.shape[1]
+    odds = rows.truth.copy()
+    odds[:, 0] *= (prior + 0.05) / prior * (1 - prior) / (1 - prior - 0.05)
+    return tn.simulate.draw_labels(odds / odds.sum(axis=1, keepdims=True), rows.rng), rows.truth
 
 
 def _one_class(rows: Calibrated) -> Rows:

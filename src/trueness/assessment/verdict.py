@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 SMALL = 0.01
 """Without a tolerance, an error is small if all metrics are at most this, and their intervals at most twice this."""
 
+CUMULATIVE_WEIGHT = 2.0
+"""The cumulative log-score counts double: it detects a wrong temperature and errors that change sign along V, which
+several other tests share, and others miss (ADR 18)."""
+
 MIXED = 1.5
 """If VCE is more than this many times the net gap, gaps of both signs cancel in the net gap."""
 
@@ -35,6 +39,8 @@ class Finding:
     key: str
     """The key of the metric, or "log_score"."""
     p_value: float
+    weight: float = 1.0
+    """How much it counts in the p-value of all the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ def findings_of(result: Assessment) -> list[Finding]:
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
     if result.cumulative_log_score is not None:
-        found.append(Finding("cumulative_log_score", result.cumulative_log_score.safe_p_value))
+        cumulative = result.cumulative_log_score.safe_p_value
+        found.append(Finding("cumulative_log_score", cumulative, CUMULATIVE_WEIGHT))
     if result.by_predicted_class is not None:
         found.append(Finding("by_predicted_class", result.by_predicted_class.safe_p_value))
     if result.classes is not None:
@@ -82,7 +89,9 @@ def findings_of(result: Assessment) -> list[Finding]:
 
 def evidence_p_value(findings: list[Finding]) -> float:
     """The p-value of all the evidence together; verdict, gate and groups use it."""
-    return combined_p_value([finding.p_value for finding in findings])
+    return combined_p_value(
+        [finding.p_value for finding in findings], [finding.weight for finding in findings]
+    )
 
 
 def significance_limit(level: float) -> float:
