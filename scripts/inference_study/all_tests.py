@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from trueness.inference.events.cells import EventCells
 from trueness.inference.null import NullBins, multinomial_frequencies, p_value, resample
 from trueness.inference.scores.cumulative import cumulative_score
 from trueness.inference.scores.misses import Misses
-from trueness.inference.scores.predicted_class import by_predicted_class
+from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
+from trueness.inference.scores.rank_draws import score_draws
 from trueness.rows import Rows
 from trueness.table.plan import TablePlan
 from trueness.tabulation.passes import tabulate_rows
@@ -42,6 +43,7 @@ TESTS = (
     "Brier Z",
     "Q of Brier",
     "cumulative Brier",
+    "log-score, binned",
 )
 """In the order of the columns of `p_values`; RCE W1 is NaN for two classes, where it equals RCE."""
 
@@ -63,24 +65,25 @@ def p_values(y_true: np.ndarray, y_prob: np.ndarray, bins: Any, resamples: int, 
     by_class = assess_classes(cells, class_bins, n_classes, level=0.95, resamples=resamples, seed=seed)
     log, brier = _scores(y_true, y_prob)
     predicted, place = y_prob.argmax(axis=1), _places(by_variation, y_prob)
-    count = resampled.bins.count
-    ranks = (count * resampled.bins.log_score, [resampled.null.log_score * count])
+    bins_of = resampled.bins
+    variance = log.by(place, by_variation.n_bins)[1][bins_of.index]
+    drawn = score_draws(resampled.null.log_score, bins_of.count, bins_of.predicted, variance)
     q, brier_q = (
-        _by_class(predicted, *score, n_classes, cells if score is log else None) for score in (log, brier)
+        _by_class(predicted, score, n_classes, cells if score is log else None) for score in (log, brier)
     )
     cumulated, brier_cumulated = (
         cumulative_score(
-            *(np.bincount(place, each, by_variation.n_bins) for each in score),
+            *score.by(place, by_variation.n_bins),
             resamples,
             seed,
-            ranks=ranks if score is log else None,
+            draws=[drawn] if score is log else [],
         )
         for score in (log, brier)
     )
     log_score = log_score_test(by_variation, resampled)
     return [
         *_of_ranks(resampled, _without_bias(by_confidence, resamples, [seed, 1])),
-        log_score.safe_p_value,
+        max(log_score.p_value, p_value(np.abs(drawn.sum(axis=1)), abs(float(log.score.sum())))),
         by_class.evidence_p_value,
         q.safe_p_value,
         cumulated.safe_p_value,
@@ -90,9 +93,10 @@ def p_values(y_true: np.ndarray, y_prob: np.ndarray, bins: Any, resamples: int, 
         _smallest([each.gap.p_value for each in by_class.classes]),
         _smallest([each.spread.p_value for each in by_class.classes]),
         by_class.mean.p_value,
-        math.erfc(abs(brier[0].sum()) / math.sqrt(2 * brier[1].sum())),
+        math.erfc(abs(brier.score.sum()) / math.sqrt(2 * brier.variance.sum())),
         brier_q.p_value,
         brier_cumulated.p_value,
+        log_score.safe_p_value,
     ]
 
 
@@ -155,27 +159,34 @@ def _events(p: np.ndarray, y: np.ndarray, edges: np.ndarray) -> EventCells:
     return EventCells(n[filled], expected[filled], observed[filled], n[filled])
 
 
-def _scores(y_true: np.ndarray, y_prob: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+class Scores(NamedTuple):
+    """A score of each row less its expectation, and its variance."""
+
+    score: np.ndarray
+    variance: np.ndarray
+
+    def by(self, place: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sums over the rows of each class or bin."""
+        return np.bincount(place, self.score, size), np.bincount(place, self.variance, size)
+
+
+def _scores(y_true: np.ndarray, y_prob: np.ndarray) -> list[Scores]:
     """The log-score and the Brier score of each row less their expectation, with their variances."""
     logs = np.log(np.maximum(y_prob, 1e-300))
     entropy, square = -(y_prob * logs).sum(axis=1), (y_prob**2).sum(axis=1)
     true = np.arange(len(y_true)), y_true
     return [
-        (logs[true] + entropy, np.maximum((y_prob * logs**2).sum(axis=1) - entropy**2, 0.0)),
-        (y_prob[true] - square, np.maximum((y_prob**3).sum(axis=1) - square**2, 0.0)),
+        Scores(logs[true] + entropy, np.maximum((y_prob * logs**2).sum(axis=1) - entropy**2, 0.0)),
+        Scores(y_prob[true] - square, np.maximum((y_prob**3).sum(axis=1) - square**2, 0.0)),
     ]
 
 
 def _by_class(
-    predicted: np.ndarray,
-    score: np.ndarray,
-    variance: np.ndarray,
-    n_classes: int,
-    cells: list[EventCells] | None,
-) -> Any:
+    predicted: np.ndarray, score: Scores, n_classes: int, cells: list[EventCells] | None
+) -> PredictedClassTest:
     rows = np.bincount(predicted, minlength=n_classes)
-    sums = (np.bincount(predicted, each, n_classes) for each in (score, variance))
-    return by_predicted_class(rows, *sums, misses=None if cells is None else Misses.of(cells, n_classes))
+    misses = None if cells is None else Misses.of(cells, n_classes)
+    return by_predicted_class(rows, *score.by(predicted, n_classes), misses=misses)
 
 
 def _smallest(p: list[float]) -> float:

@@ -40,7 +40,7 @@ typedef struct {
     uint64_t *predicted_rows; /* (copies, classes + 1) */
     uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
     uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
-    uint64_t *places;      /* (WIDTH, classes) if there are few, else (classes): the first cell of each class */
+    uint64_t *places;      /* (WIDTH, classes) if there are few, else (classes): where the cells of each class begin */
     char *padded_rows;   /* WIDTH rows, for the last of a block */
     int64_t *padded_labels;
     char *lines; /* a vector for each class, up to a power of two of them, if rows are sorted in memory */
@@ -80,7 +80,7 @@ static arena arena_of(const job *j) {
     a.predicted_rows = take(&a, memory, 8 * classes);
     a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
     a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
-    a.places = take(&a, memory, j->all_classes ? 8 * j->n_classes * (few ? WIDTH : 1) : 0);
+    a.places = take(&a, memory, j->all_classes ? 8 * (j->n_classes * (few ? WIDTH : 1) + WIDTH) : 0);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
     a.padded_labels = take(&a, memory, 8 * WIDTH);
     a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
@@ -88,11 +88,11 @@ static arena arena_of(const job *j) {
     return a;
 }
 
-/* Fills in the first cell of each class. */
+/* Fills in where the cells of each class begin. */
 static void set_places(const job *j, const arena *a) {
     if (!j->all_classes) return;
     int64_t n = j->n_classes * (j->n_classes <= NETWORK_CLASSES ? WIDTH : 1);
-    for (int64_t i = 0; i < n; i++) a->places[i] = (uint64_t)(i % j->n_classes * j->n_cells);
+    for (int64_t i = 0; i < n; i++) a->places[i] = (uint64_t)(uintptr_t)(j->cells + 2 * (i % j->n_classes) * j->n_cells);
 }
 
 typedef struct {
