@@ -51,7 +51,7 @@ class ProbabilityGrid:
         return len(self.edges) - 1
 
     def thresholds(self, eps: float) -> FloatArray:
-        """e + snap(e) of the interior edges, for predictions of a dtype with this eps."""
+        """e + snap(e) of the interior edges in order, for predictions of a dtype with this eps."""
         return _thresholds(self, eps)
 
     def index(self, p: FloatArray, eps: float) -> IntArray:
@@ -71,7 +71,8 @@ class ProbabilityGrid:
 def _thresholds(grid: ProbabilityGrid, eps: float) -> FloatArray:
     edges = np.array(grid.edges[1:-1])
     multiple = np.rint(edges * _PARTS) / _PARTS == edges
-    thresholds = edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0)
+    # In order, since edges without a snap may lie below e + snap(e) of their neighbour, if the dtype is coarse.
+    thresholds = np.sort(edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0))
     thresholds.setflags(write=False)
     return thresholds
 
