@@ -71,8 +71,8 @@ class ProbabilityGrid:
 def _thresholds(grid: ProbabilityGrid, eps: float) -> FloatArray:
     edges = np.array(grid.edges[1:-1])
     multiple = np.rint(edges * _PARTS) / _PARTS == edges
-    # In order, since edges without a snap may lie below e + snap(e) of their neighbour, if the dtype is coarse.
-    thresholds = np.sort(edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0))
+    thresholds = edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0)
+    thresholds.sort()  # with a coarse dtype an edge may be snapped beyond a power of two: a cell is a number of edges
     thresholds.setflags(write=False)
     return thresholds
 
