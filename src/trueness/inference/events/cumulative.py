@@ -14,6 +14,8 @@ from trueness.inference.events.draws import by_draws, few_cells
 from trueness.inference.events.in_the_large import NO_ROWS
 from trueness.inference.null import p_value
 
+_BISECTIONS = 60
+
 CERTAIN = "every probability is 0 or 1, so there is no noise to compare with"
 
 
@@ -113,6 +115,19 @@ def largest_tail(x: float) -> float:
     odd = range(1, 2 * _terms(x) + 2, 2)
     total = math.fsum((-1) ** (m // 2) / m * math.exp(-((m * math.pi / x) ** 2) / 8) for m in odd)
     return 1 - 4 / math.pi * total
+
+
+def largest_quantile(level: float) -> float:
+    """x with P(sup|B| ≤ x) = level: the band that a calibrated path stays within, in units of its last noise.
+
+    >>> round(largest_quantile(0.95), 4)
+    2.2414
+    """
+    low, high = 0.0, 20.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if largest_tail(middle) > 1 - level else (low, middle)
+    return (low + high) / 2
 
 
 def range_tail(x: float) -> float:
