@@ -17,14 +17,22 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
 from trueness.bins import Bins
 from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
 from trueness.inference.replicates import replicate
-from trueness.refusals import Refusal
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.rows.groups import encode_groups_of_rows, names_of
-from trueness.table import CalibrationTable, TableSpec, require_table
+from trueness.table import (
+    AnySpec,
+    CalibrationTable,
+    EventSpec,
+    EventTable,
+    TableSpec,
+    require_table,
+    require_table_by_class,
+)
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -32,6 +40,9 @@ from trueness.variation import Variation
 
 MIN_GROUP_SIZE = 100
 """Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
+
+MOST_EVENT_BYTES = 2**28
+"""The most memory that the event tables of all groups may take."""
 
 _CLUSTER_STREAM = 5
 
@@ -51,6 +62,8 @@ def assess(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
+    by_class: bool = True,
+    class_bins: int | Bins = DEFAULT_CLASS_BINS,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -91,6 +104,11 @@ def assess(
     clusters : array of names, shape (rows,)
         Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
         independent rows; without this argument the p-values of such data are too small and the intervals too short.
+    by_class : bool
+        Whether to assess each class too: how often it was expected and observed, and whether its probabilities are too
+        extreme or too timid (`Assessment.classes`).
+    class_bins : int or EqualWidth, EqualMass
+        The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -105,11 +123,11 @@ def assess(
     over-confident: its top class is correct in 61.3 % of rows, with a mean confidence of 69.1 %; outcomes vary ...
     """
     settings, progress = (
-        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        Settings.of(level, resamples, rng, tolerance, p_resolution, class_bins=class_bins),
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
@@ -124,6 +142,7 @@ def assess(
         (sample,) = _samples(tables, rows, specs, weights, settings.resamples, progress=progress)
         return assessment_of(sample, settings)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
+    refuse_large_tables(specs, len(names_of_groups))
     of_groups = tabulate_groups(rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads)
     tables = [Tables.of(of_group) for of_group in of_groups]
     samples = _samples(tables, rows, specs, weights, settings.resamples, group_of=code, progress=progress)
@@ -135,19 +154,34 @@ def assess(
 
 def specs_of(
     rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
-) -> list[TableSpec]:
+) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
-    return plan.calibration_specs(
+    return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
+        class_names=rows.class_names,
     )
+
+
+def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
+    """Refuse event tables of so many groups and classes that they would exhaust the memory."""
+    of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
+    if of_events * n_groups > MOST_EVENT_BYTES:
+        raise InvalidValueError(
+            "too-many-groups",
+            "the tables of all classes of {n_groups} groups would take {size} MB",
+            "use by_class=False, or fewer groups",
+            argument="groups",
+            n_groups=n_groups,
+            size=of_events * n_groups >> 20,
+        )
 
 
 def _samples(
     tables: Sequence[Tables],
     rows: Rows,
-    specs: Sequence[TableSpec],
+    specs: Sequence[AnySpec],
     weights: ClusterWeights | None,
     resamples: int,
     *,
@@ -157,8 +191,9 @@ def _samples(
     """A sample for each group of rows, with replicates of its tables if the rows come in clusters."""
     if weights is None:
         return [Sample(of_group) for of_group in tables]
+    binned = [spec for spec in specs if isinstance(spec, TableSpec)]
     made = replicate(
-        [(rows, specs)], weights, resamples, group_of=group_of, n_groups=len(tables), progress=progress
+        [(rows, binned)], weights, resamples, group_of=group_of, n_groups=len(tables), progress=progress
     )
     code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
     return [
@@ -171,8 +206,10 @@ def assess_table(
     table: CalibrationTable | Tables,
     *,
     confidence_table: CalibrationTable | None = None,
+    class_table: EventTable | None = None,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
+    class_bins: int | Bins = DEFAULT_CLASS_BINS,
     level: float = 0.95,
     tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
@@ -191,12 +228,14 @@ def assess_table(
         A table binned by any measure, or the tables of the same rows as one value.
     confidence_table : CalibrationTable
         A table of the same rows, binned by confidence; without it ECE is None.
+    class_table : EventTable
+        A table of the same rows and all classes, such as `tabulate_events` makes; without it classes are not assessed.
     bins : int or EqualWidth, EqualMass, Edges
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
     confidence_bins : int or EqualWidth, EqualMass, Edges
         Coarser bins for the confidence table, if they are to differ from `bins`.
-    level, tolerance, resamples, p_resolution, rng
-        As in `assess`.
+    class_bins, level, tolerance, resamples, p_resolution, rng
+        As in `assess`. Classes are assessed if the tables have the event table of all classes.
     groups : mapping of names to Tables, or to a table, or to pairs of a table and a confidence table
         The tables of groups, which are assessed too, in the bins of the whole.
     progress : None, False or callable
@@ -207,16 +246,18 @@ def assess_table(
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> by_confidence = tn.tabulate(y_true, y_prob, variation="confidence")
-    >>> result = tn.assess_table(tn.tabulate(y_true, y_prob), confidence_table=by_confidence, rng=7)
+    >>> by_class = tn.tabulate_events(y_true, y_prob)
+    >>> table = tn.tabulate(y_true, y_prob)
+    >>> result = tn.assess_table(table, confidence_table=by_confidence, class_table=by_class, rng=7)
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
     settings, progress = (
-        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        Settings.of(level, resamples, rng, tolerance, p_resolution, class_bins=class_bins),
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    whole = _as_tables("table", table, confidence_table)
+    whole = _as_tables("table", table, confidence_table, class_table)
     parts = {str(name): _group_tables(name, part) for name, part in (groups or {}).items()}
     if bins is not None or confidence_bins is not None:
         whole = whole.coarsen(bins, confidence_bins)
@@ -234,15 +275,16 @@ def _group_tables(name: str, part: Any) -> Tables:
     return _as_tables(f"groups[{name!r}]", table, confidence_table)
 
 
-def _as_tables(argument: str, table: Any, confidence_table: Any) -> Tables:
-    """A table and, if given, its confidence table as one value; refused unless they are of the same rows."""
-    if isinstance(table, Tables) and confidence_table is None:
+def _as_tables(argument: str, table: Any, confidence_table: Any, class_table: Any = None) -> Tables:
+    """A table and those given beside it as one value; refused unless they are of the same rows."""
+    if isinstance(table, Tables) and confidence_table is None and class_table is None:
         return table
     require_table(argument, table)
-    if confidence_table is None:
-        return Tables(table)
-    require_table("confidence_table", confidence_table)
+    if confidence_table is not None:
+        require_table("confidence_table", confidence_table)
+    if class_table is not None:
+        require_table_by_class("class_table", class_table)
     try:
-        return Tables(table, confidence_table)
+        return Tables(table, confidence_table, events=() if class_table is None else (class_table,))
     except Refusal as error:
         raise error.with_facts(argument=argument) from None

@@ -48,9 +48,10 @@ def needs_more_resamples(result: Assessment, p_value: float, settings: Settings)
 def resamples_for(p_value: float, result: Assessment) -> int:
     """How many resamples let one finding alone reach a p-value, if all others count against it.
 
-    The Cauchy combination of 1/(R + 1) and of k - 1 times `MAX_P_VALUE`, solved for R.
+    The Cauchy combination of 1/(R + 1), with weight 1, and of `MAX_P_VALUE` with the other weights, k - 1 in all,
+    solved for R.
     """
-    k = len(result.evidence)
+    k = sum(finding.weight for finding in result.evidence)
     needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * MAX_P_VALUE)
     return math.ceil(math.pi / math.atan(1 / needed))
 
@@ -68,6 +69,9 @@ def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
         estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},
         uce=uncertainty_reference(by_variation, table) if table.spec.is_by_entropy else None,
         log_score_z=log_score_test(table, by_variation),
+        classes=resampled.classes,
+        by_predicted_class=resampled.predicted_class_test,
+        cumulative_log_score=resampled.cumulative_log_score,
         detectable_net_gap=_detectable_net_gap(settings.level, by_variation),
         tables=sample.tables,
         level=settings.level,
@@ -76,6 +80,7 @@ def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
         n_clusters=sample.n_clusters,
         warnings=cautions(table, resampled.variation_error, sample.n_clusters),
         tolerance=settings.tolerance,
+        class_bins=settings.class_bins,
     )
 
 

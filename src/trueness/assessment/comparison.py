@@ -29,6 +29,7 @@ from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import encode_groups_of_rows, names_of
+from trueness.table import TableSpec
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables
 from trueness.tabulation import tabulate_groups, tabulate_rows
@@ -75,7 +76,7 @@ def compare(
     specs = {}
     for name, y_prob in models.items():
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
-        specs[name] = specs_of(rows, plan)
+        specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
     comparer = Comparer(
         next(iter(specs.values()))[0].n_classes,
         models=list(models),

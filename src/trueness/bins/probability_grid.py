@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins.edges import Edges
 from trueness.bins.kinds import Bins, group_starts
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 
 _PARTS = 3600
 """Edges that a decimal or a simple fraction can mean are multiples of 1/3600."""
+
+_USUAL_NUMBERS = "use 10, 12, 15, 20, 30 or another number that divides 60; EqualMass accepts any number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class ProbabilityGrid:
         return len(self.edges) - 1
 
     def thresholds(self, eps: float) -> FloatArray:
-        """e + snap(e) of the interior edges, for predictions of a dtype with this eps."""
+        """e + snap(e) of the interior edges in order, for predictions of a dtype with this eps."""
         return _thresholds(self, eps)
 
     def index(self, p: FloatArray, eps: float) -> IntArray:
@@ -58,7 +60,10 @@ class ProbabilityGrid:
 
     def merge(self, count: NDArray[Any], bins: Bins) -> tuple[IntArray, ProbabilityGrid]:
         """The first cell of each coarser bin, and these bins; `count` (of one event) is needed for equal mass."""
-        starts, edges = group_starts(Edges(self.edges), count, bins)
+        try:
+            starts, edges = group_starts(Edges(self.edges), count, bins)
+        except Refusal as error:
+            raise error.with_facts(remedy=_USUAL_NUMBERS) from error
         return starts, ProbabilityGrid(tuple(edges))
 
 
@@ -67,6 +72,7 @@ def _thresholds(grid: ProbabilityGrid, eps: float) -> FloatArray:
     edges = np.array(grid.edges[1:-1])
     multiple = np.rint(edges * _PARTS) / _PARTS == edges
     thresholds = edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0)
+    thresholds.sort()  # with a coarse dtype an edge may be snapped beyond a power of two: a cell is a number of edges
     thresholds.setflags(write=False)
     return thresholds
 
@@ -90,7 +96,7 @@ def class_grid() -> ProbabilityGrid:
 def event_grid() -> ProbabilityGrid:
     """5026 cells: 1/3600 wide in the middle, and 1/32 of an octave in the tails, from 2⁻³⁰ to 1/64.
 
-    Cells are 1.7 to 3.1 % of the odds wide from 10⁻⁹ to 1 - 10⁻⁹. Every edge of the class grid is one of these.
+    Cells are at most 3.2 % of the odds wide from 10⁻⁹ to 1 - 10⁻⁹. Every edge of the class grid is one of these.
     """
     tail = [2.0**-e * (1 + i / 32) for e in range(7, 31) for i in range(32)]
     return _symmetric([*tail, 1 / 64], (j / _PARTS for j in range(57, 3544)))

@@ -45,6 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    parser.add_argument(
+        "--class-bins",
+        type=_options.number_of_bins,
+        default=_options.DEFAULT_BINS,
+        metavar="M",
+        help="number of equal-width bins of each class's probability, for its ECE; it must divide 60 "
+        f"(default: {_options.DEFAULT_BINS})",
+    )
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
@@ -93,11 +101,19 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
     """Saved tables in the requested bins; tables on a grid are always merged into bins."""
     from trueness.bins import EqualWidth
     from trueness.cli._binning import bins_of, note_bin_masses
-    from trueness.cli._saved_tables import are_reports, refuse_other_groups, refuse_row_options
-    from trueness.files import merge_files
+    from trueness.cli._saved_tables import (
+        are_reports,
+        by_class_or_not,
+        merge_saved,
+        refuse_other_groups,
+        refuse_row_options,
+    )
 
     refuse_row_options(arguments)
-    tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
+    if are_reports(paths):
+        tables = by_class_or_not(_tables_of_report(paths), arguments.by_class)
+    else:
+        tables = merge_saved(paths, arguments.by_class)
     refuse_other_groups(arguments.groups, tables)
     bins, n_cells = bins_of(arguments), tables.whole.by_variation.n_bins
     if bins is None and n_cells > GRID_FROM:
@@ -146,6 +162,7 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
 
     return assess_table(
         tables.whole,
+        class_bins=arguments.class_bins,
         level=arguments.level,
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),

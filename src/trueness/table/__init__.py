@@ -3,7 +3,7 @@
 from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums
-from trueness.table.event_table import EventTable, stack_events
+from trueness.table.event_table import EventTable, require_table_by_class, stack_events
 from trueness.table.plan import TablePlan
 from trueness.table.tables import (
     AnySpec,
@@ -11,6 +11,7 @@ from trueness.table.tables import (
     GroupedTables,
     Tables,
     empty_table,
+    named_classes,
     spec_difference,
     table_of,
 )
@@ -31,7 +32,9 @@ __all__ = [
     "TableSpec",
     "Tables",
     "empty_table",
+    "named_classes",
     "require_table",
+    "require_table_by_class",
     "spec_difference",
     "stack_events",
     "table_of",

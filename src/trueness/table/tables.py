@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, Self, TypeAlias
@@ -35,6 +35,13 @@ def spec_difference(mine: AnySpec, theirs: AnySpec) -> str | None:
     if isinstance(mine, TableSpec) and isinstance(theirs, TableSpec):
         return mine.difference(theirs)
     return "one is a table of events and the other is not"
+
+
+def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
+    """The spec with names of the classes, if it is one of events and has none."""
+    if isinstance(spec, EventSpec) and spec.class_names is None:
+        return replace(spec, class_names=names)
+    return spec
 
 
 def empty_table(spec: AnySpec) -> AnyTable:
@@ -154,6 +161,10 @@ class Tables:
             second = second.coarsen(as_bins(confidence_bins))
         return Tables(table, second, self.others, self.events)
 
+    def without_events(self) -> Tables:
+        """The tables that are binned by a measure."""
+        return replace(self, events=())
+
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
         second = other.by_confidence
@@ -239,6 +250,10 @@ class GroupedTables:
         return GroupedTables(
             self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )
+
+    def without_events(self) -> GroupedTables:
+        """The tables that are binned by a measure."""
+        return replace(self, groups={name: tables.without_events() for name, tables in self.groups.items()})
 
     def __add__(self, other: GroupedTables) -> GroupedTables:
         groups = dict(self.groups)
