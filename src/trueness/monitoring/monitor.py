@@ -325,6 +325,12 @@ class Monitor:
     def __repr__(self) -> str:
         return f"Monitor: {text.sentence(self)}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the monitor says as plain numbers, lists and strings, for JSON; without the tables."""
+        from trueness.monitoring.to_json import to_dict
+
+        return to_dict(self)
+
     # Files, merging and restarting
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

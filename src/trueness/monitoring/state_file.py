@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trueness import _json
@@ -29,11 +31,17 @@ if TYPE_CHECKING:
 FORMAT = "trueness monitor"
 SCHEMA = 1
 
+PAGES = (".html", ".htm")
+_IN_PAGE = re.compile('<script type="application/json" id="trueness-monitor">(.*?)</script>', re.DOTALL)
 
-def text_of(monitor: Monitor) -> str:
-    """The state as JSON."""
+
+def text_of(monitor: Monitor, *, with_values: bool = True) -> str:
+    """The state as JSON; without the values of the bets, they are computed again when it is read."""
     settings = state_content.encode_settings(monitor.settings)
-    looks = [state_content.encode_entry(entry, settings) for entry in monitor.entries]
+    looks = [
+        state_content.encode_entry(entry if with_values else replace(entry, log_bets={}), settings)
+        for entry in monitor.entries
+    ]
     head = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "settings": settings}
     return json.dumps({**head, "looks": looks}, allow_nan=False, separators=(",", ":"))
 
@@ -89,12 +97,20 @@ def load(kind: type[AnyMonitor], path: str, variation: Variation | None = None) 
     with open(path, encoding="utf-8") as file:
         try:
             text = file.read()
-            content = _json.parse(text)
+            content = _json.parse(_state_in(text) if path.lower().endswith(PAGES) else text)
         except ValueError as error:
             raise damaged(path, reason_of(error, 120)) from error
     monitor = from_content(kind, content, path, variation)
     monitor.saved[os.path.realpath(path)] = _digest(text)
     return monitor
+
+
+def _state_in(page: str) -> str:
+    """The state that a page contains."""
+    found = _IN_PAGE.search(page)
+    if found is None:
+        raise ValueError("the page contains no state")
+    return found[1]
 
 
 def from_content(

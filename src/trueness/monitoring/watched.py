@@ -100,9 +100,9 @@ def _group_name(name: Any) -> str:
 
 
 def _of_tables(value: Any) -> Watched:
-    tables = value.stored if isinstance(value, Tables) else [value]
-    if isinstance(value, (list, tuple)) and value:
-        tables = list(value)
+    if isinstance(value, Tables):
+        return _joined([value.by_variation], [] if value.by_class is None else [value.by_class])
+    tables = list(value) if isinstance(value, (list, tuple)) and value else [value]
     ranks = [table for table in tables if isinstance(table, CalibrationTable)]
     events = [table for table in tables if isinstance(table, EventTable)]
     if len(ranks) + len(events) < len(tables) or not tables:
