@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from monitoring_study import streams
 from monitoring_study.streams import Counts, Fault, calibrated, sharpened
-
 from trueness import CalibrationTable, simulate, tabulate
+from trueness.inference.estimates import ResampledTable, net_gap
 from trueness.monitoring.bands import frequency_band, running_factor
 from trueness.monitoring.directions import rank_directions
 from trueness.monitoring.families import OF_CLASSES, EventBets, RankBets
 from trueness.monitoring.reference import STAKES, drift_log_values, score_of
 from trueness.monitoring.starts import Evidence
 from trueness.monitoring.trend import RESAMPLES
-from trueness.inference.estimates import ResampledTable, net_gap
 from trueness.table import EventSpec
 
 

@@ -206,7 +206,7 @@ class TestGroups:
         assert monitor.alarm.groups == ("north",)
         assert monitor.alarm.group == "north"
         assert [group.flagged for group in monitor.groups] == [True, False]
-        assert "groups north" in str(monitor)
+        assert "(group north)" in str(monitor)
 
     def test_a_group_that_appears_anew_counts_from_then(self) -> None:
         monitor = tn.Monitor(alpha=0.05, tolerance=0)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  trueness monitor days/*.json --tolerance 0.02 --report monitor.html --json monitor.json
-  trueness monitor days --state watch.monitor
-  trueness monitor days --reference all.json --max-cluster 20
+  trueness monitor day-*.json --tolerance 0.02 --report monitor.html --json monitor.json
+  trueness monitor day-*.json --state watch.monitor
+  trueness monitor day-*.json --reference all.json --max-cluster 20
 """
 
 _SETTINGS = ("alpha", "tolerance", "bins", "max_cluster", "max_weight", "dependence", "average_run")

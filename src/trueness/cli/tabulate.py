@@ -18,7 +18,7 @@ examples:
   trueness tabulate shard-*.parquet --checkpoint run.checkpoint -o table.json
   trueness tabulate preds.parquet --grid -o grid.json
   trueness tabulate preds.parquet --at 2026-11-16 -o tables/
-  trueness tabulate lake/ --by day -o tables/
+  trueness tabulate days.npz --by day -o tables/
 """
 
 

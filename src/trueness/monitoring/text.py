@@ -41,7 +41,8 @@ def subject(alarm: Alarm) -> str:
     """What is wrong: the class or the bin, the direction in words, and the groups."""
     what = alarm.meaning if alarm.event is None else f"class {alarm.event} {alarm.meaning}"
     where = "" if alarm.bin is None else f" in bin {alarm.bin + 1}"
-    groups = f" (groups {first_few(alarm.groups)})" if alarm.groups else ""
+    named = "group" if len(alarm.groups) == 1 else "groups"
+    groups = f" ({named} {first_few(alarm.groups)})" if alarm.groups else ""
     return f"{what}{where}{groups}"
 
 

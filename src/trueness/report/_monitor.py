@@ -158,7 +158,7 @@ def _bins(monitor: Monitor) -> Markup | None:
 def _before_and_since(monitor: Monitor) -> Markup | None:
     """The bins of the sum before the estimated start, and since."""
     alarm = monitor.alarm
-    parts = _parts(monitor, None if alarm is None else alarm.began)
+    parts = _parts(monitor, alarm)
     filled = [(name, table) for name, table in parts if table is not None and table.n_rows]
     if not filled:
         return None
@@ -182,24 +182,21 @@ _BIN_HEADS = [
 ]
 
 
-def _parts(monitor: Monitor, began: str | None) -> list[tuple[str, CalibrationTable | None]]:
-    if began is None:
+def _parts(monitor: Monitor, alarm: Alarm | None) -> list[tuple[str, CalibrationTable | None]]:
+    if alarm is None:
         return [("of all looks", monitor.table)]
     names = [entry.at for entry in monitor.entries]
-    start = names.index(began)
+    start = names.index(alarm.began)
+    group = "" if alarm.group is None else f", group {alarm.group}"
     return [
-        (f"before {began}", _sum_of(monitor, slice(0, start))),
-        (f"since {began}", _sum_of(monitor, slice(start, None))),
+        (f"before {alarm.began}{group}", _sum_of(monitor, slice(0, start), alarm.group)),
+        (f"since {alarm.began}{group}", _sum_of(monitor, slice(start, None), alarm.group)),
     ]
 
 
-def _sum_of(monitor: Monitor, which: slice) -> CalibrationTable | None:
-    tables = [
-        each.ranks
-        for entry in monitor.entries[which]
-        for each in entry.tables.values()
-        if each.ranks is not None
-    ]
+def _sum_of(monitor: Monitor, which: slice, group: str | None) -> CalibrationTable | None:
+    found = (entry.tables.get(group) for entry in monitor.entries[which])
+    tables = [each.ranks for each in found if each is not None and each.ranks is not None]
     return sum(tables[1:], start=tables[0]) if tables else None
 
 

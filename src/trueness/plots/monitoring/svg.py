@@ -16,8 +16,8 @@ WIDE, LEFT, RIGHT = 940.0, 64.0, 16.0
 MOST_MARKS = 200
 """Looks that can be pointed at; of more, every second or third, and always the alarm."""
 
-STRONG = 5.0
-"""Nats at which a cell has its full colour."""
+STRONG = (0.5, 5.0)
+"""Nats at which a cell has its full colour: the largest evidence there is, within these ends."""
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -173,6 +173,7 @@ def bin_evidence_chart(r: BinEvidence) -> Markup:
     n_bins, n_columns = r.value.shape
     left, height = 110.0, 22.0
     cell = min((WIDE - left - RIGHT) / n_columns, 64.0)
+    full = float(np.clip(np.abs(r.value).max(), *STRONG))
     parts: list[Any] = []
     for m in range(n_bins - 1, -1, -1):
         y = 8 + height * (n_bins - 1 - m)
@@ -186,7 +187,7 @@ def bin_evidence_chart(r: BinEvidence) -> Markup:
                 y=y,
                 width=max(cell - 0.5, 0.5),
                 height=height - 1,
-                fill_opacity=round(min(abs(value) / STRONG, 1.0) * (1.0 if value > 0 else 0.5), 3),
+                fill_opacity=round(min(abs(value) / full, 1.0), 3),
             )
             parts.append(mark(f"{r.columns[c]}, bin {r.spans[m]}\nevidence {value:+.2f} nats", shape))
     bottom = 8 + height * n_bins
