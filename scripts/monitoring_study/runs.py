@@ -152,7 +152,7 @@ def measure_top_label_band(runs: int, n_looks: int = 60, alpha: float = 0.05) ->
 def measure_net_band(
     runs: int, n_classes: int = 3, n_rows: int = 1000, n_looks: int = 60
 ) -> dict[str, float]:
-    """Coverage of band (9), and of the ordinary interval, at all looks at once: calibrated, with the library's ĝ and s."""
+    """Coverage of band (9), and of the ordinary interval, at all looks at once: calibrated, by the library's ĝ and s."""
     held = ordinary = 0
     for run in range(runs):
         rng = np.random.default_rng([9, run])
@@ -177,11 +177,6 @@ def settings() -> list[Setting]:
 
 
 def _lines() -> list[Setting]:
-    def line(
-        name: str, c: int, rows: int, fault: Fault, looks: int, runs: int, must: str, **more: Any
-    ) -> Setting:
-        return Setting(name, c, rows, fault, looks, runs, must, **more)
-
     def alarms(most: float) -> dict[str, Any]:
         return {"limits": {"alarms": (0.0, most)}}
 
@@ -192,22 +187,22 @@ def _lines() -> list[Setting]:
     copies = {"copies": 10, "max_cluster": 10}
     at_115, at_13 = sharp(1.15), sharp(1.3)
     return [
-        line(
+        Setting(
             "C = 3, 100 rows, calibrated, 60 looks", 3, 100, calibrated, 60, 1000, "≤ .071", **alarms(0.071)
         ),
-        line(
+        Setting(
             "C = 10, 100 rows, calibrated, 60 looks", 10, 100, calibrated, 60, 1000, "≤ .071", **alarms(0.071)
         ),
-        line(
+        Setting(
             "C = 3, 100 rows, calibrated, 365 looks", 3, 100, calibrated, 365, 500, "≤ .079", **alarms(0.079)
         ),
-        line(
+        Setting(
             "C = 3, 1000 rows, sharpened 1.15", 3, 1000, at_115, 10, 200, "2–3 / 4–5", **delay((2, 3), (4, 5))
         ),
-        line(
+        Setting(
             "C = 3, 100 rows, sharpened 1.3", 3, 100, at_13, 30, 200, "5–6 / 9–13", **delay((5, 6), (9, 13))
         ),
-        line(
+        Setting(
             "C = 3, 1000 rows, sharpened 1.05",
             3,
             1000,
@@ -217,8 +212,10 @@ def _lines() -> list[Setting]:
             "14–20 / 26–38",
             **delay((14, 20), (26, 38)),
         ),
-        line("C = 10, 100 rows, sharpened 1.3", 10, 100, at_13, 10, 200, "2 / 3–4", **delay((2, 2), (3, 4))),
-        line(
+        Setting(
+            "C = 10, 100 rows, sharpened 1.3", 10, 100, at_13, 10, 200, "2 / 3–4", **delay((2, 2), (3, 4))
+        ),
+        Setting(
             "C = 10, 100 rows, flattened 0.8",
             10,
             100,
@@ -228,10 +225,10 @@ def _lines() -> list[Setting]:
             "3–4 / 5–6",
             **delay((3, 4), (5, 6)),
         ),
-        line(
+        Setting(
             "C = 2, 1000 rows, sharpened 1.15", 2, 1000, at_115, 15, 200, "3–4 / 5–7", **delay((3, 4), (5, 7))
         ),
-        line(
+        Setting(
             "C = 10, 100 rows, top two swapped in 10 %",
             10,
             100,
@@ -241,7 +238,7 @@ def _lines() -> list[Setting]:
             "10–12 / 18–23",
             **delay((10, 12), (18, 23)),
         ),
-        line(
+        Setting(
             "C = 3, 1000 rows, 1.15 after 100 looks",
             3,
             1000,
@@ -252,7 +249,7 @@ def _lines() -> list[Setting]:
             after=100,
             limits={"median": (5, 6), "90 %": (7, 9), "began": (0.78, 1.0), "early": (0.0, 0.115)},
         ),
-        line(
+        Setting(
             "C = 3, 1000 rows, sharpened 1.3, δ = .02",
             3,
             1000,
@@ -263,7 +260,7 @@ def _lines() -> list[Setting]:
             tolerance=0.02,
             **delay((3, 4), (5, 6)),
         ),
-        line(
+        Setting(
             "C = 3, 1000 rows, RCE = δ = .02",
             3,
             1000,
@@ -274,7 +271,7 @@ def _lines() -> list[Setting]:
             tolerance=0.02,
             **alarms(0.103),
         ),
-        line(
+        Setting(
             "100 clusters × 10 copies, calibrated, max_cluster 10",
             3,
             1000,
@@ -285,7 +282,7 @@ def _lines() -> list[Setting]:
             **copies,
             **alarms(0.096),
         ),
-        line(
+        Setting(
             "100 clusters × 10 copies, calibrated, max_cluster 1",
             3,
             1000,
@@ -296,7 +293,7 @@ def _lines() -> list[Setting]:
             copies=10,
             limits={"alarms": (0.95, 1.0)},
         ),
-        line(
+        Setting(
             "100 clusters × 10 copies, sharpened 1.3, max_cluster 10",
             3,
             1000,
@@ -307,7 +304,7 @@ def _lines() -> list[Setting]:
             **copies,
             limits={"median": (5, 7)},
         ),
-        line(
+        Setting(
             "reference 20 000 rows at 1.15, stream at 1.15",
             3,
             1000,
@@ -318,7 +315,7 @@ def _lines() -> list[Setting]:
             reference=(at_115, 20_000),
             **alarms(0.096),
         ),
-        line(
+        Setting(
             "reference 20 000 rows at 1.15, stream at 1.3",
             3,
             1000,
