@@ -47,14 +47,17 @@ def _over_bins(
     """ln e of bets on all bins together, (L, D, I, 1)."""
     s = np.stack([strength_over_bins(cells, each, tolerance + size) for each in directions], axis=1)
     u, f = _alternatives(cells, directions, s), cells.f[:, None, None]
-    levels = None
-    if tolerance > 0:
-        share = np.where(np.isnan(s), 0.0, cells.share[:, None, None])
-        outside = (share * distance(u, f)).sum(axis=-1, keepdims=True) > tolerance
-        s = np.where(outside, s, np.nan)
-        levels = levels_over_bins(u, f, np.where(outside, share, 0.0), tolerance)
-    value = _log_stakes(u, cells, levels).sum(axis=-1, keepdims=True)
-    return np.where(np.isnan(s), 0.0, value)
+    if tolerance == 0:
+        return np.where(np.isnan(s), 0.0, _gain(u / f, cells).sum(axis=-1, keepdims=True))
+    share = np.where(np.isnan(s), 0.0, cells.share[:, None, None])
+    outside = (share * distance(u, f)).sum(axis=-1, keepdims=True) > tolerance
+    share = np.where(outside, share, 0.0)
+    x = _clipped(u / f, levels_over_bins(u, f, share, tolerance))
+    width = np.where(share > 0, _width(x), 0.0).max(axis=-1, keepdims=True)
+    excess = (share * _excess(x, f)).sum(axis=-1, keepdims=True) + width * tolerance
+    rows = cells.observed.sum(axis=(1, 2))[:, None, None, None]
+    value = _gain(x, cells).sum(axis=-1, keepdims=True) - rows * np.log1p(np.maximum(excess, 0.0))
+    return np.where(np.isnan(s) | ~outside, 0.0, value)
 
 
 def _of_single_bins(
@@ -64,12 +67,15 @@ def _of_single_bins(
     share = cells.share[:, None]
     allowed = np.divide(tolerance, share, out=np.full(share.shape, np.inf), where=share > 0)
     s = np.stack([strength_of_bin(cells, each, allowed + size) for each in directions], axis=1)
-    u = _alternatives(cells, directions, s)
-    levels = None
-    if tolerance > 0:
-        mass = np.where(np.isnan(s), 0.0, allowed[:, None])
-        levels = SortedRatios.of(u, cells.f[:, None, None]).levels(mass)
-    return np.where(np.isnan(s), 0.0, _log_stakes(u, cells, levels))
+    u, f = _alternatives(cells, directions, s), cells.f[:, None, None]
+    if tolerance == 0:
+        return np.where(np.isnan(s), 0.0, _gain(u / f, cells))
+    mass = np.where(np.isnan(s), 0.0, allowed[:, None])
+    x = _clipped(u / f, SortedRatios.of(u, f).levels(mass))
+    excess = _excess(x, f) + _width(x) * mass
+    rows = cells.observed.sum(axis=-1)[:, None, None]
+    value = _gain(x, cells) - rows * np.log1p(np.maximum(excess, 0.0))
+    return np.where(np.isnan(s), 0.0, value)
 
 
 def _alternatives(cells: Cells, directions: Sequence[Direction], s: FloatArray) -> FloatArray:
@@ -79,13 +85,26 @@ def _alternatives(cells: Cells, directions: Sequence[Direction], s: FloatArray) 
     return np.stack([each.alternative(p, strength[:, d]) for d, each in enumerate(directions)], axis=1)
 
 
-def _log_stakes(
-    u: FloatArray, cells: Cells, levels: tuple[FloatArray, FloatArray] | None = None
-) -> FloatArray:
-    """Σ_k R_k·ln x_k of each bin, with 0·ln 0 = 0, for x = u/f clipped to the levels, (L, D, I, M)."""
-    x = u / cells.f[:, None, None]
-    if levels is not None:
-        x = np.clip(x, levels[0][..., None], levels[1][..., None])
+def _clipped(ratio: FloatArray, levels: tuple[FloatArray, FloatArray]) -> FloatArray:
+    return np.clip(ratio, levels[0][..., None], levels[1][..., None])
+
+
+def _gain(x: FloatArray, cells: Cells) -> FloatArray:
+    """Σ_k R_k·ln x_k of each bin, with 0·ln 0 = 0, (L, D, I, M)."""
     observed = cells.observed[:, None, None]
     with np.errstate(divide="ignore"):
         return np.asarray((observed * np.log(x, out=np.zeros(x.shape), where=observed > 0)).sum(axis=-1))
+
+
+def _width(x: FloatArray) -> FloatArray:
+    return np.asarray(x.max(axis=-1) - x.min(axis=-1))
+
+
+def _excess(x: FloatArray, f: FloatArray) -> FloatArray:
+    """f·x - 1 of each bin.
+
+    A law within the tolerance expects at most Σ share·(f·x - 1) + ν·δ more than 1 of stakes x that span ν (section 4).
+    That is 0 up to rounding; where levels are less exact, because an alternative is nearly zero, the stakes are divided
+    by it, and so every bet is an e-value whatever the accuracy of its levels.
+    """
+    return np.asarray((f * x).sum(axis=-1) - 1)

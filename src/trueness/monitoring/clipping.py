@@ -15,6 +15,7 @@ from trueness._arrays import FloatArray
 from trueness.monitoring.roots import bracketed_root
 
 _MOST_ROUNDS = 200
+_ROUNDING = 2.0**-50
 
 
 class Piece(NamedTuple):
@@ -29,10 +30,14 @@ class Piece(NamedTuple):
     f_bottom: FloatArray
 
     def mass(self, nu: FloatArray) -> FloatArray:
-        """τ with U/(F + τ) - U'/(F' - τ) = ν: the smaller root of a quadratic; 0 where even τ = 0 spans less."""
+        """τ with U/(F + τ) - U'/(F' - τ) = ν: the smaller root of a quadratic; 0 where even τ = 0 spans less.
+
+        τ < F', also after rounding: where U' is tiny, nearly all of F' is moved.
+        """
         b = nu * (self.f_bottom - self.f_top) + self.u_top + self.u_bottom
         c = self.u_top * self.f_bottom - self.u_bottom * self.f_top - nu * self.f_top * self.f_bottom
-        return np.asarray(np.maximum(2 * c / (b + np.sqrt(np.maximum(b * b - 4 * nu * c, 0.0))), 0.0))
+        root = 2 * c / (b + np.sqrt(np.maximum(b * b - 4 * nu * c, 0.0)))
+        return np.asarray(np.clip(root, 0.0, self.f_bottom * (1 - 2.0**-52)))
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,10 @@ class SortedRatios:
         tau = mass[..., None]
         left = self.f_bottom - tau
         rising = np.divide(self.u_bottom, left, out=np.full(left.shape, np.inf), where=left > 0)
-        top = np.argmax(self.u_top / (self.f_top + tau), axis=-1)[..., None]
-        bottom = np.argmin(rising, axis=-1)[..., None]
+        falling = self.u_top / (self.f_top + tau)
+        # Of pieces that are equal up to rounding, the first: it is the one that holds to the left of τ.
+        top = np.argmax(falling >= falling.max(axis=-1, keepdims=True) * (1 - _ROUNDING), axis=-1)[..., None]
+        bottom = np.argmax(rising <= rising.min(axis=-1, keepdims=True) * (1 + _ROUNDING), axis=-1)[..., None]
         columns = ((self.u_top, top), (self.f_top, top), (self.u_bottom, bottom), (self.f_bottom, bottom))
         return Piece(*(np.take_along_axis(x, at, axis=-1)[..., 0] for x, at in columns))
 
@@ -81,10 +88,15 @@ def levels_over_bins(
     for _ in range(_MOST_ROUNDS):
         piece = ratios.piece(mass)
         previous = mass
-        mass = np.where(share > 0, piece.mass(_width(piece, share, tolerance)[..., None]), 0.0)
-        if np.abs(mass - previous).max(initial=0.0) <= 1e-15:
+        nu = _width(piece, share, tolerance)[..., None]
+        mass = np.where(share > 0, piece.mass(nu), 0.0)
+        if np.abs(mass - previous).max(initial=0.0) <= 1e-14:
             break
-    return ratios.levels(mass)
+    low, high = ratios.levels(mass)
+    piece = ratios.piece(mass)
+    # F' - τ has lost its digits where nearly all of F' is moved; c is then not small, and follows from ν.
+    lost = (piece.f_bottom - mass < 1e-8 * piece.f_bottom) & (high > nu)
+    return np.where(lost, high - nu, low), high
 
 
 def _width(piece: Piece, share: FloatArray, tolerance: float) -> FloatArray:

@@ -130,7 +130,7 @@ class Monitor:
         """The looks with their tables, in order of arrival."""
         return tuple(self._entries)
 
-    def update(self, table: Any, *, at: Any = None) -> Look:
+    def update(self, table: Any, at: Any = None) -> Look:
         """Count a look, and return it.
 
         The same table under the same name again changes nothing, so a job may be run again.
