@@ -29,7 +29,7 @@ def event_verdict(result: EventAssessment) -> Verdict:
         sentence = f"{p_sentence(p)}; {expected_and_observed(result)}, {_interval(result)}"
         headline = f"No evidence of miscalibration of {label(result)}"
         return Verdict("none", None, p, None, headline, sentence, _MORE_ROWS)
-    clear = clear_keys(result.evidence, result.level)
+    clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
     large, wide = "in_the_large" in clear, "spread" in clear
     if large and (not wide or abs(result.in_the_large.value) >= result.ece.debiased / 2):
         return _in_the_large(result, p, also=[spread_words(result)] if wide else [])

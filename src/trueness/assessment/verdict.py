@@ -165,7 +165,7 @@ def _too_few(result: Assessment) -> _Case:
 
 def _miscalibration(result: Assessment) -> _Case:
     """What is largest in practice, with the rest in a clause each."""
-    clear = clear_keys(result.evidence, result.level)
+    clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
     called = called_classes(result) if "classes" in clear or not clear & _OF_RANKS else []
     if called and not _order_is_wrong(result) and _classes_come_first(result, called, clear):
         return _classes(result, called, clear)
@@ -410,12 +410,16 @@ def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure
     return _Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
 
 
-def clear_keys(findings: Sequence[Finding], level: float) -> set[str]:
-    """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
+def clear_keys(findings: Sequence[Finding], level: float, smallest: float) -> set[str]:
+    """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p.
+
+    So are tests by draws of which none is as extreme as the data, since their p-values cannot be below `smallest`.
+    """
     corrected = holm([finding.p_value for finding in findings])
     clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(level)}
-    smallest = min(finding.p_value for finding in findings)
-    return clear or {finding.key for finding in findings if finding.p_value <= smallest}
+    clear |= {finding.key for finding in findings if finding.p_value <= smallest * (1 + 1e-9)}
+    least = min(finding.p_value for finding in findings)
+    return clear or {finding.key for finding in findings if finding.p_value <= least}
 
 
 def _confidence_and_accuracy(result: Assessment) -> tuple[float, float, bool]:
