@@ -36,7 +36,7 @@ def thresholds(grid: str, eps: float) -> list[Fraction]:
     """What a probability must exceed to be above each interior edge, in order."""
     edges = CLASS_EDGES if grid == "class" else EVENT_EDGES
     snap = max(Fraction(1, 2**22), 4 * Fraction(eps))
-    return [edge * (1 + snap) if (edge * 3600).denominator == 1 else edge for edge in edges[1:-1]]
+    return sorted(edge * (1 + snap) if (edge * 3600).denominator == 1 else edge for edge in edges[1:-1])
 
 
 def cell_of(p: float, grid: str, eps: float) -> int:

@@ -34,9 +34,9 @@ class TestSameResultFromTables:
         tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=v) for v in ("entropy", "confidence")]
         tn.CalibrationTable.save_all(tables, tmp_path / "tables.json")
         table, by_confidence = tn.CalibrationTable.load_all(tmp_path / "tables.json")
-        assert tn.assess_table(
-            table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3
-        ) == RESULT
+        assert (
+            tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
+        )
 
     def test_from_summed_tables_of_batches(self) -> None:
         cuts = [slice(0, 1), slice(1, 700), slice(700, 1200)]
@@ -44,9 +44,9 @@ class TestSameResultFromTables:
             sum(tn.tabulate(Y_TRUE[cut], Y_PROB[cut], variation=v) for cut in cuts)
             for v in ("entropy", "confidence")
         )
-        assert tn.assess_table(
-            table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3
-        ) == RESULT
+        assert (
+            tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
+        )
 
     def test_from_a_stream_on_a_fine_grid(self) -> None:
         streams = [tn.Accumulator(4, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")]

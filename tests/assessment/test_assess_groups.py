@@ -2,8 +2,8 @@
 
 import json
 import math
-from pathlib import Path
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import inference_oracle as exact

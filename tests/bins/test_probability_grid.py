@@ -49,7 +49,7 @@ def test_values_on_edges_are_in_the_cell_below(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_cells_agree_with_plain_loops(name: str, dtype: str) -> None:
     grid, edges = GRIDS[name]
     rng = np.random.default_rng(4)

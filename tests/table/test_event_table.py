@@ -46,13 +46,14 @@ def require_sums_of_loops(table: EventTable, labels: Any, rows: Any, grid: str) 
 
 class TestAgainstPlainLoops:
     @pytest.mark.parametrize("engine", ENGINES)
-    @pytest.mark.parametrize("dtype", ["float32", "float64"])
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
     @pytest.mark.parametrize("n_classes", [2, 3, 10, 17])
     def test_all_classes(self, n_classes: int, dtype: str, engine: str) -> None:
         labels, rows = mixed_rows(200, n_classes, dtype)
         table = tn.tabulate_events(labels, rows, engine=engine)
         assert table.events == ((1,) if n_classes == 2 else tuple(range(n_classes)))
         require_sums_of_loops(table, labels, rows, "event" if n_classes == 2 else "class")
+        assert EventTable.from_dict(table.to_dict()) == table
 
     @pytest.mark.parametrize("engine", ENGINES)
     @pytest.mark.parametrize("grid", ["class", "event"])

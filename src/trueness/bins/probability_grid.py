@@ -51,7 +51,7 @@ class ProbabilityGrid:
         return len(self.edges) - 1
 
     def thresholds(self, eps: float) -> FloatArray:
-        """e + snap(e) of the interior edges, for predictions of a dtype with this eps."""
+        """e + snap(e) of the interior edges in order, for predictions of a dtype with this eps."""
         return _thresholds(self, eps)
 
     def index(self, p: FloatArray, eps: float) -> IntArray:
