@@ -26,7 +26,7 @@ SMALL = 0.01
 
 CUMULATIVE_WEIGHT = 2.0
 """The cumulative log-score counts double: it detects a wrong temperature and errors that change sign along V, which
-several other tests share, and others miss (ADR 18)."""
+several other tests share, and others miss (ADR 19)."""
 
 MIXED = 1.5
 """If VCE is more than this many times the net gap, gaps of both signs cancel in the net gap."""
