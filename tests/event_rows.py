@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.event_statistics import EventTotals
 
 T_PROBS = [
     (0.70, 0.20, 0.10),
@@ -36,6 +37,21 @@ def cells_of(p: Any, y: Any, edges: Sequence[float] | None = None, weight: Any =
     return EventCells(*sums, weighted=weight is not None)
 
 
+def totals_of(p: Any, y: Any) -> EventTotals:
+    """Sums over rows of which none is impossible."""
+    p, y = np.asarray(p, dtype=float), np.asarray(y, dtype=float)
+    return EventTotals(
+        count=len(p),
+        predicted=float(p.sum()),
+        observed=float(y.sum()),
+        square=float((p**2).sum()),
+        cube=float((p**3).sum()),
+        fourth=float((p**4).sum()),
+        product=float(p @ y),
+        log_likelihood=float(np.log(np.where(y == 1, p, 1 - p)).sum()),
+    )
+
+
 def class_of_t(c: int, edges: Sequence[float] | None = None) -> EventCells:
     """Class c of the vector T."""
     return cells_of([row[c] for row in T_PROBS], [label == c for label in T_LABELS], edges)
@@ -53,3 +69,19 @@ def calibrated_cells(
     p = np.asarray(p)
     odds = (p / (1 - p)) ** slope
     return cells_of(p, rng.random(len(p)) < odds / (1 + odds), edges)
+
+
+def event_grid() -> np.ndarray:
+    """The interior edges of the event grid of 5026 cells."""
+    middle = np.arange(57, 3544) / 3600
+    tail = np.array([2.0**-e * (1 + i / 32) for e in range(30, 6, -1) for i in range(32)] + [1 / 64])
+    return np.unique(np.concatenate([middle, tail, 1 - tail]))
+
+
+NO_CELLS = EventCells(*(np.empty(0) for _ in range(4)))
+
+
+def certain(observed: float) -> EventCells:
+    """Three rows of probability 0 and one of probability 1; the first of which were observed."""
+    n = np.array([3.0, 1.0])
+    return EventCells(n, np.array([0.0, 1.0]), np.array([observed, 1.0]), n)

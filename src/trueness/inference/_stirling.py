@@ -36,7 +36,7 @@ def deviance(a: float, mean: float) -> float:
 def binomial_probability(n: float, k: float, p: float) -> float:
     """P(X = k) for X ~ Binomial(n, p) and 0 < p < 1, to about 1e-14 of itself for any n.
 
-    >>> binomial_probability(4, 1, 0.5), binomial_probability(3, 3, 0.5)
+    >>> round(binomial_probability(4, 1, 0.5), 12), round(binomial_probability(3, 3, 0.5), 12)
     (0.25, 0.125)
     """
     if k <= 0 or k >= n:

@@ -39,7 +39,7 @@ def assess_classes(
     labels = [str(c) if names is None else names[c] for c in indices]
     streams = [stream_of(seed, c, None if names is None else names[c]) for c in indices]
     gaps, spreads = _gap_tests(cells, level), spread_tests(cells)
-    errors = classwise_errors(bins, level, resamples, streams, seed)
+    errors = classwise_errors(bins, level, resamples, streams)
     adjusted = _adjusted(gaps, spreads)
     limit = 1 - level + 1e-12  # 1 - 0.9 is rounded to below 0.1
     classes = tuple(

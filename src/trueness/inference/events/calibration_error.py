@@ -72,7 +72,7 @@ def expected_absolute_gap(bins: EventCells) -> float:
     (Σw)²/Σw² ones, rounded.
 
     >>> one = np.array([2.0])
-    >>> expected_absolute_gap(EventCells(one, np.array([1.0]), one, one))
+    >>> round(expected_absolute_gap(EventCells(one, np.array([1.0]), one, one)), 12)
     0.25
     """
     if not len(bins.count):

@@ -107,7 +107,7 @@ def _normal_tails(
     sd = np.sqrt(batch.total(batch.variance))
     apart = observed - expected
     near = np.abs(apart) <= 1e-9 * np.maximum(expected, 1e-300)
-    z = np.divide(apart, sd, out=np.where(near, 0.0, np.sign(apart) * np.inf), where=sd > 0)
+    z = np.divide(apart, sd, out=np.where(near, 0.0, np.copysign(np.inf, apart)), where=sd > 0)
     # Without noise and without a gap, both tails hold everything.
     lower, upper = (np.where((sd <= 0) & near, 1.0, normal_upper_tail(side * z)) for side in (-1, 1))
     return lower, upper

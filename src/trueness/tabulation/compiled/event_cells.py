@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
+from trueness._row_arithmetic import ONE_BITS
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.table import TOP_LABEL, EventSpec, EventSums
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
@@ -34,12 +35,13 @@ class EventCells:
 
     def __init__(self, spec: EventSpec, eps: float) -> None:
         self.spec, (k, g) = spec, spec.shape
-        self.classes = np.array([NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64)
+        self.classes = np.array(
+            [NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64
+        )
         self.thresholds = spec.grid.thresholds(eps)
         self.kind, self.parts = _kind(spec.grid, eps)
-        self.cells = np.zeros((k, g, 2), np.uint64)
-        """Two words for each cell, as `source/events.h` says."""
-        self.observed = np.zeros((k, g), np.int64)
+        self.cells = np.zeros((2, k, g | 1, 2), np.uint64)
+        """Two words for each cell, as `source/events.h` says; of rows without the event, and of rows with it."""
         self.moments = np.zeros((k, 2 * N_MOMENTS + 1), np.int64)
         self.n_rows = 0
         self.done: EventSums | None = None
@@ -51,7 +53,7 @@ class EventCells:
         job.all_classes = np.array_equal(self.classes, np.arange(job.n_classes))
         job.has_top = bool(np.any(self.classes == NO_CLASS))
         job.grid, job.parts = self.kind, self.parts
-        job.cells, job.observed = address(self.cells), address(self.observed)
+        job.stride, job.cells = self.cells.shape[2], address(self.cells)
         if self.spec.has_moments:
             job.moments = address(self.moments)
 
@@ -60,17 +62,19 @@ class EventCells:
         self.n_rows += n_rows
         if self.n_rows > MOST_ROWS:
             self.done = self.sums()
-            for sums in (self.cells, self.observed, self.moments):
+            for sums in (self.cells, self.moments):
                 sums[...] = 0
             self.n_rows = n_rows
 
     def sums(self) -> EventSums:
         """The sums so far."""
-        rows, predicted = _rows_and_sums(self.cells)
+        (rows, predicted), (observed, of_observed) = map(
+            _rows_and_sums, self.cells[:, :, : self.spec.grid.n_cells]
+        )
         sums = EventSums(
-            rows=rows,
-            predicted=predicted,
-            observed=ExactSum.of_counts(self.observed.copy(), PROBABILITY_BITS),
+            rows=rows + observed,
+            predicted=predicted + of_observed,
+            observed=ExactSum.of_counts(observed, PROBABILITY_BITS),
             **_moments(self.moments.copy()) if self.spec.has_moments else {},
         )
         return sums if self.done is None else self.done + sums
@@ -78,8 +82,9 @@ class EventCells:
 
 def _rows_and_sums(cells: NDArray[np.uint64]) -> tuple[IntArray, ExactSum]:
     """The number of rows in each cell, and the sum of their probabilities."""
-    total, both = cells[..., 0], cells[..., 1]
+    bits, both = cells[..., 0], cells[..., 1]
     rows, first_bits = both >> np.uint64(ROWS_SHIFT), both & np.uint64((1 << ROWS_SHIFT) - 1)
+    total = bits - rows * np.uint64(ONE_BITS)
     # The sum of the first bits, times 2³⁸, is at most the sum that `total` is modulo 2⁶⁴, and not 2⁶⁴ less.
     least = first_bits << np.uint64(FIRST_BITS)
     wrapped = (first_bits >> np.uint64(64 - FIRST_BITS)) + (total < least)

@@ -67,10 +67,10 @@ class Job(ctypes.Structure):
         ("has_top", c_int64),
         ("grid", c_int64),
         ("n_cells", c_int64),
+        ("stride", c_int64),
         ("parts", c_double),
         ("thresholds", c_void_p),
         ("cells", c_void_p),
-        ("observed", c_void_p),
         ("moments", c_void_p),
     )
 

@@ -56,11 +56,11 @@ typedef struct {
     const int64_t *events; /* the class of each event, or TOP_LABEL */
     int64_t all_classes, has_top; /* whether they are all classes, in their order; whether one is TOP_LABEL */
     int64_t grid, n_cells;
+    int64_t stride; /* cells from an event to the next: an odd number, so that theirs do not lie at the same places of pages */
     double parts;             /* p times this is above k/64 if p exceeds the threshold of k/60, or k/4096 and k/3600 */
     const double *thresholds; /* (n_cells - 1), in order */
-    uint64_t *cells;   /* (events, cells, 2), zero at first: see events.h */
-    int64_t *observed; /* (events, cells), zero at first */
-    int64_t *moments;  /* (events, MOMENT_WORDS), zero at first, or NULL */
+    uint64_t *cells;  /* (2, events, stride, 2), zero at first: see events.h */
+    int64_t *moments; /* (events, MOMENT_WORDS), zero at first, or NULL */
 } job;
 
 #endif

@@ -23,10 +23,8 @@
 
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
-#define UNROLL_8 _Pragma("unroll 8")
 #else
 #define UNROLL _Pragma("GCC unroll 32")
-#define UNROLL_8 _Pragma("GCC unroll 8")
 #endif
 
 typedef double doubles __attribute__((vector_size(8 * WIDTH)));
@@ -212,21 +210,21 @@ INLINE void transpose_doubles(doubles v[WIDTH]) {
 #endif
 }
 
-/* The lanes of two vectors in turn: those of the lower halves, and of the upper ones. */
-INLINE words low_pairs(words a, words b) {
+/* The even, or the odd, lanes of two vectors in turn. */
+INLINE words even_pairs(words a, words b) {
 #if WIDTH == 8
-    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
 #elif WIDTH == 4
-    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    return __builtin_shufflevector(a, b, 0, 4, 2, 6);
 #else
     return __builtin_shufflevector(a, b, 0, 2);
 #endif
 }
-INLINE words high_pairs(words a, words b) {
+INLINE words odd_pairs(words a, words b) {
 #if WIDTH == 8
-    return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    return __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
 #elif WIDTH == 4
-    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    return __builtin_shufflevector(a, b, 1, 5, 3, 7);
 #else
     return __builtin_shufflevector(a, b, 1, 3);
 #endif
