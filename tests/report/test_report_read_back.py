@@ -77,6 +77,39 @@ class TestReadBack:
         assert report.tables_in(path) == [answer.table]
         assert "Accuracy against confidence" not in path.read_text(encoding="utf-8")
 
+    def test_tables_by_class_come_back(self, tmp_path):
+        path = tmp_path / "r.html"
+        answer = tn.assess(*rows(), groups=["a", "b"] * 750, rng=0)
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables == answer.tables
+        assert saved.tables.by_class == tn.tabulate_events(*rows())
+        assert [tables.by_class for tables in saved.groups.values()] == [
+            group.assessment.tables.by_class for group in answer.groups
+        ]
+        assert "too large" not in path.read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("limit", "kept", "words"),
+        [
+            (20_000, ["a", "b"], "The tables by class of the groups are not in this file"),
+            (1_000, [], "The tables of the groups are not in this file"),
+        ],
+    )
+    def test_groups_are_kept_without_tables_by_class_if_these_are_too_large(
+        self, tmp_path, monkeypatch, limit, kept, words
+    ):
+        monkeypatch.setattr("trueness.report._embedded.MOST_FOR_GROUPS", limit)
+        path = tmp_path / "r.html"
+        answer = tn.assess(*rows(), groups=["a", "b"] * 750, rng=0)
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables == answer.tables
+        assert list(saved.groups) == kept
+        for group in answer.groups[: len(kept)]:
+            assert saved.groups[group.name] == group.assessment.tables.without_events()
+        assert words in path.read_text(encoding="utf-8")
+
     @pytest.mark.parametrize(
         ("spoil", "words"),
         [
