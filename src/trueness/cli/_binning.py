@@ -54,10 +54,17 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         None if chosen is None else EqualWidth(chosen),
         arguments.ties,
         by_class=arguments.by_class is not False,
+        events=events_of(arguments),
         exact=arguments.exact,
         engine=arguments.engine,
         n_threads=arguments.n_threads,
     )
+
+
+def events_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The events of --event, which may be one or several."""
+    given = getattr(arguments, "event", None)
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
 def refuse_unknown_variation(arguments: argparse.Namespace) -> None:

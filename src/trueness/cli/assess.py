@@ -15,7 +15,7 @@ from trueness.cli._inference import p_resolution_of, refuse_inference_options, r
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, EventAssessment
     from trueness.files import GroupedTables, InputFile
 
 EXAMPLES = """\
@@ -25,6 +25,7 @@ examples:
   trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above vce=.2,ece=.1
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
+  trueness assess preds.parquet --event top
   trueness assess all.json
   trueness assess report.html
 """
@@ -45,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    parser.add_argument(
+        "--event",
+        metavar="CLASS",
+        help="assess the probability of one class (name or index), or of the top label (top), over 0 to 1, instead of "
+        "all classes",
+    )
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
@@ -55,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_column_options(parser)
     _options.add_table_options(parser)
+    _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")
     _gate.add_gate_options(parser)
     _options.add_checkpoint_options(parser)
@@ -74,9 +82,29 @@ def run(arguments: argparse.Namespace) -> int:
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
     refuse_inference_options(arguments)
+    if arguments.event is not None:
+        return _run_event(arguments, inputs, paths)
     tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
     result = _assess(tables, arguments)
     failures = _gate.failures_of(result, arguments)
+    _write(result, tables, arguments)
+    remove_checkpoint(arguments)
+    return _gate.exit_code(failures)
+
+
+def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: list[str]) -> int:
+    """The same for one event."""
+    from trueness.cli import _event
+    from trueness.cli._summation import remove_checkpoint
+
+    _event.refuse_options(arguments)
+    if paths:
+        events, tables = _event.saved_events(arguments, paths), None
+    else:
+        tables = _summed_tables(arguments, inputs)
+        events = tables.whole.events
+    result = _event.assess(arguments, events)
+    failures = _event.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
     return _gate.exit_code(failures)
@@ -159,6 +187,7 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
         resamples=resamples_of(arguments),
         p_resolution=p_resolution_of(arguments),
         rng=arguments.rng_seed,
+        class_bins=arguments.class_bins,
         groups=None if tables.by is None else {str(name): group for name, group in tables.groups.items()},
     )
 
@@ -167,11 +196,13 @@ def _outputs(arguments: argparse.Namespace) -> list[str | None]:
     return [arguments.table_out, arguments.report, arguments.json]
 
 
-def _write(result: Assessment, tables: GroupedTables, arguments: argparse.Namespace) -> None:
+def _write(
+    result: Assessment | EventAssessment, tables: GroupedTables | None, arguments: argparse.Namespace
+) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
     from trueness.files import save_tables
 
-    if arguments.table_out is not None:
+    if arguments.table_out is not None and tables is not None:
         with output_path(arguments.table_out) as target:
             save_tables(tables, target)
     if arguments.report is not None:
