@@ -125,4 +125,5 @@ def failures_of(result: EventAssessment, arguments: argparse.Namespace) -> list[
     below, p = arguments.fail_below_p, result.p_value
     if below is None or p >= below:
         return []
-    return [f"{result.name}: p = {p:.6g} is below {below:g}"]
+    name = "top label" if result.table.events == ("top",) else f"class {result.name!r}"
+    return [f"{name}: p = {p:.6g} is below {below:g}"]

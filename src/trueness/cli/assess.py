@@ -17,6 +17,7 @@ from trueness.cli._outputs import output_path, print_note, write_json
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, EventAssessment
     from trueness.files import GroupedTables, InputFile
+    from trueness.refusals import Refusal
 
 EXAMPLES = """\
 examples:
@@ -150,7 +151,7 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
-    from trueness.refusals import InvalidValueError
+    from trueness.refusals import InvalidValueError, Refusal
     from trueness.report import read
     from trueness.table import GroupedTables
 
@@ -161,12 +162,31 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
             "name one report, or tables saved with --table-out",
             argument=paths[0],
         )
-    saved = read(paths[0])
+    try:
+        saved = read(paths[0])
+    except Refusal as error:
+        raise _of_event(paths[0]) if error.code == "no-tables" else error from None
     if saved.groups:
         print_note(
             f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
     return GroupedTables(None, {None: saved.tables})
+
+
+def _of_event(path: str) -> Refusal:
+    """The refusal of a report that has no table but that of an event."""
+    from trueness.refusals import InvalidValueError
+    from trueness.report import event_tables_in
+
+    (table,) = event_tables_in(path)
+    return InvalidValueError(
+        "no-tables",
+        "{file} is the report of one event",
+        "add --event {event}",
+        argument=path,
+        file=path,
+        event=table.spec.name_of(table.events[0]),
+    )
 
 
 def _command_line() -> str:
