@@ -9,7 +9,8 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
-from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
+from trueness.table.calibration_table import CalibrationTable
+from trueness.table.table_text import FEW_ROWS
 
 FEW_CLUSTERS = 30
 
