@@ -247,7 +247,7 @@ class TestArguments:
             )
 
     def test_bins_that_the_grid_does_not_have_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="is not an edge"):
+        with pytest.raises(ValueError, match="must divide 60"):
             tn.assess(self.Y, self.P, class_bins=7)
 
     def test_too_many_groups_for_the_memory(self) -> None:
