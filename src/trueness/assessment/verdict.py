@@ -182,15 +182,20 @@ def _miscalibration(result: Assessment) -> Case:
 _OF_RANKS = frozenset({*REPORTED, "log_score", "cumulative_log_score"})
 """The evidence that does not depend on which class is meant."""
 
-CLASS_FIRST = 0.8
-"""Classes come first in the verdict if the largest error of a class is at least this times that of the top class."""
+CLASS_FIRST = 1.25
+"""Classes come first in the verdict if the largest error of a class is at least this times that of the top label."""
+
+EVENT_FIRST = 0.8
+"""The same with two classes, where the error of the top class follows from that of the event."""
 
 
 def _classes_come_first(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> bool:
     """Whether the largest error of a class is the largest error in practice, and not that of most classes alike."""
     if not clear & _OF_RANKS:
         return True
-    return _is_specific(called, result) and size_of(called[0]) >= CLASS_FIRST * _rank_error(result)
+    stated, right, _ = _confidence_and_accuracy(result)
+    share = EVENT_FIRST if result.tables.n_classes == 2 else CLASS_FIRST
+    return _is_specific(called, result) and size_of(called[0]) >= share * abs(stated - right)
 
 
 def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
@@ -199,12 +204,6 @@ def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
         return True
     alike = sum(fault_of(it) == fault_of(called[0]) for it in called)
     return 2 * alike < result.tables.n_classes
-
-
-def _rank_error(result: Assessment) -> float:
-    """The difference between mean confidence and accuracy, or RCE, which are shares of the rows too."""
-    stated, right, _ = _confidence_and_accuracy(result)
-    return max(abs(stated - right), result.rce.debiased)
 
 
 def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> Case:
