@@ -21,7 +21,7 @@ from trueness._arrays import FloatArray, IntArray
 ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 2, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
-OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS, FIRST_BITS, ROWS_SHIFT = 0, 1, 2, -1, 5, 38, 38
+OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
 """As in `source/job.h`; `NO_CLASS` stands for the top label."""
 
 N_SCORES = 4
@@ -94,6 +94,7 @@ class Library:
         self._gather = _declared(
             functions.trueness_gather, c_void_p, c_int64, c_double, c_double, c_char_p, c_void_p
         )
+        self._read_cells = _declared(functions.trueness_read_cells, POINTER(Job), *[c_void_p] * 4)
         self.abi = int(_declared(functions.trueness_abi)())
 
     def use_level(self, wish: int = 0) -> int:
@@ -121,6 +122,11 @@ class Library:
     ) -> None:
         """Copy the values that lie in wanted cells, in their order, to `found`."""
         self._gather(address(values), len(values), low, scale, wanted.tobytes(), address(found))
+
+
+    def read_cells(self, job: Job, sums: IntArray) -> None:
+        """Put rows, whole and fraction of the sums of probabilities, and observed rows of all cells into `sums`, (4, K, G)."""
+        self._read_cells(byref(job), *map(address, sums))
 
 
 def _declared(function: Any, *arguments: Any) -> Any:
