@@ -123,7 +123,6 @@ class Library:
         """Copy the values that lie in wanted cells, in their order, to `found`."""
         self._gather(address(values), len(values), low, scale, wanted.tobytes(), address(found))
 
-
     def read_cells(self, job: Job, sums: IntArray) -> None:
         """Put rows, whole and fraction of the sums of probabilities, and observed rows of all cells into `sums`, (4, K, G)."""
         self._read_cells(byref(job), *map(address, sums))
@@ -184,7 +183,10 @@ def known_answer(library: Library) -> int:
         probabilities = odd / odd.sum(axis=1, keepdims=True)
         labels, edges = np.arange(16) % n_classes, np.array([0.9, 0.97])
         every, some = np.arange(n_classes), np.array([1, NO_CLASS])
-        for grid, n_cells, parts, classes in ((CLASS_GRID, 72, 60 / 64, every), (EVENT_GRID, 5026, 3600 / 4096, some)):
+        for grid, n_cells, parts, classes in (
+            (CLASS_GRID, 72, 60 / 64, every),
+            (EVENT_GRID, 5026, 3600 / 4096, some),
+        ):
             n_events, stride, thresholds = len(classes), n_cells | 1, np.arange(1, n_cells) / n_cells
             cells = np.zeros((2, n_events, stride, 2), np.uint64)
             moments = np.zeros((n_events, 2 * N_MOMENTS + 1), np.int64)
