@@ -124,7 +124,7 @@ class Library:
         self._gather(address(values), len(values), low, scale, wanted.tobytes(), address(found))
 
     def read_cells(self, job: Job, sums: IntArray) -> None:
-        """Put rows, whole and fraction of the sums of probabilities, and observed rows of all cells into `sums`, (4, K, G)."""
+        """Put rows, whole and fraction of Σp, and observed rows of all cells into `sums`, (4, K, G)."""
         self._read_cells(byref(job), *map(address, sums))
 
 
