@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from trueness._arguments import whole_number
 from trueness._arrays import IntArray
@@ -19,21 +15,19 @@ from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import Settings
 from trueness.bins import Bins
-from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
-from trueness.inference.replicates import replicate
 from trueness.refusals import Refusal
 from trueness.rows import Rows
-from trueness.rows.groups import encode_groups_of_rows, names_of
+from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.table import CalibrationTable, TableSpec, require_table
 from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables
+from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
 
 MIN_GROUP_SIZE = 100
 """Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
-
-_CLUSTER_STREAM = 5
 
 
 def assess(
@@ -114,23 +108,46 @@ def assess(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_of(rows, plan, engine, n_threads)
-    weights = None
     if clusters is not None:
-        key = stream_key([settings.seed, _CLUSTER_STREAM])
-        names = names_of("clusters", clusters, rows.n_rows, rows.index)
-        weights = ClusterWeights(key, settings.resamples, names)
+        found = clusters_of_rows(clusters, rows.n_rows, rows.index)
+        summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
-        tables = [Tables.of(tabulate_rows(rows, specs, engine, n_threads))]
-        (sample,) = _samples(tables, rows, specs, weights, settings.resamples, progress=progress)
-        return assessment_of(sample, settings)
+        tables = Tables.of(tabulate_rows(rows, specs, engine, n_threads)) if clusters is None else summing()
+        return assessment_of(Sample(tables), settings)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
-    of_groups = tabulate_groups(rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads)
-    tables = [Tables.of(of_group) for of_group in of_groups]
-    samples = _samples(tables, rows, specs, weights, settings.resamples, group_of=code, progress=progress)
-    whole = assessment_of(reduce(add, samples), settings)
-    by_name = dict(zip(names_of_groups, samples, strict=True))
-    # With clusters the replicates take long, without them the groups, if they are many.
+    if clusters is None:
+        of_groups = tabulate_groups(
+            rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads
+        )
+        tables_of_groups = [Tables.of(of_group) for of_group in of_groups]
+    else:
+        tables_of_groups = [summing(which) for which in rows_of_groups(code, len(names_of_groups))]
+    whole = assessment_of(Sample(sum_pairwise(tables_of_groups)), settings)
+    by_name = dict(zip(names_of_groups, map(Sample, tables_of_groups), strict=True))
+    # With clusters the passes over the rows take long, without them the groups, if they are many.
     return with_groups(whole, by_name, settings, min_group_size, progress if clusters is None else None)
+
+
+class _SumClusters(NamedTuple):
+    """Makes the tables of rows in clusters, of all rows or of some."""
+
+    rows: Rows
+    specs: Sequence[TableSpec]
+    found: ClustersOfRows
+    engine: str
+    n_threads: int | None
+    done: RowsDone
+
+    def __call__(self, which: IntArray | None = None) -> Tables:
+        return tabulate_clusters(
+            self.rows,
+            self.specs,
+            self.found,
+            which=which,
+            engine=self.engine,
+            n_threads=self.n_threads,
+            done=self.done,
+        )
 
 
 def specs_of(
@@ -142,29 +159,6 @@ def specs_of(
         weighted=rows.sample_weight is not None,
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
     )
-
-
-def _samples(
-    tables: Sequence[Tables],
-    rows: Rows,
-    specs: Sequence[TableSpec],
-    weights: ClusterWeights | None,
-    resamples: int,
-    *,
-    group_of: IntArray | None = None,
-    progress: Progress | None,
-) -> list[Sample]:
-    """A sample for each group of rows, with replicates of its tables if the rows come in clusters."""
-    if weights is None:
-        return [Sample(of_group) for of_group in tables]
-    made = replicate(
-        [(rows, specs)], weights, resamples, group_of=group_of, n_groups=len(tables), progress=progress
-    )
-    code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
-    return [
-        Sample(of_group, tuple(replicates), weights.clusters(np.flatnonzero(code == number)))
-        for number, (of_group, (replicates,)) in enumerate(zip(tables, made, strict=True))
-    ]
 
 
 def assess_table(

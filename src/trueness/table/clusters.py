@@ -1,0 +1,195 @@
+"""The clusters of rows with the sums of each: a value that adds by cluster, beside the tables of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trueness._arrays import IntArray
+from trueness.refusals import InvalidValueError
+from trueness.rows.clusters import ClustersOfRows, Identities
+from trueness.table.cluster_sums import (
+    MAX_EVENTS,
+    ClusterSums,
+    bytes_of_unit,
+)
+from trueness.table.content import TableSpec
+from trueness.table.event_content import EventSpec
+from trueness.table.exact_sums import make_read_only, reduce_to_fields
+
+MAX_UNITS = 4096
+"""More clusters are dealt into at most so many blocks.
+
+The variance of a sum over independent units is estimated from so many of them with a relative error of √(2/4096), about
+2 %; 999 replicates have 4 %.
+"""
+
+MAX_BYTES = 2**27
+"""The most memory that the sums of one table over all units may take, about."""
+
+
+def unit_limit(specs: Sequence[TableSpec | EventSpec]) -> int:
+    """How many clusters are kept apart, if their tables have these specs."""
+    return max(256, min(MAX_UNITS, MAX_BYTES // max(map(bytes_of_unit, specs))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """The distinct clusters of some rows, in units that are resampled: each cluster, or a block of clusters."""
+
+    identities: Identities
+    """A hash of each name, increasing, (K,); empty if single rows are in blocks."""
+    names: tuple[str, ...] | None
+    """In the same order; None in blocks, and if the clusters are single rows."""
+    n_blocks: int | None = None
+    """The number of blocks, a power of two; None if each cluster is a unit."""
+    single_rows: bool = False
+    """Whether each row is a cluster of its own, named by its position."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self.identities)
+
+    __reduce__ = reduce_to_fields
+
+    @classmethod
+    def of_rows(
+        cls, found: ClustersOfRows, specs: Sequence[TableSpec | EventSpec]
+    ) -> tuple[Clusters, IntArray]:
+        """The clusters of rows whose tables have these specs, and the unit of each row."""
+        apart = cls(found.identities, found.names, single_rows=found.names is None)
+        limit = unit_limit(specs)
+        if len(found.identities) <= limit:
+            return apart, found.codes
+        blocks = apart.in_blocks(_power_of_two(limit))
+        return blocks, blocks.units_of(found.identities)[found.codes]
+
+    @property
+    def n_units(self) -> int:
+        """The number of units, some of which may be empty blocks."""
+        return len(self.identities) if self.n_blocks is None else self.n_blocks
+
+    @property
+    def unit_identities(self) -> Identities:
+        """A number for each unit, on which its bootstrap weights depend, (units,)."""
+        return self.identities if self.n_blocks is None else np.arange(self.n_blocks, dtype=np.uint64)
+
+    def units_of(self, identities: Identities) -> IntArray:
+        """The unit of each of these clusters, which must be among its own."""
+        if self.n_blocks is None:
+            return np.searchsorted(self.identities, identities)
+        return (identities % np.uint64(self.n_blocks)).astype(np.int64)
+
+    def in_blocks(self, n_blocks: int) -> Clusters:
+        """The same clusters in so many blocks, at most as many as now."""
+        kept = self.identities[:0] if self.single_rows else self.identities
+        return Clusters(kept, None, n_blocks, self.single_rows)
+
+    def places_in(self, other: Clusters) -> IntArray:
+        """For each unit the number of the one it belongs to in `other`, which has all of these clusters."""
+        return other.units_of(self.unit_identities)
+
+    def __add__(self, other: Clusters) -> Clusters:
+        if self.single_rows != other.single_rows:
+            raise InvalidValueError(
+                "bad-argument",
+                "clusters must be given with every batch of rows, or with none",
+                argument="clusters",
+            )
+        identities, first = np.unique(np.concatenate([self.identities, other.identities]), return_index=True)
+        dealt = [it.n_blocks for it in (self, other) if it.n_blocks is not None]
+        names = None
+        if self.names is not None and other.names is not None:
+            both = [*self.names, *other.names]
+            names = tuple(both[k] for k in first.tolist())
+        together = Clusters(identities, names, None, self.single_rows)
+        return together.in_blocks(min(dealt)) if dealt else together
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Clusters):
+            return NotImplemented
+        same = (self.n_blocks, self.single_rows, self.names) == (
+            other.n_blocks,
+            other.single_rows,
+            other.names,
+        )
+        return same and bool(np.array_equal(self.identities, other.identities))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterTables:
+    """The clusters of rows and their sums, one `ClusterSums` for each table of these rows.
+
+    They add by the identity of the clusters, exactly if rows are unweighted: a cluster may be spread over batches,
+    files and workers.
+    """
+
+    clusters: Clusters
+    of_tables: tuple[ClusterSums, ...]
+    """In the order of `Tables.calibration_tables`, followed by those of events."""
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of distinct clusters."""
+        return len(self.clusters.identities)
+
+    @property
+    def specs(self) -> list[TableSpec | EventSpec]:
+        """The spec of each table."""
+        return [sums.spec for sums in self.of_tables]
+
+    def __add__(self, other: object) -> ClusterTables:
+        if not isinstance(other, ClusterTables):
+            return NotImplemented
+        together = self.clusters + other.clusters
+        limit = unit_limit(self.specs)
+        if together.n_blocks is None and together.n_units > limit:
+            together = together.in_blocks(_power_of_two(limit))
+        mine, theirs = (
+            [sums.with_units(it.clusters.places_in(together)) for sums in it.of_tables]
+            for it in (self, other)
+        )
+        return ClusterTables(together, tuple(a.merge(b) for a, b in zip(mine, theirs, strict=True)))
+
+    def select(self, tables: slice) -> ClusterTables:
+        """The sums of some of the tables."""
+        return ClusterTables(self.clusters, self.of_tables[tables])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClusterTables):
+            return NotImplemented
+        return self.clusters == other.clusters and self.of_tables == other.of_tables
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, lists and strings, exact."""
+        from trueness.table import cluster_file
+
+        return cluster_file.encode(self)
+
+    def __repr__(self) -> str:
+        blocks = "" if self.clusters.n_blocks is None else f" in {self.clusters.n_blocks} blocks"
+        return f"ClusterTables: {self.n_clusters} clusters{blocks}, {len(self.of_tables)} tables"
+
+
+def require_few_events(spec: EventSpec) -> None:
+    """Refuse more events than clusters can be summed for."""
+    if len(spec.events) > MAX_EVENTS:
+        raise InvalidValueError(
+            "too-many-events",
+            "clusters are summed for at most {most} classes or events, and there are {n_events}",
+            "use by_class=False, or choose at most {most} of them",
+            argument="clusters",
+            most=MAX_EVENTS,
+            n_events=len(spec.events),
+        )
+
+
+def _power_of_two(most: int) -> int:
+    """The largest power of two that is at most `most`."""
+    return 1 << (most.bit_length() - 1)
