@@ -35,6 +35,7 @@ FUNCTIONS = {
     "ece": tn.ece,
     "uce": tn.uce,
     "rce": tn.rce,
+    "cwece": tn.cwece,
     "update": accumulate,
 }
 

@@ -76,6 +76,15 @@ def count_text(rows: float) -> str:
     return f"{rows:,.0f}" if float(rows).is_integer() else f"{rows:,.5g}"
 
 
+def about_text(rows: float) -> str:
+    """An expected number of rows, with as many digits as matter beside a count.
+
+    >>> about_text(1234.5), about_text(2.561)
+    ('1,234', '2.56')
+    """
+    return f"{rows:,.0f}" if rows >= 99.5 else f"{rows:.3g}"
+
+
 def rows_text(rows: float) -> str:
     """A number of rows with its noun.
 

@@ -14,10 +14,43 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
+from trueness.event_metrics import (
+    class_gap,
+    classwise_error,
+    classwise_total,
+    cwece,
+    event_calibration_error,
+)
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, require_table
 from trueness.tabulation import tabulate
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
+
+__all__ = [
+    "DISTANCES",
+    "NORMS",
+    "Gap",
+    "SignedParts",
+    "class_gap",
+    "classwise_error",
+    "classwise_total",
+    "cwece",
+    "ece",
+    "event_calibration_error",
+    "expected_calibration_error",
+    "ranked_calibration_error",
+    "ranked_gap",
+    "rce",
+    "signed_parts",
+    "top_label_error",
+    "top_label_gap",
+    "uce",
+    "uncertainty_calibration_error",
+    "uncertainty_gap",
+    "variation_calibration_error",
+    "variation_gap",
+    "vce",
+]
 
 Gap = Callable[[CalibrationTable], FloatArray]
 

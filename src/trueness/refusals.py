@@ -32,6 +32,7 @@ PYTHON: Mapping[str, str] = {
     "label_file": "label_file",
     "bins": "bins",
     "confidence_bins": "confidence_bins",
+    "by_class": "by_class=False",
     "equal_mass": "bins=EqualMass(10)",
     "exact": "exact=True",
     "grid": "FineGrid",
@@ -97,7 +98,11 @@ class Refusal(Exception):  # noqa: N818  the word of the vocabulary; its subclas
 
     def render(self, vocabulary: Mapping[str, str]) -> tuple[str, str]:
         """Cause and remedy in the terms of a vocabulary."""
-        argument = vocabulary.get(str(self.argument), str(self.argument)).removesuffix("=True")
+        argument = (
+            vocabulary.get(str(self.argument), str(self.argument))
+            .removesuffix("=True")
+            .removesuffix("=False")
+        )
         terms = {**vocabulary, "place": self._place(), **self.facts, "argument": argument}
         _, cause, remedy = self.args
         formatter = _Formatter(vocabulary)

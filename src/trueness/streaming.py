@@ -1,4 +1,4 @@
-"""A table to which batches of rows are added."""
+"""Tables to which batches of rows are added."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.labels import class_names
-from trueness.table import CalibrationTable, TablePlan
+from trueness.table import CalibrationTable, TablePlan, Tables, empty_table, named_classes
 from trueness.tabulation import tabulate_rows
 from trueness.variation import Variation
 
 
 class Accumulator:
-    """A table to which batches are added. A batch that is refused leaves it exactly as it was.
+    """Tables to which batches are added. A batch that is refused leaves it exactly as it was.
 
     >>> stream = Accumulator(n_classes=2, bins=5)
     >>> stream.update([0, 1], [[0.9, 0.1], [0.4, 0.6]])
@@ -27,6 +27,15 @@ class Accumulator:
 
     For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or use `FineGrid()` and call
     `table.coarsen(EqualMass(10))` at the end.
+
+    Parameters
+    ----------
+    confidence_bins : int or EqualWidth, Edges
+        Also make a table by confidence, in these bins, for ECE.
+    by_class : bool
+        Also make the event table of all classes, for metrics by class.
+    weighted : bool
+        Whether each batch has a `sample_weight`.
     """
 
     def __init__(
@@ -35,6 +44,8 @@ class Accumulator:
         *,
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
+        confidence_bins: int | Bins | None = None,
+        by_class: bool = False,
         ties: str = "first",
         weighted: bool = False,
         from_logits: bool = False,
@@ -44,9 +55,16 @@ class Accumulator:
         n_threads: int | None = None,
     ) -> None:
         n_classes, weighted = whole_number("n_classes", n_classes, 2), boolean("weighted", weighted)
-        plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False)
-        (spec,) = plan.calibration_specs(n_classes, weighted=weighted)
-        self._table = CalibrationTable.empty(spec)
+        plan = TablePlan.of(
+            variation,
+            bins,
+            confidence_bins,
+            ties,
+            with_confidence=confidence_bins is not None,
+            by_class=by_class,
+        )
+        specs = plan.specs(n_classes, weighted=weighted)
+        self._tables = Tables.of([empty_table(spec) for spec in specs])
         self._from_logits = boolean("from_logits", from_logits)
         self._normalize = boolean("normalize", normalize)
         self._classes = class_names(classes)
@@ -56,20 +74,32 @@ class Accumulator:
 
     @property
     def table(self) -> CalibrationTable:
-        """The table of all rows so far."""
-        return self._table
+        """The table by variation of all rows so far."""
+        return self._tables.by_variation
+
+    @property
+    def tables(self) -> Tables:
+        """All tables of all rows so far: `assess_table` takes them.
+
+        >>> stream = Accumulator(n_classes=2, by_class=True)
+        >>> stream.update([0, 1], [[0.9, 0.1], [0.4, 0.6]])
+        >>> stream.tables.by_class.expected_total.round(3)
+        array([0.7])
+        """
+        return self._tables
 
     @property
     def n_rows(self) -> int:
         """The number of rows added so far."""
-        return self._table.n_rows
+        return self._tables.n_rows
 
     def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> None:
         """Add a batch of rows; if one of them is refused, none is added.
 
         The columns of a data frame are matched by name to those of the first one.
         """
-        spec = self._table.spec
+        tables = self._tables
+        spec = tables.by_variation.spec
         if spec.weighted != (sample_weight is not None):
             raise InvalidValueError(
                 "bad-argument",
@@ -95,8 +125,9 @@ class Accumulator:
                 n_classes=rows.n_classes,
                 expected=spec.n_classes,
             )
-        (batch,) = tabulate_rows(rows, [spec], self._engine, self._n_threads)
-        self._add(batch)
+        # Of a first batch with names, which those of later ones are matched to.
+        specs = [named_classes(table.spec, rows.class_names) for table in tables]
+        self._add(Tables.of(tabulate_rows(rows, specs, self._engine, self._n_threads)))
         self._columns = self._columns or rows.columns_of_classes
 
     def merge(self, other: Accumulator) -> None:
@@ -109,11 +140,11 @@ class Accumulator:
                 argument="other",
                 type=type(other).__name__,
             )
-        self._add(other.table)
+        self._add(other.tables)
 
-    def _add(self, batch: CalibrationTable) -> None:
+    def _add(self, batch: Tables) -> None:
         with self._lock:  # threads may share an Accumulator
-            self._table = self._table + batch
+            self._tables = self._tables + batch
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -122,4 +153,4 @@ class Accumulator:
         vars(self).update(state, _lock=Lock())
 
     def __repr__(self) -> str:
-        return f"Accumulator of {self._table!r}"
+        return f"Accumulator of {self.table!r}"

@@ -220,7 +220,7 @@ def test_sums_near_the_tolerance_never_raise_in_an_update() -> None:
     for row, label in zip(rows.split(1), labels.split(1), strict=True):
         one_by_one.update(row, label)
         one_by_one.state_dict()  # nothing waits
-    spec = metric.input.spec
+    spec = metric.input.calibration_specs[0]
     tables = [
         tn.CalibrationTable(spec, sums_of(some.bins.numpy(), some.totals.numpy(), spec))
         for some in (metric, one_by_one)

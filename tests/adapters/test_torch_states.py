@@ -38,7 +38,7 @@ def test_memory_does_not_grow() -> None:
     at_first = held()
     for _ in range(30):
         metric.update(rows, labels)
-    assert held() == at_first == 10 * (1 + 3 * 4 + 3) * 8 + 21 * 8 + 8 * 8
+    assert held() == at_first == 8 * (10 * (3 * 4 + 14) + (2 + 3 * 3 + 11 * 4) + 4 + 8)
 
 
 @torch_only

@@ -6,7 +6,14 @@ import inference_oracle as exact
 import numpy as np
 import pytest
 
-from trueness.inference.normal import debiased_total, folded_mean, half_normal_quantile, normal_quantile
+from trueness.inference.normal import (
+    debiased_total,
+    folded_mean,
+    half_normal_quantile,
+    normal_density,
+    normal_quantile,
+    normal_upper_tail,
+)
 
 pytestmark = pytest.mark.simulation
 
@@ -48,3 +55,9 @@ class TestNormal:
     def test_normal_quantile(self) -> None:
         for level in (0.5, 0.9, 0.95, 0.999):
             assert math.erf(normal_quantile(level) / math.sqrt(2)) == pytest.approx(level, abs=1e-12)
+
+    def test_tail_and_density(self) -> None:
+        z = np.linspace(-8, 30, 77)
+        assert normal_upper_tail(z).tolist() == [0.5 * math.erfc(x / math.sqrt(2)) for x in z.tolist()]
+        slope = (normal_upper_tail(z - 1e-5) - normal_upper_tail(z + 1e-5)) / 2e-5
+        np.testing.assert_allclose(normal_density(z), slope, rtol=1e-6, atol=1e-10)

@@ -17,7 +17,7 @@ def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
     asked: Any = options
     fields = {name: Field("number") for name in ["y", *PROBS]}
     request = partitions.request_of("y", "p_*", asked)
-    plan = partitions.plan_of(asked, with_confidence=False)
+    plan = partitions.plan_of(asked, for_assessment=False)
     choice = partitions.choice_of(fields, request)
     work = partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
     columns = {"y": Y_TRUE, **{name: Y_PROB[:, c] for c, name in enumerate(PROBS)}}

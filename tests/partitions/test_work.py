@@ -18,7 +18,7 @@ def test_a_bad_first_row_is_named_by_its_partition(engine: str) -> None:
     table = pyarrow().table({"y": np.zeros(20, int), **{f"p_{c}": y_prob[:, c] for c in range(3)}})
     request = partitions.request_of(None, None, {})
     choice = partitions.choice_of({field.name: field_of(field.type) for field in table.schema}, request)
-    plan = partitions.plan_of({"engine": engine}, with_confidence=True)
+    plan = partitions.plan_of({"engine": engine}, for_assessment=True)
     work = Work.of(request, partitions.row_options_of({}), plan, choice, 3)
     columns = {name: table.column(name) for name in choice.wanted.names}
     with pytest.raises(tn.Refusal, match=r"partition 4, row 1: y_prob sums to 1\.4") as caught:

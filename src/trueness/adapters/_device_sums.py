@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import add
 from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
 from trueness._row_arithmetic import ONE_BITS, UNIT
+from trueness.adapters._device_events import event_words
+from trueness.adapters._device_rows import DeviceRows, halves, words_of_numbers
 from trueness.adapters._integer_words import HALF, LOG_HALF
 from trueness.adapters._metric_input import MetricInput
-from trueness.ranking import LEAST_LOG
 from trueness.rows import RowCode, sum_tolerance_units
 from trueness.table.exact_sums import PROBABILITY_BITS
 
@@ -36,69 +39,81 @@ Measure = Callable[[Tensor], Tensor]
 
 def device_sums(
     rows: Tensor, labels: Tensor, input: MetricInput, eps: float, thresholds: list[Tensor]
-) -> tuple[Tensor, Tensor]:
-    """The words of the bins of all tables, (M, K), and the totals, (21,), of rows (n, C) with labels (n,)."""
+) -> dict[str, Tensor]:
+    """The words of each state, by its name, of rows (n, C) with labels (n,)."""
     step = max(1, CHUNK_VALUES // rows.shape[1])
     parts = zip(rows.split(step), labels.split(step), strict=True)
-    words, totals = zip(*(_part_sums(*part, input, eps, thresholds) for part in parts), strict=True)
-    return sum(words[1:], words[0]), sum(totals[1:], totals[0])
+    words = [_part_sums(*part, input, eps, thresholds) for part in parts]
+    return {name: reduce(add, [part[name] for part in words]) for name in words[0]}
 
 
 def _part_sums(
     rows: Tensor, labels: Tensor, input: MetricInput, eps: float, thresholds: list[Tensor]
-) -> tuple[Tensor, Tensor]:
-    spec = input.spec
+) -> dict[str, Tensor]:
     codes = device_row_codes(rows, labels, input, eps)
-    good = codes == int(RowCode.GOOD)  # torch.compile does not support members of enums
-    scores = rows.double()
-    p = scores.softmax(dim=1) if input.from_logits else scores
-    p = torch.where(
-        good[:, None], p, 1 / spec.n_classes
-    )  # any finite value, since these rows have weight zero
-    ordered = p.sort(dim=1, descending=True).values
+    row = DeviceRows.of(rows, labels, codes, input)
+    skipped = torch.stack([(codes == int(code)).sum() for code in input.reasons])
+    words = {"totals": skipped}
+    if input.calibration_specs:
+        words["bins"], totals = _table_words(row, input, thresholds)
+        words["totals"] = torch.cat([totals, skipped])
+    if input.event_layout is not None:
+        words["events"] = event_words(row, input.event_layout, thresholds[-1])
+    return words
+
+
+def _table_words(row: DeviceRows, input: MetricInput, thresholds: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """The words of the bins of all calibration tables, (M, K), and the totals."""
+    ordered = row.p.sort(dim=1, descending=True).values
+    log_scores = _log_scores(row, ordered)
+    true_probability, square, *brier = _brier_units(row)
+    log_words = words_of_numbers(log_scores, LOG_HALF)
+    scores = torch.cat([*log_words[:2], *map(_halves_of_units, brier)], dim=1)
+
+    ones = torch.ones_like(ordered[:, :1])
+    columns = [ones, *halves(ordered), *row.rank_columns()]
+    bins = []
+    for spec, ends in zip(input.calibration_specs, thresholds, strict=False):  # those of events come last
+        variation = MEASURES[spec.variation.name](ordered)
+        variation = variation.clamp(*spec.variation.range_for(spec.n_classes))
+        of_rows = torch.cat([*columns, words_of_numbers(variation, HALF), scores], dim=1)
+        bins.append(_sums_by_bin(of_rows, variation, row.good, ends))
+
+    counts = torch.stack([((row.tied > 1) & row.good).sum(), row.impossible.sum()])
+    units = _unit_words(torch.stack([true_probability, square]) * row.good).sum(dim=1)
+    predicted = _sums_by_predicted_class(row, torch.cat([ones, scores], dim=1))
+    totals = [counts, log_words[2].sum(dim=0).long(), units.flatten(), predicted.flatten()]
+    return torch.cat(bins), torch.cat(totals)
+
+
+def _log_scores(row: DeviceRows, ordered: Tensor) -> Tensor:
+    """ln p_y + H, the varentropy and ln p_y, 0 where p_y = 0 and for rows that are not good, (3, n)."""
     logs = ordered.clamp(min=_TINY).log()
     entropy = -(ordered * logs).sum(dim=1)
     varentropy = (ordered * logs * logs).sum(dim=1) + entropy * entropy * (ordered.sum(dim=1) - 2)
-
-    label = labels.clamp(0, spec.n_classes - 1).long()[:, None]
-    of_true = scores.gather(1, label)
-    equal = scores == of_true
-    tied = equal.sum(dim=1)
-    first = (scores > of_true).sum(dim=1)
-    log_p = of_true - scores.logsumexp(dim=1, keepdim=True) if input.from_logits else of_true.log()
-    impossible = (of_true[:, 0] == (-math.inf if input.from_logits else 0.0)) & good
-    log_p = log_p[:, 0].clamp(LEAST_LOG, 0.0)
-
-    classes = torch.arange(spec.n_classes, device=rows.device)
-    if spec.ties == "first":
-        rank = first + (equal & (classes < label)).sum(dim=1)
-        ranks = [(classes == rank[:, None]).double()]
-    else:
-        ranks = _shares(classes, first[:, None], tied.clamp(min=1)[:, None])
-    columns = [torch.ones_like(ordered[:, :1]), *_halves(ordered), *ranks]
-    words = []
-    for of_table, ends in zip(input.specs, thresholds, strict=True):
-        variation = MEASURES[of_table.variation.name](ordered)
-        variation = variation.clamp(*of_table.variation.range_for(spec.n_classes))
-        words.append(
-            _sums_by_bin(torch.cat([*columns, _words(variation, HALF)], dim=1), variation, good, ends)
-        )
-
-    possible = good & ~impossible
-    logs = torch.stack(
+    log_p, possible = row.log_p_true(), row.good & ~row.impossible
+    return torch.stack(
         [
             torch.where(possible, log_p + entropy, 0.0),
-            varentropy.clamp(min=0) * good,
+            varentropy.clamp(min=0) * row.good,
             torch.where(possible, log_p, 0.0),
         ]
     )
-    log_words = _words(logs, LOG_HALF).sum(dim=1).long()
-    units = torch.stack([_units(p.gather(1, label)), _units(p * p)]) * good
-    unit_words = _unit_words(units).sum(dim=1)
-    counts = torch.stack([((tied > 1) & good).sum(), impossible.sum()])
-    return torch.cat(words), torch.cat(
-        [counts, log_words.flatten(), unit_words.flatten(), _count(codes, input)]
-    )
+
+
+def _sums_by_predicted_class(row: DeviceRows, columns: Tensor) -> Tensor:
+    """The sums of the columns (n, K) over the good rows that predict each class, as integers, (C, K)."""
+    zeros = torch.zeros((row.p.shape[1], columns.shape[1]), dtype=torch.int64, device=columns.device)
+    return zeros.index_add(0, row.p.argmax(dim=1), torch.where(row.good[:, None], columns, 0.0).long())
+
+
+def _brier_units(row: DeviceRows) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """p_y, ‖p‖², and the Brier residual p_y - ‖p‖² with its variance Σp³ - ‖p‖⁴, in units of 2⁻⁵², (n,) each."""
+    squares = row.p * row.p
+    true_probability, square = _units(row.p.gather(1, row.label)), _units(squares)
+    cubes, norm = (units.double() * 2.0**-PROBABILITY_BITS for units in (_units(squares * row.p), square))
+    variance = (cubes - norm * norm).clamp(min=0)
+    return true_probability, square, true_probability - square, _units(variance[:, None])
 
 
 def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: float) -> Tensor:
@@ -112,16 +127,11 @@ def device_row_codes(rows: Tensor, labels: Tensor, input: MetricInput, eps: floa
             RowCode.OUTSIDE_RANGE: ((wide >= 0) & (wide <= 1)).all(dim=1),
             RowCode.SUM_NOT_1: _sums_to_one(wide, eps),
         }
-    passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < input.spec.n_classes)
+    passed[RowCode.LABEL_OUT_OF_RANGE] = (labels >= 0) & (labels < input.n_classes)
     codes = torch.full_like(labels, int(RowCode.GOOD), dtype=torch.int64)
     for code, of_rows in reversed(passed.items()):
         codes = torch.where(of_rows, codes, int(code))
     return codes if input.ignore_index is None else torch.where(labels == input.ignore_index, IGNORED, codes)
-
-
-def _count(codes: Tensor, input: MetricInput) -> Tensor:
-    """The number of rows that are skipped for each reason, (4,)."""
-    return torch.stack([(codes == int(code)).sum() for code in input.reasons])
 
 
 def _sums_to_one(p: Tensor, eps: float) -> Tensor:
@@ -141,27 +151,9 @@ def _unit_words(units: Tensor) -> Tensor:
     return torch.stack([units >> PROBABILITY_BITS, (units >> HALF) & mask, units & mask], dim=-1)
 
 
-def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
-    """x in [0, 1] as high·2⁻²⁶ + low·2⁻⁵², rounded to that grid (half to even) as the core does."""
-    scaled = x * 2.0**HALF
-    high = scaled.floor()
-    return high, ((scaled - high) * 2.0**HALF).round()
-
-
-def _words(x: Tensor, half: int) -> Tensor:
-    """x as whole + high·2⁻ʰ + low·2⁻²ʰ, on a new last axis."""
-    whole = x.floor()
-    scaled = (x - whole) * 2.0**half
-    high = scaled.floor()
-    return torch.stack([whole, high, ((scaled - high) * 2.0**half).round()], dim=-1)
-
-
-def _shares(classes: Tensor, first: Tensor, tied: Tensor) -> list[Tensor]:
-    """One row over k tied ranks: ⌊2⁵²/k⌋ to each from the first on, the remainder to the first; in two halves."""
-    share, remainder = (1 << PROBABILITY_BITS) // tied, (1 << PROBABILITY_BITS) % tied
-    units = torch.where((classes >= first) & (classes < first + tied), share, 0)
-    units = units + torch.where(classes == first, remainder, 0)
-    return [(units >> HALF).double(), (units & ((1 << HALF) - 1)).double()]
+def _halves_of_units(units: Tensor) -> Tensor:
+    """Integers of 2⁻⁵² as high·2⁻²⁶ + low·2⁻⁵², (n, 2); the high half of a negative number is negative."""
+    return torch.stack([units >> HALF, units & ((1 << HALF) - 1)], dim=1).double()
 
 
 def _sums_by_bin(columns: Tensor, variation: Tensor, good: Tensor, thresholds: Tensor) -> Tensor:

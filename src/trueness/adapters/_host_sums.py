@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness.adapters._integer_words import words_of
 from trueness.adapters._metric_input import N_REASONS, MetricInput
+from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.table import Sums
+from trueness.table import empty_table
 from trueness.tabulation import RunningSums
 
 BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
@@ -50,18 +49,16 @@ class HostSums:
                 self._sum_buffered(n_threads)
             rows, labels = rows[n:], labels[n:]
 
-    def take(self, n_threads: int) -> tuple[IntArray, IntArray] | None:
-        """The words and totals of the rows added since the last call; None if there were none."""
+    def take(self, n_threads: int) -> dict[str, IntArray] | None:
+        """The words of each state, by its name, of the rows added since the last call; None if there were none."""
         self._sum_buffered(n_threads)
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
-        specs = self.input.specs
-        parts = map(words_of, sums or map(Sums.zeros, specs), specs, repeat(N_REASONS))
-        words, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
-        totals[-N_REASONS:] = self._skipped
+        nothing = (empty_table(spec).sums for spec in self.input.specs)
+        words = words_of([*nothing] if sums is None else sums, self._skipped, self.input)
         self._skipped[:] = 0
-        return np.concatenate(words), totals
+        return words
 
     def forget(self) -> None:
         """Drop all rows that were added."""

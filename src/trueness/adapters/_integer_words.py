@@ -9,6 +9,11 @@ carrying, so each number is split into integers ("words") far narrower than 64 b
 | ordered sums, for each rank | high and low half, 26 bits each: C and C |
 | rank counts | C, or in halves if ties are split: C and C |
 | sum of V | whole, high half, low half |
+| log-score and its variance | whole, high half, low half of each, 20 bits each half |
+| Brier residual and its variance | high and low half of each |
+
+The last two are also kept of the rows that predict each class, after the number of these rows. They do not depend on
+the bins, so they are among the totals.
 """
 
 from __future__ import annotations
@@ -23,53 +28,117 @@ from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 
 HALF = PROBABILITY_BITS // 2
 LOG_HALF = LOG_SCORE_BITS // 2
-SCORES = ("log_score", "log_score_variance", "log_likelihood", "true_probability", "square")
+TOTALS = ("log_likelihood", "true_probability", "square")
 """The sums over all rows, three words each, that follow the tied and the impossible rows in the totals."""
 
-N_TOTALS = 2 + 3 * len(SCORES)
-"""Words of the totals, before the counts of skipped rows."""
+N_SCORES = 3 + 3 + 2 + 2
+"""Words of log-score and Brier residual, with their variances."""
+
+_FIRST_TOTALS = 2 + 3 * len(TOTALS)
 
 
 def width(spec: TableSpec) -> int:
     """The number K of words in a bin."""
-    return 1 + (3 if spec.ties == "first" else 4) * spec.n_classes + 3
+    return 1 + (3 if spec.ties == "first" else 4) * spec.n_classes + 3 + N_SCORES
 
 
-def words_of(sums: Sums, spec: TableSpec, n_reasons: int) -> tuple[IntArray, IntArray]:
-    """The words of all bins, (M, K), and the totals, with zeros for the rows skipped for each reason."""
-    c, rank = spec.n_classes, _exact(sums.rank)
-    words = np.empty((spec.bins.n_bins, width(spec)), np.int64)
-    words[:, 0] = sums.rows
-    words[:, 1 : 1 + c], words[:, 1 + c : 1 + 2 * c] = _halves(_exact(sums.ordered))
-    if spec.ties == "first":
-        words[:, 1 + 2 * c : -3] = rank.whole
-    else:
-        words[:, 1 + 2 * c : 1 + 3 * c], words[:, 1 + 3 * c : -3] = _halves(rank)
-    words[:, -3], words[:, -2], words[:, -1] = _three_words(_exact(sums.variation))
-    totals = np.zeros(N_TOTALS + n_reasons, np.int64)
-    totals[:2] = sums.tied_rows, sums.impossible_rows
-    scores = [_three_words(_exact(getattr(sums, name))) for name in SCORES]
-    totals[2:N_TOTALS] = np.ravel(scores)
-    return words, totals
+def n_totals(n_classes: int) -> int:
+    """The number of words of the totals, without the counts of skipped rows, which follow."""
+    return _FIRST_TOTALS + n_classes * (1 + N_SCORES)
+
+
+def words_of(sums: Sums, spec: TableSpec) -> tuple[IntArray, IntArray]:
+    """The words of all bins, (M, K), and the totals."""
+    rank = _exact(sums.rank)
+    words = [
+        sums.rows[:, None],
+        *halves(_exact(sums.ordered)),
+        *([rank.whole] if spec.ties == "first" else halves(rank)),
+        np.stack(three_words(_exact(sums.variation)), axis=1),
+        _score_words(
+            sums.log_score, sums.log_score_variance, sums.brier_residual, sums.brier_residual_variance
+        ),
+    ]
+    assert sums.predicted_rows is not None
+    predicted = [
+        sums.predicted_rows[:, None],
+        _score_words(*_columns(sums.predicted_scores), *_columns(sums.predicted_brier)),
+    ]
+    totals: list[IntArray] = [
+        np.array([sums.tied_rows, sums.impossible_rows]),
+        np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
+        np.concatenate(predicted, axis=1).ravel(),
+    ]
+    return np.concatenate(words, axis=1), np.concatenate(totals)
 
 
 def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
-    """The sums that `words_of` turns into these words."""
-    c, zeros = spec.n_classes, np.zeros((spec.bins.n_bins, spec.n_classes), np.int64)
-    rows, high, low, *ranks, variation = np.split(bins, [1, *range(1 + c, bins.shape[1] - 2, c)], axis=1)
-    rank = (ranks[0], zeros) if spec.ties == "first" else _carried_halves(*ranks)
-    halves = (LOG_HALF, LOG_HALF, LOG_HALF, HALF, HALF)
-    named = zip(SCORES, totals[2:N_TOTALS].reshape(-1, 3), halves, strict=True)
-    scores: dict[str, Any] = {name: _carried_words(words, half) for name, words, half in named}
+    """The sums that `words_of` turns into these words; totals may be followed by the counts of skipped rows."""
+    c = spec.n_classes
+    rows, high, low, *ranks, variation = np.split(
+        bins[:, :-N_SCORES], [1, *range(1 + c, bins.shape[1] - N_SCORES - 2, c)], axis=1
+    )
+    log_score, log_score_variance, residual, residual_variance = _scores_of(bins[:, -N_SCORES:])
+    predicted = totals[_FIRST_TOTALS : n_totals(c)].reshape(c, 1 + N_SCORES)
+    of_classes = _scores_of(predicted[:, 1:])
+    bits = (LOG_HALF, HALF, HALF)
+    named = zip(TOTALS, totals[2:_FIRST_TOTALS].reshape(-1, 3), bits, strict=True)
+    of_all: dict[str, Any] = {name: of_three_words(words, half) for name, words, half in named}
     return Sums(
         rows=rows[:, 0].copy(),
         tied_rows=np.array(totals[0]),
         impossible_rows=np.array(totals[1]),
-        ordered=ExactSum(*_carried_halves(high, low), PROBABILITY_BITS),
-        rank=ExactSum(rank[0].copy(), rank[1], PROBABILITY_BITS),
-        variation=_carried_words(variation, HALF),
-        **scores,
+        ordered=of_halves(high, low),
+        rank=ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
+        if spec.ties == "first"
+        else of_halves(*ranks),
+        variation=of_three_words(variation, HALF),
+        log_score=log_score,
+        log_score_variance=log_score_variance,
+        brier_residual=residual,
+        brier_residual_variance=residual_variance,
+        predicted_rows=predicted[:, 0].copy(),
+        predicted_scores=_side_by_side(*of_classes[:2]),
+        predicted_brier=_side_by_side(*of_classes[2:]),
+        **of_all,
     )
+
+
+def _score_words(*scores: object) -> IntArray:
+    """The words of log-score, its variance, Brier residual and its variance, (n, 10)."""
+    log_score, log_score_variance, residual, residual_variance = map(_exact, scores)
+    parts = [
+        *three_words(log_score),
+        *three_words(log_score_variance),
+        *halves(residual),
+        *halves(residual_variance),
+    ]
+    return np.stack(parts, axis=1)
+
+
+def _scores_of(words: IntArray) -> tuple[ExactSum, ExactSum, ExactSum, ExactSum]:
+    """The sums of `_score_words`."""
+    return (
+        of_three_words(words[:, :3], LOG_HALF),
+        of_three_words(words[:, 3:6], LOG_HALF),
+        of_halves(words[:, 6], words[:, 7]),
+        of_halves(words[:, 8], words[:, 9]),
+    )
+
+
+def _columns(pair: object) -> tuple[ExactSum, ExactSum]:
+    both = _exact(pair)
+    first, second = (ExactSum(both.whole[:, k], both.fraction[:, k], both.bits) for k in (0, 1))
+    return first, second
+
+
+def _side_by_side(first: ExactSum, second: ExactSum) -> ExactSum:
+    whole, fraction = (np.stack(parts, axis=1) for parts in zip(_parts(first), _parts(second), strict=True))
+    return ExactSum(whole, fraction, first.bits)
+
+
+def _parts(total: ExactSum) -> tuple[IntArray, IntArray]:
+    return total.whole, total.fraction
 
 
 def _exact(total: object) -> ExactSum:
@@ -77,21 +146,25 @@ def _exact(total: object) -> ExactSum:
     return total
 
 
-def _halves(total: ExactSum) -> tuple[IntArray, IntArray]:
+def halves(total: ExactSum) -> tuple[IntArray, IntArray]:
+    """A sum of probabilities as high·2⁻²⁶ + low·2⁻⁵²; the high half of a negative sum is negative."""
     return (total.whole << HALF) + (total.fraction >> HALF), total.fraction & ((1 << HALF) - 1)
 
 
-def _carried_halves(high: IntArray, low: IntArray) -> tuple[IntArray, IntArray]:
+def of_halves(high: IntArray, low: IntArray) -> ExactSum:
+    """The sum whose `halves`, or those of its parts added up, are these."""
     units = ((high & ((1 << HALF) - 1)) << HALF) + low
-    return (high >> HALF) + (units >> PROBABILITY_BITS), units & ((1 << PROBABILITY_BITS) - 1)
+    return ExactSum.with_carry(high >> HALF, units, PROBABILITY_BITS)
 
 
-def _three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
+def three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
+    """A sum as whole + high·2⁻ʰ + low·2⁻²ʰ, with h half of its bits."""
     half = total.bits // 2
     return total.whole, total.fraction >> half, total.fraction & ((1 << half) - 1)
 
 
-def _carried_words(words: IntArray, half: int) -> ExactSum:
+def of_three_words(words: IntArray, half: int) -> ExactSum:
+    """The sum whose `three_words`, or those of its parts added up, lie along the last axis."""
     whole, high, low = np.moveaxis(words, -1, 0)
     units = ((high & ((1 << half) - 1)) << half) + low
     return ExactSum.with_carry(whole + (high >> half), units, 2 * half)

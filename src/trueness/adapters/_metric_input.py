@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
-from trueness._arguments import whole_number
+from trueness._arguments import boolean, require_choice, whole_number
 from trueness._arrays import FloatArray
-from trueness.adapters._integer_words import N_TOTALS
-from trueness.bins import Bins
+from trueness.adapters._event_words import EventLayout
+from trueness.bins import Bins, event_grid
+from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import RowCode
-from trueness.table import TablePlan, TableSpec
+from trueness.table import AnySpec, EventSpec, TablePlan, TableSpec
+from trueness.tabulation.events import event_index
 from trueness.variation import Variation
 
 N_REASONS = 4
 """Reasons for which rows are skipped, each with a count in the state of a metric."""
 
+TASKS = ("multiclass", "binary")
+
+LAYOUT = 2
+"""The version of the words of the states: those of other versions cannot be loaded."""
+
 
 class MetricInput(NamedTuple):
-    """How rows are read, and what they are summed into: one table, or two of the same rows."""
+    """How rows are read, and what they are summed into: tables of the same rows."""
 
-    specs: tuple[TableSpec, ...]
+    n_classes: int
+    calibration_specs: tuple[TableSpec, ...] = ()
     """The spec of the table by variation, and that of the table by confidence if there is one."""
+    event_spec: EventSpec | None = None
+    """The spec of the table of events, if there is one."""
+    event_layout: EventLayout | None = None
+    """That of the words of these events."""
+    ties: str = "first"
     from_logits: bool = False
     ignore_index: int | None = None
 
@@ -38,24 +52,59 @@ class MetricInput(NamedTuple):
         ties: str = "first",
         *,
         confidence_bins: int | Bins | None = None,
+        by_class: bool = False,
         from_logits: bool = False,
         ignore_index: int | None = None,
     ) -> Self:
-        """The input that the arguments of a metric describe."""
+        """The input that the arguments of a metric of calibration tables describe."""
         second = confidence_bins is not None
-        plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second)
+        plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second, by_class=by_class)
         if second and plan.confidence_bins is None:
             raise InvalidValueError(
                 "bad-argument",
                 "confidence_bins must be None with variation='confidence': `table` is binned by confidence already",
                 argument="confidence_bins",
             )
-        return cls(tuple(plan.calibration_specs(n_classes, weighted=False)), from_logits, ignore_index)
+        specs = tuple(plan.calibration_specs(n_classes, weighted=False))
+        events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
+        layout = None if events is None else EventLayout.of(events)
+        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index))
+
+    @classmethod
+    def of_classes(
+        cls, n_classes: int, *, from_logits: bool = False, ignore_index: int | None = None
+    ) -> Self:
+        """The input of a metric of the event table of all classes."""
+        spec = EventSpec.by_class(n_classes)
+        read = _checked(from_logits, ignore_index)
+        return cls(n_classes, (), spec, EventLayout.of(spec), spec.ties, *read)
+
+    @classmethod
+    def of_event(
+        cls,
+        n_classes: int,
+        event: Any,
+        ties: str = "first",
+        *,
+        from_logits: bool = False,
+        ignore_index: int | None = None,
+    ) -> Self:
+        """The input of a metric of a single event: a class, or "top"."""
+        require_choice("ties", ties, TIES)
+        index = event_index(event, n_classes, None, "event")
+        spec = EventSpec(n_classes, (index,), event_grid(), ties)
+        read = _checked(from_logits, ignore_index)
+        return cls(n_classes, (), spec, EventLayout.of(spec), ties, *read)
 
     @property
-    def spec(self) -> TableSpec:
-        """The spec of the table by variation."""
-        return self.specs[0]
+    def specs(self) -> list[AnySpec]:
+        """The spec of each table, that of events last."""
+        return [*self.calibration_specs, *([] if self.event_spec is None else [self.event_spec])]
+
+    @property
+    def n_bins(self) -> list[int]:
+        """The number of bins of each calibration table."""
+        return [spec.bins.n_bins for spec in self.calibration_specs]
 
     @property
     def reasons(self) -> tuple[RowCode, ...]:
@@ -64,26 +113,64 @@ class MetricInput(NamedTuple):
         return (first, RowCode.OUTSIDE_RANGE, RowCode.SUM_NOT_1, RowCode.LABEL_OUT_OF_RANGE)
 
     def thresholds(self, eps: float) -> list[FloatArray]:
-        """Where the bins of each table end; an error if they are too narrow for rows that were rounded to `eps`."""
+        """Where the bins or cells of each table end; an error if bins are too narrow for rows rounded to `eps`."""
         ends = []
-        for spec in self.specs:
+        for spec in self.calibration_specs:
             low, high = spec.variation.range_for(spec.n_classes)
             ends.append(spec.bins.thresholds(eps, high - low))
-        return ends
+        return ends if self.event_spec is None else [*ends, self.event_spec.grid.thresholds(eps)]
 
     def fingerprint(self) -> Tensor:
         """Eight bytes that differ between sums that must not be added."""
-        spec, *others = self.specs
-        parts: list[object] = [N_TOTALS, spec.n_classes, spec.variation.name, spec.bins.edges, spec.bins.snap]
-        parts += [spec.ties, self.from_logits, self.ignore_index]
-        for other in others:
-            parts += [other.bins.edges, other.bins.snap]
+        parts: list[object] = [LAYOUT, self.n_classes, self.ties, self.from_logits, self.ignore_index]
+        for spec in self.calibration_specs:
+            parts += [spec.variation.name, spec.bins.edges, spec.bins.snap]
+        if self.event_spec is not None:
+            parts += [self.event_spec.events, self.event_spec.grid.edges]
         digest = blake2b(repr(tuple(parts)).encode(), digest_size=8).digest()
         return torch.tensor(list(digest), dtype=torch.int64)
+
+    def refusal(self, n_bad: Sequence[int], n_good: int) -> InvalidValueError:
+        """The refusal of the bad rows: how many there are for each reason, and what to do."""
+        words = {
+            RowCode.NOT_FINITE: "probabilities that are not finite",
+            RowCode.BAD_LOGITS: "logits that are not finite (a logit may be -inf, but not all logits of a row)",
+            RowCode.OUTSIDE_RANGE: "probabilities outside [0, 1] (for logits pass from_logits=True)",
+            RowCode.SUM_NOT_1: "a sum other than 1 (for logits pass from_logits=True; or divide each row by its sum)",
+            RowCode.LABEL_OUT_OF_RANGE: f"a label out of range (labels must be 0 to {self.n_classes - 1}, or equal to "
+            "ignore_index)",
+        }
+        count_of = {code: n for code, n in zip(self.reasons, n_bad, strict=True) if n}
+        return InvalidValueError(
+            "bad-rows",
+            "{n_bad} of {n_rows} rows is invalid: {listed}"
+            if sum(n_bad) == 1
+            else "{n_bad} of {n_rows} rows are invalid: {listed}",
+            "call reset() to start again",
+            n_bad=sum(n_bad),
+            n_rows=sum(n_bad) + n_good,
+            listed="; ".join(
+                f"{n} {'has' if n == 1 else 'have'} {words[code]}" for code, n in count_of.items()
+            ),
+            count_of={code.refusal_code: n for code, n in count_of.items()},
+        )
+
+
+def _checked(from_logits: Any, ignore_index: Any) -> tuple[bool, int | None]:
+    """How rows are read; refused if one of the two is of the wrong type."""
+    if ignore_index is not None and not isinstance(ignore_index, int):
+        raise InvalidValueError(
+            "bad-argument",
+            "ignore_index must be None or an integer, got {value!r}",
+            argument="ignore_index",
+            value=ignore_index,
+        )
+    return boolean("from_logits", from_logits), ignore_index
 
 
 def n_classes_of(num_classes: int | None, task: str) -> int:
     """The number of classes of a metric with these arguments."""
+    require_choice("task", task, TASKS)
     if task == "binary":
         if num_classes not in (None, 2):
             raise InvalidValueError(

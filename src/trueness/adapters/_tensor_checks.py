@@ -1,11 +1,13 @@
-"""Checks of the tensors that a metric is updated with: type, device, dtype, shape."""
+"""Checks of the tensors that a metric is updated with (type, device, dtype, shape), and their rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
+from trueness.adapters._metric_input import MetricInput
 from trueness.refusals import InvalidTypeError, InvalidValueError
 
 
@@ -50,3 +52,29 @@ def _wrong_dtype(argument: str, tensor: Tensor, remedy: str) -> InvalidTypeError
     return InvalidTypeError(
         "wrong-type", "{argument} has dtype {dtype}", remedy, argument=argument, dtype=str(tensor.dtype)
     )
+
+
+def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str) -> tuple[Tensor, Tensor]:
+    """Predictions as (n, C) and labels as (n,); only shapes are checked here."""
+    if task == "binary":
+        if preds.shape != target.shape:
+            raise wrong_shapes(
+                preds,
+                target,
+                "with task='binary' both must have one entry per row: the probability of class 1, and the class",
+            )
+        of_class_1 = preds.detach().reshape(-1).double()
+        rest = torch.zeros_like(of_class_1) if input.from_logits else 1.0 - of_class_1
+        return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
+    n_classes = input.n_classes
+    if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
+        raise wrong_shapes(
+            preds,
+            target,
+            "with num_classes={n_classes} the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with "
+            "task='binary'",
+            n_classes=n_classes,
+        )
+    if preds.ndim == 2:
+        return preds.detach(), target.long()
+    return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1).long()

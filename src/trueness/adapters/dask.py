@@ -22,9 +22,9 @@ from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch, Plan, Request, RowOptions, Summed
 from trueness.files.remote import Remote
-from trueness.partitions import Options, Part, Work
+from trueness.partitions import Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
-from trueness.table import CalibrationTable, GroupedTables
+from trueness.table import GroupedTables
 
 __all__ = ["tabulate", "assess", "connect", "sum_files"]
 
@@ -43,7 +43,7 @@ def tabulate(
     retries: int = 0,
     storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
-) -> CalibrationTable | dict[str, CalibrationTable]:
+) -> Tabulated | dict[str, Tabulated]:
     """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `groups`, one for each group.
 
     Parameters
@@ -67,7 +67,7 @@ def tabulate(
         As in `trueness.partitions.Options`.
     """
     cluster = _Cluster(client, retries, storage_options)
-    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
+    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, for_assessment=False))
 
 
 def assess(
@@ -87,7 +87,7 @@ def assess(
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     cluster = _Cluster(client, retries, storage_options)
-    tables = _tables(data, label, probs, cluster, options, with_confidence=True)
+    tables = _tables(data, label, probs, cluster, options, for_assessment=True)
     return partitions.assess_grouped(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
@@ -150,12 +150,12 @@ class _Cluster(NamedTuple):
 
 
 def _tables(
-    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, with_confidence: bool
+    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, for_assessment: bool
 ) -> GroupedTables:
     partitions.require_known(options)
     rows, plan = (
         partitions.row_options_of(options),
-        partitions.plan_of(options, with_confidence=with_confidence),
+        partitions.plan_of(options, for_assessment=for_assessment),
     )
     module = type(data).__module__
     if module.startswith("dask.array"):

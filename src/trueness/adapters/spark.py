@@ -24,9 +24,9 @@ from trueness.files import Batch, Choice, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.files.source import BATCH_VALUES
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
-from trueness.partitions import FilePiece, Options, Part, Work
+from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, Refusal, refusal_of
-from trueness.table import CalibrationTable, GroupedTables
+from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +48,7 @@ def tabulate(
     session: SparkSession | None = None,
     storage_options: dict[str, Any] | None = None,
     **options: Unpack[Options],
-) -> CalibrationTable | dict[str, CalibrationTable]:
+) -> Tabulated | dict[str, Tabulated]:
     """The table that `trueness.tabulate` would make of all rows at once, to the bit; with `groups`, one for each group.
 
     Parameters
@@ -71,7 +71,7 @@ def tabulate(
         As in `trueness.partitions.Options`; `exact=True` is not supported: bins of equal mass are found on a fine grid.
     """
     cluster = _Cluster(session, storage_options)
-    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, with_confidence=False))
+    return partitions.tables_by_group(_tables(data, label, probs, cluster, options, for_assessment=False))
 
 
 def assess(
@@ -90,7 +90,7 @@ def assess(
 ) -> Assessment:
     """Assess all rows, with the result of `trueness.assess`; `data` and options are as in `tabulate`."""
     cluster = _Cluster(session, storage_options)
-    tables = _tables(data, label, probs, cluster, options, with_confidence=True)
+    tables = _tables(data, label, probs, cluster, options, for_assessment=True)
     return partitions.assess_grouped(
         tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
     )
@@ -119,7 +119,7 @@ class _Cluster(NamedTuple):
 
 
 def _tables(
-    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, with_confidence: bool
+    data: Any, label: Any, probs: Any, cluster: _Cluster, options: Options, *, for_assessment: bool
 ) -> GroupedTables:
     partitions.require_known(options)
     is_frame = hasattr(data, "mapInArrow")
@@ -131,7 +131,7 @@ def _tables(
             argument="data",
             type=type(data).__name__,
         )
-    plan = partitions.plan_of(options, with_confidence=with_confidence)
+    plan = partitions.plan_of(options, for_assessment=for_assessment)
     if plan.exact:
         raise InvalidValueError(
             "bad-argument",

@@ -21,21 +21,33 @@ from __future__ import annotations
 from typing import Any
 
 from trueness._arguments import require_choice
-from trueness.adapters._table_metric import TableMetric
+from trueness.adapters._calibration_metric import CalibrationMetric
+from trueness.adapters._event_metric import EventMetric
+from trueness.adapters._metric_input import MetricInput, n_classes_of
 from trueness.bins import Bins
+from trueness.event_metrics import require_class_weights
 from trueness.metrics import (
     DISTANCES,
+    classwise_error,
+    event_calibration_error,
     expected_calibration_error,
     ranked_calibration_error,
     variation_calibration_error,
 )
-from trueness.table import CalibrationTable
+from trueness.refusals import InvalidValueError
+from trueness.table import CalibrationTable, Event, EventTable
 from trueness.variation import Variation
 
-__all__ = ["ExpectedCalibrationError", "RankedCalibrationError", "VariationCalibrationError"]
+__all__ = [
+    "ClasswiseCalibrationError",
+    "EventCalibrationError",
+    "ExpectedCalibrationError",
+    "RankedCalibrationError",
+    "VariationCalibrationError",
+]
 
 
-class VariationCalibrationError(TableMetric):
+class VariationCalibrationError(CalibrationMetric):
     """VCE: the mean distance between observed and predicted variation, in bins of the predicted variation.
 
     Parameters
@@ -62,6 +74,8 @@ class VariationCalibrationError(TableMetric):
     confidence_bins : int or EqualWidth, Edges, FineGrid
         Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By
         default there is none.
+    by_class : bool
+        Whether to sum the event table of all classes too, `class_table`, from which classwise metrics are read.
     kwargs
         Options of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
 
@@ -87,6 +101,7 @@ class VariationCalibrationError(TableMetric):
         ignore_index: int | None = None,
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
+        by_class: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -100,14 +115,15 @@ class VariationCalibrationError(TableMetric):
             ignore_index=ignore_index,
             engine=engine,
             confidence_bins=confidence_bins,
+            by_class=by_class,
             **kwargs,
         )
 
-    def _number(self, table: CalibrationTable) -> float:
+    def _number_of(self, table: CalibrationTable) -> float:
         return variation_calibration_error(table, norm=self.norm)
 
 
-class ExpectedCalibrationError(TableMetric):
+class ExpectedCalibrationError(CalibrationMetric):
     """ECE: the mean distance between accuracy and confidence of the top class, in bins of confidence over [1/C, 1].
 
     Its arguments are described in `VariationCalibrationError`; `table` is binned by confidence.
@@ -130,6 +146,7 @@ class ExpectedCalibrationError(TableMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         engine: str = "auto",
+        by_class: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -142,14 +159,15 @@ class ExpectedCalibrationError(TableMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             engine=engine,
+            by_class=by_class,
             **kwargs,
         )
 
-    def _number(self, table: CalibrationTable) -> float:
+    def _number_of(self, table: CalibrationTable) -> float:
         return expected_calibration_error(table, norm=self.norm)
 
 
-class RankedCalibrationError(TableMetric):
+class RankedCalibrationError(CalibrationMetric):
     """RCE: the mean distance between observed and predicted frequencies of the true class's rank, in bins of variation.
 
     `distance` is "tv", "w1" or "hellinger"; the other arguments are described in `VariationCalibrationError`.
@@ -169,6 +187,7 @@ class RankedCalibrationError(TableMetric):
         ignore_index: int | None = None,
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
+        by_class: bool = False,
         **kwargs: Any,
     ) -> None:
         require_choice("distance", distance, DISTANCES)
@@ -183,9 +202,125 @@ class RankedCalibrationError(TableMetric):
             ignore_index=ignore_index,
             engine=engine,
             confidence_bins=confidence_bins,
+            by_class=by_class,
             **kwargs,
         )
         self.distance = distance
 
-    def _number(self, table: CalibrationTable) -> float:
+    def _number_of(self, table: CalibrationTable) -> float:
         return ranked_calibration_error(table, self.distance, norm=self.norm)
+
+
+class ClasswiseCalibrationError(EventMetric):
+    """Classwise ECE: the mean over classes of the distance between observed frequency and probability of a class.
+
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes C; not needed for `task="binary"`. With two classes it is the ECE of class 1.
+    n_bins : int or EqualWidth, EqualMass, Edges
+        Bins of each class over [0, 1] when the metric is computed: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60 of equal
+        width, or bins of equal mass, made of the rows of each class. `table` does not depend on it.
+    weights : None, "expected" or "observed"
+        How the classes are averaged: all alike, or by their expected or observed number.
+    task, norm, from_logits, ignore_index, engine, kwargs
+        As in `VariationCalibrationError`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> metric = ClasswiseCalibrationError(num_classes=3)
+    >>> metric.update(torch.tensor([[0.8, 0.1, 0.1]] * 10), torch.tensor([0] * 8 + [1] * 2))
+    >>> round(metric.compute().item(), 6)  # class 1 is predicted too seldom, class 2 too often
+    0.066667
+    >>> metric.table.observed_total
+    array([8., 2., 0.])
+    """
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        n_bins: int | Bins = 10,
+        weights: str | None = None,
+        *,
+        task: str = "multiclass",
+        norm: str = "l1",
+        from_logits: bool = False,
+        ignore_index: int | None = None,
+        engine: str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        require_class_weights(weights)
+        input = MetricInput.of_classes(
+            n_classes_of(num_classes, task), from_logits=from_logits, ignore_index=ignore_index
+        )
+        super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
+        self.weights = weights
+
+    def _number_of(self, table: EventTable) -> float:
+        return classwise_error(table, self.n_bins, self.weights, norm=self.norm)
+
+
+class EventCalibrationError(EventMetric):
+    """ECE of an event: the distance between its observed frequency and its probability, in bins over [0, 1].
+
+    Parameters
+    ----------
+    num_classes : int
+        Number of classes C; not needed for `task="binary"`.
+    n_bins : int or EqualWidth, EqualMass, Edges
+        Bins when the metric is computed, merged from the 5026 cells of `table`, which does not depend on it.
+    event : int or "top"
+        A class, or the event that the class of the largest probability is the true one. Of two classes it is class 1 by
+        default; of more it must be given.
+    task : "binary" or "multiclass"
+        As in `VariationCalibrationError`; by default "binary" unless `num_classes` is given.
+    norm, ties, from_logits, ignore_index, engine, kwargs
+        As in `VariationCalibrationError`; `ties` is for the top label.
+
+    Examples
+    --------
+    >>> import torch
+    >>> metric = EventCalibrationError()
+    >>> metric.update(torch.tensor([0.2, 0.3, 0.7, 0.8]), torch.tensor([0, 1, 1, 1]))
+    >>> round(metric.compute().item(), 6)
+    0.35
+    >>> EventCalibrationError(num_classes=5, event="top").table.events
+    ('top',)
+    """
+
+    def __init__(
+        self,
+        num_classes: int | None = None,
+        n_bins: int | Bins = 10,
+        event: Event | None = None,
+        *,
+        task: str | None = None,
+        norm: str = "l1",
+        ties: str = "first",
+        from_logits: bool = False,
+        ignore_index: int | None = None,
+        engine: str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        if task is None:
+            task = "binary" if num_classes is None else "multiclass"
+        n_classes = n_classes_of(num_classes, task)
+        if event is None and n_classes > 2:
+            raise InvalidValueError(
+                "bad-argument",
+                "event is needed with {n_classes} classes: a class index, or 'top' for the top label",
+                argument="event",
+                n_classes=n_classes,
+            )
+        input = MetricInput.of_event(
+            n_classes,
+            1 if event is None else event,
+            ties,
+            from_logits=from_logits,
+            ignore_index=ignore_index,
+        )
+        super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
+
+    def _number_of(self, table: EventTable) -> float:
+        return event_calibration_error(table, self.n_bins, norm=self.norm)

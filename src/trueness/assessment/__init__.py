@@ -3,10 +3,12 @@
 from trueness.assessment._assess import MIN_GROUP_SIZE, assess, assess_table
 from trueness.assessment._cautions import Caution
 from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment, GroupAssessment
 from trueness.assessment._settings import Settings
 from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.verdict import Finding, Verdict
@@ -19,6 +21,8 @@ __all__ = [
     "Caution",
     "Comparer",
     "Comparison",
+    "EventAssessment",
+    "EventAssessments",
     "Finding",
     "GroupAssessment",
     "PairVerdict",
@@ -26,6 +30,8 @@ __all__ = [
     "Verdict",
     "as_limits",
     "assess",
+    "assess_event",
+    "assess_event_table",
     "assess_table",
     "compare",
     "sweep_bins",

@@ -13,13 +13,13 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
 from trueness.bins import Bins
-from trueness.refusals import Refusal
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
-from trueness.table import CalibrationTable, TableSpec, require_table
+from trueness.table import AnySpec, CalibrationTable, EventSpec, require_table
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -28,6 +28,9 @@ from trueness.variation import Variation
 
 MIN_GROUP_SIZE = 100
 """Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
+
+MOST_EVENT_BYTES = 2**28
+"""The most memory that the event tables of all groups may take."""
 
 
 def assess(
@@ -45,6 +48,8 @@ def assess(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
+    by_class: bool = True,
+    class_bins: int | Bins = DEFAULT_CLASS_BINS,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -85,6 +90,11 @@ def assess(
     clusters : array of names, shape (rows,)
         Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
         independent rows; without this argument the p-values of such data are too small and the intervals too short.
+    by_class : bool
+        Whether to assess each class too: how often it was expected and observed, and whether its probabilities are too
+        extreme or too timid (`Assessment.classes`).
+    class_bins : int or EqualWidth, EqualMass
+        The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -99,11 +109,11 @@ def assess(
     over-confident: its top class is correct in 61.3 % of rows, with a mean confidence of 69.1 %; outcomes vary ...
     """
     settings, progress = (
-        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        Settings.of(level, resamples, rng, tolerance, p_resolution, class_bins=class_bins),
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
@@ -115,6 +125,7 @@ def assess(
         tables = Tables.of(tabulate_rows(rows, specs, engine, n_threads)) if clusters is None else summing()
         return assessment_of(Sample(tables), settings)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
+    refuse_large_tables(specs, len(names_of_groups))
     if clusters is None:
         of_groups = tabulate_groups(
             rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads
@@ -132,7 +143,7 @@ class _SumClusters(NamedTuple):
     """Makes the tables of rows in clusters, of all rows or of some."""
 
     rows: Rows
-    specs: Sequence[TableSpec]
+    specs: Sequence[AnySpec]
     found: ClustersOfRows
     engine: str
     n_threads: int | None
@@ -152,13 +163,28 @@ class _SumClusters(NamedTuple):
 
 def specs_of(
     rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
-) -> list[TableSpec]:
+) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
-    return plan.calibration_specs(
+    return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
+        class_names=rows.class_names,
     )
+
+
+def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
+    """Refuse event tables of so many groups and classes that they would exhaust the memory."""
+    of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
+    if of_events * n_groups > MOST_EVENT_BYTES:
+        raise InvalidValueError(
+            "too-many-groups",
+            "the tables of all classes of {n_groups} groups would take {size} MB",
+            "use by_class=False, or fewer groups",
+            argument="groups",
+            n_groups=n_groups,
+            size=of_events * n_groups >> 20,
+        )
 
 
 def assess_table(
@@ -167,6 +193,7 @@ def assess_table(
     confidence_table: CalibrationTable | None = None,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
+    class_bins: int | Bins = DEFAULT_CLASS_BINS,
     level: float = 0.95,
     tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
@@ -189,8 +216,8 @@ def assess_table(
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
     confidence_bins : int or EqualWidth, EqualMass, Edges
         Coarser bins for the confidence table, if they are to differ from `bins`.
-    level, tolerance, resamples, p_resolution, rng
-        As in `assess`.
+    class_bins, level, tolerance, resamples, p_resolution, rng
+        As in `assess`. Classes are assessed if the tables have the event table of all classes.
     groups : mapping of names to Tables, or to a table, or to pairs of a table and a confidence table
         The tables of groups, which are assessed too, in the bins of the whole.
     progress : None, False or callable
@@ -206,7 +233,7 @@ def assess_table(
     True
     """
     settings, progress = (
-        Settings.of(level, resamples, rng, tolerance, p_resolution),
+        Settings.of(level, resamples, rng, tolerance, p_resolution, class_bins=class_bins),
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)

@@ -68,6 +68,9 @@ def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
         estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},
         uce=uncertainty_reference(by_variation, table) if table.spec.is_by_entropy else None,
         log_score_z=log_score_test(table, by_variation),
+        classes=resampled.classes,
+        by_predicted_class=resampled.predicted_class_test,
+        cumulative_log_score=resampled.cumulative_log_score,
         detectable_net_gap=_detectable_net_gap(settings.level, by_variation),
         tables=sample.tables,
         level=settings.level,
@@ -76,6 +79,7 @@ def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
         n_clusters=sample.n_clusters,
         warnings=cautions(table, resampled.variation_error, sample.n_clusters),
         tolerance=settings.tolerance,
+        class_bins=settings.class_bins,
     )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment import text
+from trueness.assessment._event_result import EventAssessment
+from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
+from trueness.assessment.event import event_of
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import (
     Finding,
@@ -20,7 +23,11 @@ from trueness.assessment.verdict import (
     significance_limit,
     verdict_of,
 )
+from trueness.bins import Bins
+from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.results import Estimate, Reference, ZTest
+from trueness.inference.scores.cumulative import CumulativeTest
+from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.table import CalibrationTable
 from trueness.table.tables import Tables
 
@@ -78,6 +85,12 @@ class Assessment:
     """Uncertainty calibration error, which is not zero for a calibrated model; None unless binned by entropy."""
     log_score_z: ZTest
     """Standardised log-score: below 0 over-confident, above 0 under-confident."""
+    classes: ClasswiseAssessment | None
+    """All classes: which are predicted too often, too seldom, too extremely or too timidly; None without them."""
+    by_predicted_class: PredictedClassTest | None
+    """The log-score of the rows that predict each class; None for tables of old files."""
+    cumulative_log_score: CumulativeTest | None
+    """The log-score cumulated over the bins of variation; None for tables of old files."""
     detectable_net_gap: float
     """The smallest net gap that is detected with 80 % power at this sample size; infinite if none is."""
     tables: Tables
@@ -90,6 +103,21 @@ class Assessment:
     tolerance: Mapping[str, float] | None = None
     """The largest error that does not matter, for each metric that has one."""
     groups: tuple[GroupAssessment, ...] = ()
+    class_bins: Bins = DEFAULT_CLASS_BINS
+    """The bins of the probability of each class."""
+
+    @property
+    def event(self) -> EventAssessment | None:
+        """The probability of class 1 of two, as `assess_event` assesses it; None with more classes."""
+        table = self.tables.by_class
+        if table is None or self.tables.n_classes != 2 or self.n_clusters is not None:
+            return None
+        return event_of(table, self.level, self.resamples, self.seed, self.class_bins)
+
+    @property
+    def cwece(self) -> Estimate | None:
+        """Classwise ECE, the mean over the classes; None without the event table of all classes."""
+        return self.estimates["cwece"]
 
     @property
     def vce(self) -> Estimate:
@@ -249,9 +277,7 @@ class Assessment:
         content |= {name: plain(getattr(self, name)) for name in _OTHERS}
         content |= self._reasons()
         content["warnings"] = [plain(caution) for caution in self.warnings]
-        content["tables"] = [
-            table.to_dict() for table in (self.table, self.confidence_table) if table is not None
-        ]
+        content["tables"] = [table.to_dict() for table in replace(self.tables, others=())]
         content["groups"] = [plain(group) for group in self.groups]
         return content
 
@@ -271,4 +297,14 @@ class Assessment:
         return reasons
 
 
-_OTHERS = ("uce", "log_score_z", "detectable_net_gap", "accuracy", "brier_score", "log_loss")
+_OTHERS = (
+    "uce",
+    "log_score_z",
+    "classes",
+    "by_predicted_class",
+    "cumulative_log_score",
+    "detectable_net_gap",
+    "accuracy",
+    "brier_score",
+    "log_loss",
+)

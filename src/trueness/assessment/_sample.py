@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from trueness.assessment._classes import classwise, cumulative_log_score, gap_estimate, predicted_class_test
 from trueness.assessment._settings import Settings
 from trueness.inference.bootstrap_weights import stream_key
+from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.estimates import ResampledTable, variation_error
 from trueness.inference.replicates import Replicates, bootstrap
 from trueness.inference.results import Estimate
+from trueness.inference.scores.cumulative import CumulativeTest
+from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.refusals import InvalidValueError
 from trueness.table import TableSpec
 from trueness.table.clusters import ClusterTables
@@ -105,6 +109,35 @@ class SampleWithResamples:
     @cached_property
     def _replicates(self) -> tuple[Replicates, ...]:
         return self._sample.replicates_for(self._settings)
+
+    @cached_property
+    def classes(self) -> ClasswiseAssessment | None:
+        """All classes; None without the event table of all classes."""
+        return classwise(self.tables, self._settings)
+
+    @property
+    def gap_of_classes(self) -> Estimate | None:
+        """Half the sum of |expected - observed| over the classes."""
+        return None if self.classes is None else gap_estimate(self.classes, self.tables, self._settings)
+
+    @property
+    def inflation(self) -> float:
+        """By how much clusters increase the variance of the log-score; 1 without clusters."""
+        table, variance = self.tables.by_variation, self.by_variation.log_score_variance
+        alone = table.log_score_variance
+        if self._sample.clusters is None or alone <= 0:
+            return 1.0
+        return max(1.0, variance / alone)
+
+    @property
+    def predicted_class_test(self) -> PredictedClassTest | None:
+        """The log-score by predicted class."""
+        return predicted_class_test(self.tables, self.inflation)
+
+    @property
+    def cumulative_log_score(self) -> CumulativeTest | None:
+        """The log-score cumulated over the bins of variation."""
+        return cumulative_log_score(self.tables, self.by_variation, self._settings, self.inflation)
 
     def _resampled_table(self, place: int) -> ResampledTable:
         table, seed, n_clusters = (

@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.assessment.reported import as_limits, bounding_metrics
+from trueness.bins import Bins, EqualWidth, as_bins, class_grid
 from trueness.refusals import InvalidValueError
+
+DEFAULT_CLASS_BINS = EqualWidth(10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +28,19 @@ class Settings:
     tolerance: Mapping[str, float] | None = None
     p_resolution: float = 0.0
     """The smallest p-value that a test must be able to reach after all corrections."""
+    class_bins: Bins = DEFAULT_CLASS_BINS
+    """The bins of the probability of each class, over [0, 1]."""
 
     @classmethod
     def of(
-        cls, level: Any, resamples: Any, rng: Seed, tolerance: Any = None, p_resolution: float | None = None
+        cls,
+        level: Any,
+        resamples: Any,
+        rng: Seed,
+        tolerance: Any = None,
+        p_resolution: float | None = None,
+        *,
+        class_bins: int | Bins = DEFAULT_CLASS_BINS,
     ) -> Settings:
         """The settings of checked arguments."""
         level = confidence_level(level)
@@ -42,7 +56,9 @@ class Settings:
         _refuse_too_few(resamples, level)
         keys = [metric.key for metric in bounding_metrics()]
         limits = None if tolerance is None else as_limits("tolerance", tolerance, keys)
-        return cls(level, resamples, root_seed(rng), limits, float(finest))
+        bins = as_bins(class_bins)
+        class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
+        return cls(level, resamples, root_seed(rng), limits, float(finest), bins)
 
 
 def _refuse_too_few(resamples: int, level: float) -> None:

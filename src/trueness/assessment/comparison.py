@@ -26,6 +26,7 @@ from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows, single_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
+from trueness.table import TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation.clusters import RowsDone
 from trueness.variation import Variation
@@ -68,7 +69,7 @@ def compare(
     specs = {}
     for name, y_prob in models.items():
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
-        specs[name] = specs_of(rows, plan)
+        specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
     comparer = Comparer(
         next(iter(specs.values()))[0].n_classes,
         models=list(models),

@@ -15,6 +15,7 @@ import numpy as np
 
 from trueness import metrics
 from trueness._arrays import FloatArray
+from trueness.assessment._classes import error_estimate
 from trueness.inference.estimates import net_gap, ranked_error
 from trueness.inference.results import Estimate
 from trueness.refusals import InvalidValueError
@@ -60,7 +61,7 @@ class ReportedMetric:
     long_name: str
     meaning: str
     """One or two sentences; "{measure}" stands for the variation measure."""
-    reveals: Literal["bins", "direction", "top-class", "ranks"]
+    reveals: Literal["bins", "direction", "top-class", "ranks", "classes"]
     """The kind of miscalibration that the verdict concludes if this metric alone is beyond noise."""
     estimate: Callable[[SampleWithResamples], Estimate | None]
     """Its value, noise and interval; None if the tables lack what it needs."""
@@ -72,6 +73,10 @@ class ReportedMetric:
     """How two models are contrasted; None leaves the metric out of comparisons."""
     by_confidence: bool = False
     """Whether it is read off the table binned by confidence."""
+    by_class: bool = False
+    """Whether it is read off the event table of all classes."""
+    is_evidence: bool = True
+    """Whether its p-value counts for the verdict; not if a test of the same with more power does."""
     signed: bool = False
     """Whether it is above 0 for over-confidence and below 0 for under-confidence."""
     centred: bool = True
@@ -186,6 +191,49 @@ REPORTED: dict[str, ReportedMetric] = {
             centred=False,
             bounded_by="rce",
             repeats=lambda tables: tables.n_classes == 2,  # the two distances are then the same
+        ),
+        ReportedMetric(
+            "cwece_total",
+            "classwise total",
+            "half the sum of the calibration errors of all classes",
+            "How much probability is at the wrong class, over bins of the probability of each class: from 0 to 1.",
+            reveals="classes",
+            estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.total),
+            read=metrics.classwise_total,
+            by_class=True,
+            is_evidence=False,
+            centred=False,
+            missing="needs the event table of all classes (by_class=True)",
+        ),
+        ReportedMetric(
+            "cwece",
+            "classwise ECE",
+            "mean of the calibration errors of all classes",
+            "The mean over the classes of the distance between the probability of a class and how often it is "
+            "observed; it falls like 1/C with the number of classes.",
+            reveals="classes",
+            estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.mean),
+            read=metrics.classwise_error,
+            by_class=True,
+            is_evidence=False,
+            centred=False,
+            bounded_by="cwece_total",
+            missing="needs the event table of all classes (by_class=True)",
+        ),
+        ReportedMetric(
+            "gap",
+            "class gap",
+            "half the sum of |expected - observed| over the classes",
+            "How far the frequencies of the classes are from their mean predictions.",
+            reveals="classes",
+            estimate=lambda sample: sample.gap_of_classes,
+            read=metrics.class_gap,
+            read_options=(),
+            by_class=True,
+            is_evidence=False,
+            centred=False,
+            bounded_by="cwece_total",
+            missing="needs the event table of all classes (by_class=True)",
         ),
     )
 }

@@ -6,17 +6,22 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from trueness._printing import p_text, plural, visible
+from trueness._printing import about_text, count_text, p_text, plural, visible
+from trueness.assessment import _event_text
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment, GroupAssessment
+    from trueness.inference.classwise.results import ClassAssessment
 
 Group = TypeVar("Group")
 
 NO_UCE = "requires a table binned by entropy"
 NO_SCORES = "the table was saved by an older version, without these sums"
+
+MOST_CLASSES = 20
+"""Classes that a page lists."""
 
 MOST_GROUPS = 40
 """Groups that a page lists."""
@@ -24,8 +29,12 @@ MOST_GROUPS = 40
 
 def page(result: Assessment) -> str:
     """The metrics as a table, the verdict, the groups and the warnings."""
-    parts = [heading(result), "", *_metric_lines(result), "", scores(result), "", str(result.verdict)]
-    parts.append(result.verdict.advice)
+    event = result.event
+    first = [] if event is None else [_event_text.heading(event), "", *_event_text.number_lines(event), ""]
+    parts = [heading(result), "", *first, *_metric_lines(result), "", scores(result)]
+    if event is None:
+        parts += class_lines(result)
+    parts += ["", str(result.verdict), result.verdict.advice]
     if result.groups:
         parts += ["", *_group_lines(result)]
     if result.warnings:
@@ -69,6 +78,7 @@ def _metric_lines(result: Assessment) -> Iterator[str]:
         yield _metric_line(metric, result, width)
     yield _uce_line(result, width)
     yield _log_score_line(result, width)
+    yield from _score_lines(result, width)
     yield "centred p: each bin is compared with its mean for a calibrated model"
 
 
@@ -99,6 +109,46 @@ def _log_score_line(result: Assessment, width: int) -> str:
     tail = f"  ({'; '.join(remarks)})" if remarks else ""
     value = "-" if math.isnan(z.value) else f"{z.value:+.2f}"
     return f"{'log-score Z':{width}}{value:>9}{'':13}{p_text(z.p_value):>8}{tail}"
+
+
+def _score_lines(result: Assessment, width: int) -> Iterator[str]:
+    """The log-score cumulated over the bins, and by predicted class."""
+    test = result.cumulative_log_score
+    if test is not None and not math.isnan(test.value):
+        yield f"{'cumulated':{width}}{test.value:9.2f}{'':13}{p_text(test.safe_p_value):>8}  log-score over the bins"
+    by_class = result.by_predicted_class
+    if by_class is not None and not math.isnan(by_class.value):
+        yield (
+            f"{'by class Q':{width}}{by_class.value:9.2f}{by_class.degrees:13d}{p_text(by_class.safe_p_value):>8}  "
+            "log-score by predicted class"
+        )
+
+
+def class_lines(result: Assessment) -> list[str]:
+    """The classes that are called, clearest first; a sentence if none is."""
+    classes = result.classes
+    if classes is None:
+        return []
+    limit = significance_limit(result.level)
+    called = [it for it in classes.by_adjusted_p_value if it.adjusted_p_value <= limit]
+    if not called:
+        return ["", f"no class of {len(classes.classes)} is significantly wrong after the correction"]
+    width = max(5, *(len(visible(it.name)) for it in called[:MOST_CLASSES]))
+    heads = f"{'expected':>12}{'observed':>10}{'gap':>10}{'slope':>8}{'ECE':>9}{'adjusted p':>12}"
+    lines = ["", f"{'class':{width}}{heads}"]
+    lines += [_class_line(it, width) for it in called[:MOST_CLASSES]]
+    if len(called) > MOST_CLASSES:
+        lines.append(f"… and {len(called) - MOST_CLASSES} more classes, in .classes")
+    return lines
+
+
+def _class_line(it: ClassAssessment, width: int) -> str:
+    ece = "-" if math.isnan(it.ece.debiased) else f"{it.ece.debiased:.4f}"
+    slope = "-" if math.isnan(it.spread.slope) else f"{it.spread.slope:.2f}"
+    return (
+        f"{visible(it.name):{width}}{about_text(it.gap.expected):>12}{count_text(it.gap.observed):>10}"
+        f"{it.gap.value:+10.4f}{slope:>8}{ece:>9}{p_text(it.adjusted_p_value):>12}  {it.words}"
+    )
 
 
 def debiased_columns(result: Assessment) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trueness._printing import p_sentence, plural
+from trueness._printing import about_text, capitalise, count_text, p_sentence, plural, visible
 from trueness.assessment.reported import REPORTED, ReportedMetric, bounding_metrics, estimates_of
+from trueness.inference.classwise.results import ClassAssessment
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
 from trueness.inference.normal import normal_quantile
 from trueness.inference.results import Estimate
+from trueness.inference.scores.predicted_class import PredictedClassTerm
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
@@ -41,8 +43,10 @@ class Verdict:
 
     kind: str
     """"over-confident", "under-confident", "mixed" (both, in different bins), "ranks" (the ranks of the true class
-    are not as frequent as predicted), "top-class" (only the top class is miscalibrated), "none" (no evidence of
-    miscalibration) or "too-few-rows"."""
+    are not as frequent as predicted), "top-class" (only the top class is miscalibrated), "classes" (some classes are
+    predicted too often, too seldom, too extremely or too timidly), "predicted-class" (over-confident where some classes
+    are predicted), "none" (no evidence of miscalibration) or "too-few-rows"; of an event also "over-forecast",
+    "under-forecast", "too-extreme", "too-timid" and "curve"."""
     direction: str | None
     """"over" or "under"; None if the error has no single direction."""
     p_value: float
@@ -63,11 +67,17 @@ def findings_of(result: Assessment) -> list[Finding]:
     found = [
         Finding(metric.key, metric.p_value(estimate))
         for metric, estimate in estimates_of(result)
-        if not metric.repeats(result.tables)
+        if metric.is_evidence and not metric.repeats(result.tables)
     ]
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
-    return found
+    if result.cumulative_log_score is not None:
+        found.append(Finding("cumulative_log_score", result.cumulative_log_score.safe_p_value))
+    if result.by_predicted_class is not None:
+        found.append(Finding("by_predicted_class", result.by_predicted_class.safe_p_value))
+    if result.classes is not None:
+        found.append(Finding("classes", result.classes.evidence_p_value))
+    return [finding for finding in found if not math.isnan(finding.p_value)]
 
 
 def evidence_p_value(findings: list[Finding]) -> float:
@@ -110,6 +120,12 @@ _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example with a temperature fitted on other rows."
 )
 _BY_BINS = "One temperature cannot correct both directions; recalibrate with isotonic regression or histogram binning."
+_CHECK_PRIOR = (
+    "Check whether the classes are as frequent as in the training data; if not, correct the prior, else recalibrate "
+    "each class."
+)
+_BY_CLASS = "One temperature for all classes cannot correct this; recalibrate each class against the rest."
+_BY_PREDICTED_CLASS = "One temperature cannot correct this; fit one for each predicted class, on other rows."
 _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
 
@@ -139,7 +155,136 @@ def _too_few(result: Assessment) -> _Case:
 
 
 def _miscalibration(result: Assessment) -> _Case:
-    clear = _clear_keys(result)
+    """What is largest in practice, with the rest in a clause each."""
+    clear = clear_keys(result.evidence, result.level)
+    called = called_classes(result) if "classes" in clear or not clear & _OF_RANKS else []
+    if called and (not clear & _OF_RANKS or _class_error(called) >= CLASS_FIRST * _rank_error(result)):
+        return _classes(result, called, clear)
+    if not clear & _OF_RANKS and result.by_predicted_class is not None and "by_predicted_class" in clear:
+        return _predicted_class(result)
+    case = _of_ranks(result, clear)
+    clause = f"; {class_clause(result, called)}" if called else ""
+    return replace(case, sentence=case.sentence + clause)
+
+
+_OF_RANKS = frozenset({*REPORTED, "log_score", "cumulative_log_score"})
+"""The evidence that does not depend on which class is meant."""
+
+LIMIT_OF_GAP = 0.01
+"""A gap with a smaller corrected p-value, and half the size of the error, is named before the spread."""
+
+CLASS_FIRST = 0.8
+"""Classes come first in the verdict if the largest error of a class is at least this times that of the top class."""
+
+
+def called_classes(result: Assessment) -> list[ClassAssessment]:
+    """The classes that are wrong by their corrected p-values, the largest error first."""
+    if result.classes is None:
+        return []
+    limit = significance_limit(result.level)
+    found = [each for each in result.classes.classes if each.adjusted_p_value <= limit]
+    return sorted(found, key=_size, reverse=True)
+
+
+def _size(it: ClassAssessment) -> float:
+    """The size of a class's error as a share of the rows: of its gap, or of its calibration error."""
+    return max(abs(it.gap.value), 0.0 if math.isnan(it.ece.debiased) else it.ece.debiased)
+
+
+def _class_error(called: Sequence[ClassAssessment]) -> float:
+    return _size(called[0])
+
+
+def _rank_error(result: Assessment) -> float:
+    """The difference between mean confidence and accuracy, or RCE, which are shares of the rows too."""
+    stated, right, _ = _confidence_and_accuracy(result)
+    return max(abs(stated - right), result.rce.debiased)
+
+
+def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> _Case:
+    """Some classes are wrong, and this is the largest error."""
+    first, *others = called
+    name = _class_name(first, result)
+    headline = f"{capitalise(name)} is {_fault(first)}"
+    if result.tables.n_classes == 2 and _is_gap(first):
+        headline = f"Forecasts {name} too {'often' if first.gap.value > 0 else 'seldom'}"
+    parts = [f"{_numbers(first)}, {p_sentence(result.p_value)}"]
+    parts += _other_classes(others)
+    if clear & _OF_RANKS:
+        over = result.net.debiased > 0
+        parts.append(f"{'over' if over else 'under'}-confident as a whole, {metric_text(result, 'net')}")
+    advice = _CHECK_PRIOR if _is_gap(first) else _BY_CLASS
+    return _Case("classes", None, headline, "; ".join(parts), advice)
+
+
+def class_clause(result: Assessment, called: Sequence[ClassAssessment]) -> str:
+    """The class with the largest error, in a clause."""
+    first, *others = called
+    clause = f"{_class_name(first, result)} is {_fault(first)}, {_numbers(first)}"
+    return "; ".join([clause, *_other_classes(others)])
+
+
+def _other_classes(others: Sequence[ClassAssessment]) -> list[str]:
+    if not others:
+        return []
+    shown = ", ".join(f"{visible(it.name)} ({_fault(it)})" for it in others[:2])
+    more = f" and {plural(len(others) - 2, 'more class', 'more classes')}" if len(others) > 2 else ""
+    return [f"also {'class' if len(others) == 1 else 'classes'} {shown}{more}"]
+
+
+def _is_gap(it: ClassAssessment) -> bool:
+    """Whether the gap is the main fault of a class; else it is the spread."""
+    clearer = not it.adjusted_spread_p_value < it.adjusted_gap_p_value
+    # Rows that have a gap are often too extreme too: the gap explains most of the error then.
+    explains = it.adjusted_gap_p_value <= LIMIT_OF_GAP and abs(it.gap.value) >= _size(it) / 2
+    return clearer or explains
+
+
+def _fault(it: ClassAssessment) -> str:
+    if _is_gap(it):
+        return f"predicted too {'often' if it.gap.value > 0 else 'seldom'}"
+    return f"too {'extreme' if it.spread.statistic < 0 else 'timid'}"
+
+
+def _numbers(it: ClassAssessment) -> str:
+    if _is_gap(it):
+        return f"{about_text(it.gap.expected)} expected, {count_text(it.gap.observed)} observed"
+    interval = it.ece.interval
+    span = "" if interval is None else f" [{interval.low:.4f}, {interval.high:.4f}]"
+    return f"slope {it.spread.slope:.2f}, ECE of the class {it.ece.debiased:.4f}{span}"
+
+
+def _class_name(it: ClassAssessment, result: Assessment) -> str:
+    """The class in a sentence; of two classes an index needs no quotes."""
+    named = result.tables.by_class is not None and result.tables.by_class.spec.class_names is not None
+    return f"class {visible(it.name)!r}" if named else f"class {it.name}"
+
+
+def _predicted_class(result: Assessment) -> _Case:
+    """Over- and under-confidence that depend on the predicted class."""
+    test = result.by_predicted_class
+    assert test is not None
+    terms = sorted((t for t in test.terms if not math.isnan(t.p_value)), key=lambda term: term.p_value)
+    names = _names_of_classes(result)
+
+    def words(term: PredictedClassTerm) -> str:
+        which = f"class {names[term.classes[0]]}" if len(term.classes) == 1 else "rare classes"
+        return f"{'over' if term.value < 0 else 'under'}-confident where it predicts {which}, Z = {term.value:+.1f}"
+
+    sentence = "; ".join([*(words(term) for term in terms[:2]), p_sentence(result.p_value)])
+    return _Case(
+        "predicted-class", None, "Miscalibrated for some predicted classes", sentence, _BY_PREDICTED_CLASS
+    )
+
+
+def _names_of_classes(result: Assessment) -> list[str]:
+    table = result.tables.by_class
+    names = None if table is None else table.spec.class_names
+    return [visible(name) for name in names or map(str, range(result.tables.n_classes))]
+
+
+def _of_ranks(result: Assessment, clear: set[str]) -> _Case:
+    """The error of the ordered probabilities, which does not depend on which class is meant."""
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
     stated, right, is_sure = _confidence_and_accuracy(result)
     p, net_over = p_sentence(result.p_value), result.net.debiased > 0
@@ -157,8 +302,28 @@ def _miscalibration(result: Assessment) -> _Case:
         return _ranks(result, clear, choice, p, is_sure)
     if "top-class" in revealed:
         return _top_class(result, clear, choice, p, is_sure)
+    return _of_scores(result, clear, choice, p)
+
+
+def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> _Case:
+    """What the log-score alone shows."""
+    if "log_score" not in clear and result.cumulative_log_score is not None:
+        return _along_variation(result, choice, p)
     z = result.log_score_z.value
     return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
+
+
+def _along_variation(result: Assessment, choice: str, p: str) -> _Case:
+    """Errors that change sign along V, shown by the cumulated log-score alone."""
+    test = result.cumulative_log_score
+    assert test is not None
+    assert test.where is not None
+    over = test.cumulated[test.where] < 0
+    where = f"up to bin {test.where + 1} of {result.table.n_bins}"
+    sentence = (
+        f"{'over' if over else 'under'}-confident {where}, shown by the cumulated log-score, {p}; {choice}"
+    )
+    return _Case("mixed", None, "Miscalibrated in some bins", sentence, _BY_BINS)
 
 
 def _first_clear(clear: set[str], reveals: str) -> str | None:
@@ -225,11 +390,10 @@ def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure
     return _Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
 
 
-def _clear_keys(result: Assessment) -> set[str]:
+def clear_keys(findings: Sequence[Finding], level: float) -> set[str]:
     """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
-    findings = result.evidence
     corrected = holm([finding.p_value for finding in findings])
-    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(result.level)}
+    clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(level)}
     smallest = min(finding.p_value for finding in findings)
     return clear or {finding.key for finding in findings if finding.p_value <= smallest}
 

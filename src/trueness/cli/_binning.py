@@ -53,6 +53,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         bins,
         None if chosen is None else EqualWidth(chosen),
         arguments.ties,
+        by_class=arguments.by_class is not False,
         exact=arguments.exact,
         engine=arguments.engine,
         n_threads=arguments.n_threads,
@@ -103,4 +104,13 @@ def summary_of(tables: GroupedTables) -> str:
         [f"{plural(first[0], 'bin')} of {first[1]}", *(f"{n} of {name}" for n, name in others)]
     )
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
-    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{groups}"
+    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}"
+
+
+def _cells_of(tables: GroupedTables) -> str:
+    """The cells of the event table of all classes, as a clause; empty without one."""
+    by_class = tables.whole.by_class
+    if by_class is None:
+        return ""
+    event = "each class" if len(by_class.events) > 1 else f"class {by_class.spec.name_of(by_class.events[0])}"
+    return f", {event} in {by_class.grid.n_cells} cells of its probability"

@@ -90,6 +90,11 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "M",
         "help": "number of equal-width confidence bins for ECE (default: bins like those of the variation measure)",
     },
+    "--by-class": {
+        "action": argparse.BooleanOptionalAction,
+        "default": None,  # on; argparse would append another default to the help
+        "help": "also sum each class by its probability, for metrics by class (default: on)",
+    },
     "--exact": {
         "action": "store_true",
         "help": "compute the edges of --equal-mass from all values, in two passes over the files",
@@ -217,7 +222,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tables")
     add_options(group, "--variation")
     add_bin_options(group)
-    add_options(group, "--exact", "--ties", "--engine", "--n-threads")
+    add_options(group, "--by-class", "--exact", "--ties", "--engine", "--n-threads")
 
 
 def add_inference_options(parser: argparse.ArgumentParser, *further: str) -> None:

@@ -86,6 +86,25 @@ def refuse_other_groups(groups: Sequence[str] | None, tables: GroupedTables) -> 
         )
 
 
+def merge_saved(paths: Sequence[str], by_class: bool | None) -> GroupedTables:
+    """The sum of the tables of several files; `by_class` as in `by_class_or_not`."""
+    from trueness.files import merge_files
+
+    return by_class_or_not(merge_files(paths, by_class=by_class is not False), by_class)
+
+
+def by_class_or_not(tables: GroupedTables, by_class: bool | None) -> GroupedTables:
+    """Saved tables, without those of events after --no-by-class; None if neither this nor --by-class was given."""
+    if by_class and tables.whole.by_class is None:
+        raise InvalidValueError(
+            "no-tables",
+            "{argument}: the saved tables have no table by class",
+            "make them again with trueness tabulate",
+            argument="--by-class",
+        )
+    return tables.without_events() if by_class is False else tables
+
+
 def saved_paths(files: Sequence[str]) -> list[str]:
     """The files that names and globs match; a duplicate is refused, because its rows would count twice."""
     from trueness.files import matching_paths, refuse_twice

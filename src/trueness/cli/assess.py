@@ -93,11 +93,19 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
     """Saved tables in the requested bins; tables on a grid are always merged into bins."""
     from trueness.bins import EqualWidth
     from trueness.cli._binning import bins_of, note_bin_masses
-    from trueness.cli._saved_tables import are_reports, refuse_other_groups, refuse_row_options
-    from trueness.files import merge_files
+    from trueness.cli._saved_tables import (
+        are_reports,
+        by_class_or_not,
+        merge_saved,
+        refuse_other_groups,
+        refuse_row_options,
+    )
 
     refuse_row_options(arguments)
-    tables = _tables_of_report(paths) if are_reports(paths) else merge_files(paths)
+    if are_reports(paths):
+        tables = by_class_or_not(_tables_of_report(paths), arguments.by_class)
+    else:
+        tables = merge_saved(paths, arguments.by_class)
     refuse_other_groups(arguments.groups, tables)
     bins, n_cells = bins_of(arguments), tables.whole.by_variation.n_bins
     if bins is None and n_cells > GRID_FROM:

@@ -40,16 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _options.add_inference_options(parser)
     _options.add_checkpoint_options(parser)
     parser.set_defaults(
-        bins=None, equal_mass=None, edges=None, confidence_bins=None, exact=False, grid=_options.GRID_CELLS
+        bins=None,
+        equal_mass=None,
+        edges=None,
+        confidence_bins=None,
+        by_class=False,
+        exact=False,
+        grid=_options.GRID_CELLS,
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     from trueness.assessment import sweep_bins
-    from trueness.cli._saved_tables import are_tables, refuse_row_options, saved_paths
+    from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
     from trueness.cli._summation import remove_checkpoint, sum_inputs
-    from trueness.files import check_outputs, merge_files
+    from trueness.files import check_outputs
 
     numbers = _numbers(arguments.n_bins)
     refuse_inference_options(arguments)
@@ -59,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _sources.inputs_of(arguments)
     check_outputs([arguments.json, arguments.checkpoint], [*paths, *_sources.paths_read(arguments, inputs)])
-    tables = merge_files(paths) if saved else sum_inputs(arguments, inputs).tables
+    tables = merge_saved(paths, by_class=False) if saved else sum_inputs(arguments, inputs).tables
     table = tables.whole.by_variation
     _refuse_more_than(table.n_bins, numbers)
     sweep = sweep_bins(

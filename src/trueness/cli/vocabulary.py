@@ -20,6 +20,7 @@ COMMAND: Mapping[str, str] = {
     "label_file": "--label-file",
     "bins": "--bins",
     "confidence_bins": "--confidence-bins",
+    "by_class": "--no-by-class",
     "equal_mass": "--equal-mass",
     "exact": "--exact",
     "grid": "--grid",

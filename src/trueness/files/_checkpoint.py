@@ -22,7 +22,7 @@ from trueness.table import GroupedTables
 from trueness.table.grouped_file import decode_groups, encode_groups, read_json
 
 FORMAT = "trueness checkpoint"
-SCHEMA = 4
+SCHEMA = 5
 
 PARTS = {"format", "schema", "library", "run", "position", "skipped", "by", "groups"}
 

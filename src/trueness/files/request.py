@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from trueness.files.where import Condition
 from trueness.formats.fields import Wanted
 from trueness.refusals import InvalidValueError
-from trueness.rows.class_columns import Columns
+from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.groups import join_columns
 
 
@@ -69,6 +69,10 @@ class Choice:
         if self.is_list:
             return None
         return max(2, len(self.probs))  # a single column is the probability of class 1
+
+    def class_names(self, n_classes: int) -> tuple[str, ...] | None:
+        """The names of the classes, in order; None if they are only numbered."""
+        return names_of_classes(self.index_of, self.columns, n_classes)
 
     def with_width(self, width: int) -> tuple[Choice, int]:
         """The choice for lists of this length, and the number of classes."""

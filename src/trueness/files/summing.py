@@ -17,7 +17,7 @@ from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
-from trueness.table import AnySpec, GroupedTables, TablePlan, Tables, empty_table
+from trueness.table import AnySpec, EventSpec, GroupedTables, TablePlan, Tables, empty_table
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.engines import ENGINES
 from trueness.variation import Variation
@@ -50,12 +50,15 @@ class Plan:
         ties: str = "first",
         *,
         with_confidence: bool = True,
+        by_class: bool = False,
         exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> Plan:
         """The plan for these arguments, or a refusal that names the argument."""
-        tables = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=with_confidence)
+        tables = TablePlan.of(
+            variation, bins, confidence_bins, ties, with_confidence=with_confidence, by_class=by_class
+        )
         return cls(tables, exact, engine, n_threads)
 
     def __post_init__(self) -> None:
@@ -81,7 +84,14 @@ class Plan:
         """Whether bins of equal mass are made from a grid after all rows are summed."""
         return isinstance(self.tables.bins, EqualMass) and not self.exact
 
-    def specs(self, n_classes: int, *, weighted: bool, edges: Sequence[Edges] | None = None) -> list[AnySpec]:
+    def specs(
+        self,
+        n_classes: int,
+        *,
+        weighted: bool,
+        edges: Sequence[Edges] | None = None,
+        class_names: tuple[str, ...] | None = None,
+    ) -> list[AnySpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
@@ -90,7 +100,7 @@ class Plan:
                 bins = exact.get(measure.name, FineGrid())
             return bins.resolve(*measure.range_for(n_classes))
 
-        return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of)
+        return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
 
     def require_exact_possible(self, *, weighted: bool) -> None:
         """Refuse exact bins of equal mass for rows with weights."""
@@ -163,7 +173,9 @@ class _Run:
     def begin(self) -> None:
         """Choose the bins; exact ones take a pass of their own."""
         edges = self._exact_edges() if self._plan.exact else None
-        self._specs = self._plan.specs(self._source.n_classes, weighted=self._weighted, edges=edges)
+        n_classes = self._source.n_classes
+        names = self._source.choice.class_names(n_classes)
+        self._specs = self._plan.specs(n_classes, weighted=self._weighted, edges=edges, class_names=names)
 
     def _exact_edges(self) -> list[Edges]:
         if not self._source.rereadable:
@@ -232,19 +244,29 @@ def _of_no_weight(batch: Batch, specs: Sequence[AnySpec]) -> Tables:
 
 
 def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by: str | None) -> None:
-    """Refuse groups whose tables would exhaust the memory."""
-    each = sum(TABLE_BYTES + spec.n_bytes for spec in specs)
-    most = max(1, GROUP_BYTES // each)
-    if len(groups) > most:
-        raise InvalidValueError(
-            "too-many-groups",
-            "column {column!q} ({groups}) has more than {most} values, whose tables would take more than {limit} MB",
-            "group by a column with fewer values, or use {bins} instead of a grid or {equal_mass}",
-            argument="groups",
-            column=by or "",
-            most=most,
-            limit=GROUP_BYTES >> 20,
-        )
+    """Refuse groups whose tables would exhaust the memory; if only those of events do, the refusal says so."""
+    most = _most_groups(specs)
+    if len(groups) <= most:
+        return
+    binned = [spec for spec in specs if not isinstance(spec, EventSpec)]
+    by_class = len(groups) <= _most_groups(binned)
+    raise InvalidValueError(
+        "too-many-groups",
+        "column {column!q} ({groups}) has more than {most} values, whose tables {kind}would take more than {limit} MB",
+        "use {by_class}, or fewer groups"
+        if by_class
+        else "group by a column with fewer values, or use {bins} instead of a grid or {equal_mass}",
+        argument="groups",
+        column=by or "",
+        most=most,
+        kind="by class " if by_class else "",
+        limit=GROUP_BYTES >> 20,
+    )
+
+
+def _most_groups(specs: Sequence[AnySpec]) -> int:
+    """How many groups have room in memory; one always has."""
+    return max(1, GROUP_BYTES // sum(TABLE_BYTES + spec.n_bytes for spec in specs))
 
 
 def _parts(batch: Batch) -> Iterator[tuple[str | None, Batch]]:

@@ -26,13 +26,14 @@ from trueness.partitions.options import (
     row_options_of,
 )
 from trueness.partitions.part import Part, total
-from trueness.partitions.results import assess_grouped, tables_by_group
+from trueness.partitions.results import Tabulated, assess_grouped, tables_by_group
 from trueness.partitions.work import Work
 
 __all__ = [
     "FilePiece",
     "Options",
     "Part",
+    "Tabulated",
     "Work",
     "assess_grouped",
     "choice_of",

@@ -32,6 +32,9 @@ class Options(TypedDict, total=False):
     bins: int | Bins
     confidence_bins: int | Bins
     """Bins of the confidence table, from which `assess` computes ECE; by default as `bins`."""
+    by_class: bool
+    """Whether to make the event table of all classes too: by default in `assess`, and not in `tabulate`, which then
+    returns `Tables` instead of a `CalibrationTable`."""
     exact: bool
     """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
     ties: str
@@ -107,14 +110,15 @@ def row_options_of(options: Options) -> RowOptions:
     return RowOptions(scale, boolean("normalize", options.get("normalize", False)))
 
 
-def plan_of(options: Options, *, with_confidence: bool) -> Plan:
-    """The tables that are asked for."""
+def plan_of(options: Options, *, for_assessment: bool) -> Plan:
+    """The tables that are asked for; an assessment needs that by confidence, and by default has that by class."""
     return Plan.of(
         options.get("variation", "entropy"),
         options.get("bins", 10),
         options.get("confidence_bins"),
         options.get("ties", "first"),
-        with_confidence=with_confidence,
+        with_confidence=for_assessment,
+        by_class=options.get("by_class", for_assessment),
         exact=boolean("exact", options.get("exact", False)),
         engine=options.get("engine", "auto"),
     )

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from trueness.assessment import Assessment, assess_table
-from trueness.table import CalibrationTable, GroupedTables
+from trueness.table import CalibrationTable, GroupedTables, Tables
+
+Tabulated: TypeAlias = CalibrationTable | Tables
+"""The table by variation, or all tables if the one by class was asked for."""
 
 
-def tables_by_group(tables: GroupedTables) -> CalibrationTable | dict[str, CalibrationTable]:
-    """The table by variation of all rows, or of each group."""
+def tables_by_group(tables: GroupedTables) -> Tabulated | dict[str, Tabulated]:
+    """The table by variation of all rows, or of each group; with an event table of all classes, both as `Tables`."""
     if tables.by is None:
-        return tables.whole.by_variation
-    return {str(name): group.by_variation for name, group in tables.groups.items()}
+        return _tabulated(tables.whole)
+    return {str(name): _tabulated(group) for name, group in tables.groups.items()}
+
+
+def _tabulated(tables: Tables) -> Tabulated:
+    return tables if tables.events else tables.by_variation
 
 
 def assess_grouped(tables: GroupedTables, **how: Any) -> Assessment:

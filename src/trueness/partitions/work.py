@@ -39,7 +39,7 @@ class Work:
         """The work of a request for these columns."""
         weighted = choice.weight is not None
         plan.require_exact_possible(weighted=weighted)
-        specs = plan.specs(n_classes, weighted=weighted)
+        specs = plan.specs(n_classes, weighted=weighted, class_names=choice.class_names(n_classes))
         return cls(request, options, plan, choice, n_classes, tuple(specs))
 
     @property
@@ -49,7 +49,9 @@ class Work:
 
     def with_edges(self, edges: Sequence[Edges]) -> Work:
         """The work of the second pass, in the bins that the first one found."""
-        return replace(self, specs=tuple(self.plan.specs(self.n_classes, weighted=False, edges=edges)))
+        names = self.choice.class_names(self.n_classes)
+        specs = self.plan.specs(self.n_classes, weighted=False, edges=edges, class_names=names)
+        return replace(self, specs=tuple(specs))
 
     def batch(self, columns: Mapping[str, Any], n_rows: int, place: str, first_row: int = 1) -> Batch:
         """Columns, as Arrow or NumPy arrays, as rows; `place` is the name of the partition in messages."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
@@ -15,10 +16,11 @@ from trueness.table.tables import Tables, table_from_dict
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, GroupAssessment
 
 MOST_FOR_GROUPS = 300_000
-"""The most characters that the tables of all groups may take; if they need more, they are left out."""
+"""The most characters that the tables of all groups may take; if they need more, they are left out, those of events
+first."""
 
 _ID = "trueness-tables"
 _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
@@ -37,13 +39,17 @@ class Saved:
     tolerance: dict[str, float] | None = None
 
 
-def embed_tables(result: Assessment) -> tuple[Markup, bool]:
-    """The script element with the tables, and whether those of the groups are in it."""
-    groups = [
-        {"name": group.name, "tables": _tables(group.assessment)}
-        for group in result.groups
-        if group.assessment is not None
-    ]
+class Embedded(NamedTuple):
+    """The script element with the tables, and which tables of the groups are in it."""
+
+    script: Markup
+    groups: bool
+    group_events: bool
+    """Whether all event tables of the groups are in it, if they have some."""
+
+
+def embed_tables(result: Assessment) -> Embedded:
+    """The tables of an assessment, and those of its groups as far as they fit."""
     whole: dict[str, Any] = {
         "format": table_file.FORMAT,
         "schema": table_file.SCHEMA,
@@ -56,18 +62,31 @@ def embed_tables(result: Assessment) -> tuple[Markup, bool]:
             "tolerance": None if result.tolerance is None else dict(result.tolerance),
         },
     }
-    fits = (
-        len(json_text(groups[:1])) * len(groups) <= 2 * MOST_FOR_GROUPS
-    )  # an estimate, before all are written
-    if fits and len(json_text(groups)) <= MOST_FOR_GROUPS:
+    complete = _groups(result, with_events=True)
+    groups = _groups(result, with_events=False) if complete is None else complete
+    if groups is not None:
         whole["report"]["groups"] = groups
-    else:
-        fits = False
-    return tag("script", json_text(whole), type="application/json", id=_ID), fits
+    script = tag("script", json_text(whole), type="application/json", id=_ID)
+    return Embedded(script, groups is not None, complete is not None)
 
 
-def _tables(result: Assessment) -> list[dict[str, Any]]:
-    return [table.to_dict() for table in replace(result.tables, others=())]
+def _groups(result: Assessment, *, with_events: bool) -> list[dict[str, Any]] | None:
+    """The tables of all groups, with or without those of events; None if they take too much."""
+    assessed = [group for group in result.groups if group.assessment is not None]
+
+    def encode(some: Sequence[GroupAssessment]) -> list[dict[str, Any]]:
+        return [{"name": group.name, "tables": _tables(group.assessment, with_events)} for group in some]
+
+    if len(json_text(encode(assessed[:1]))) * len(assessed) > 2 * MOST_FOR_GROUPS:  # an estimate
+        return None
+    groups = encode(assessed)
+    return groups if len(json_text(groups)) <= MOST_FOR_GROUPS else None
+
+
+def _tables(result: Assessment | None, with_events: bool = True) -> list[dict[str, Any]]:
+    assert result is not None
+    tables = replace(result.tables, others=())
+    return [table.to_dict() for table in (tables if with_events else tables.without_events())]
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
@@ -127,5 +146,5 @@ def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tab
 
 
 def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:
-    """The tables of a report, in the order of `load_all`: by variation, then by confidence."""
+    """The tables of a report that are binned by a measure: by variation, then by confidence."""
     return read(path, variation).tables.calibration_tables

@@ -19,7 +19,7 @@ from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 from trueness.plots import pictures
 from trueness.plots.picture import BINS, GROUPS
-from trueness.report._embedded import embed_tables
+from trueness.report._embedded import Embedded, embed_tables
 from trueness.report._figures import drawable, figures_by_section
 from trueness.report._html_table import html_table
 from trueness.report._numbers import (
@@ -46,7 +46,7 @@ def page(
     file_name: str = "report.html",
 ) -> str:
     """The entire file."""
-    data, with_groups = embed_tables(result)
+    embedded = embed_tables(result)
     heading = title or "Calibration report"
     style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
     shown, note = drawable(result)
@@ -60,7 +60,7 @@ def page(
             _pictures(shown, note),
             _bins(shown),
             _all_numbers(result),
-            _provenance(result, made_by, file_name, with_groups),
+            _provenance(result, made_by, file_name, embedded),
         ),
         tag(
             "footer",
@@ -84,7 +84,7 @@ def page(
         "html",
         tag("head", head),
         "\n",
-        tag("body", body, data, "\n", tag("script", Markup(script)), class_="trueness"),
+        tag("body", body, embedded.script, "\n", tag("script", Markup(script)), class_="trueness"),
         lang="en",
     )
     return f"<!doctype html>\n{whole}\n"
@@ -294,7 +294,7 @@ def _all_numbers(result: Assessment) -> Markup:
     )
 
 
-def _provenance(result: Assessment, made_by: str | None, file_name: str, with_groups: bool) -> Markup:
+def _provenance(result: Assessment, made_by: str | None, file_name: str, embedded: Embedded) -> Markup:
     intro = "This report was made by" if made_by else "This call gives the same numbers for the same rows"
     parts: list[Any] = [
         tag("h2", "How this was made"),
@@ -307,7 +307,7 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, with_gr
                 "p",
                 "The table is in this file, exact to the last bit. This code reproduces the numbers from it:",
             ),
-            tag("pre", tag("code", code_from_report(result, file_name, with_groups)), tabindex="0"),
+            tag("pre", tag("code", code_from_report(result, file_name, embedded.groups)), tabindex="0"),
         ]
     else:
         parts.append(
@@ -317,8 +317,9 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, with_gr
                 "underestimates the noise.",
             )
         )
-    if result.groups and not with_groups:
-        parts.append(tag("p", "The tables of the groups are not in this file: they would make it too large."))
+    if result.groups and not embedded.group_events:
+        missing = "tables by class of the groups" if embedded.groups else "tables of the groups"
+        parts.append(tag("p", f"The {missing} are not in this file: they would make it too large."))
     parts += [
         tag("h2", "How to cite"),
         tag(

@@ -63,11 +63,9 @@ def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> s
         "from trueness.report import read",
         f"saved = read({file_name!r}{own})",
         "result = trueness.assess_table(",
-        "    saved.tables[0],",
+        "    saved.tables,",
+        "    level=saved.level, resamples=saved.resamples, rng=saved.seed,",
     ]
-    if result.confidence_table is not None and result.confidence_table is not result.table:
-        lines.append("    confidence_table=saved.tables[1],")
-    lines.append("    level=saved.level, resamples=saved.resamples, rng=saved.seed,")
     if result.tolerance is not None:
         lines.append("    tolerance=saved.tolerance,")
     if result.groups and with_groups:

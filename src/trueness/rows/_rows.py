@@ -21,7 +21,7 @@ from trueness._arrays import FloatArray, column_sums
 from trueness._row_arithmetic import UNIT, exp
 from trueness._scratch import Scratch
 from trueness.refusals import InvalidValueError
-from trueness.rows.class_columns import BOOLEANS, Columns
+from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 from trueness.rows.frame_columns import order_predictions, order_truth
 from trueness.rows.labels import Labels, are_names, class_names, labels_of, require_names
@@ -194,11 +194,9 @@ class Rows:
 
     @property
     def class_names(self) -> tuple[str, ...] | None:
-        """The names of the classes: those of the labels, else the endings of the columns; None if neither exist."""
+        """The names of the classes: those that were listed, else the endings of the columns; None if there are none."""
         index_of = None if self.labels is None else self.labels.index_of
-        if index_of is not None and index_of is not BOOLEANS:
-            return tuple(str(name) for name in sorted(index_of, key=index_of.__getitem__))
-        return None if self.columns_of_classes is None else self.columns_of_classes.endings
+        return names_of_classes(index_of, self.columns_of_classes, self.n_classes)
 
     @property
     def in_columns(self) -> bool:

@@ -241,6 +241,26 @@ def first_names(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
 
 
+def names_of_classes(
+    index_of: Mapping[Any, int] | None, columns: Columns | None, n_classes: int
+) -> tuple[str, ...] | None:
+    """The names of the classes: those that were listed, else the endings of the columns; None if only numbered.
+
+    `index_of` is the class index of labels that are names. It lists the classes if it has one name for each; otherwise
+    it has several spellings of each name, such as "cat" and "p_cat".
+
+    >>> names_of_classes({"no": 0, "yes": 1}, None, 2), names_of_classes(None, columns_of(["p_0", "p_1"]), 2)
+    (('no', 'yes'), None)
+    """
+    if index_of is not None and sorted(index_of.values()) == list(range(n_classes)):
+        found = tuple(text_of(name) for name in sorted(index_of, key=index_of.__getitem__))
+    elif columns is not None and len(columns.endings) == n_classes:
+        found = columns.endings
+    else:
+        return None
+    return None if found == tuple(map(str, range(n_classes))) else found
+
+
 def by_text(index_of: Mapping[Hashable, int]) -> dict[str, int]:
     """The same mapping with names as text, as in files."""
     return {text_of(name): index for name, index in index_of.items()}

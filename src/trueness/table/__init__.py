@@ -11,6 +11,7 @@ from trueness.table.tables import (
     GroupedTables,
     Tables,
     empty_table,
+    named_classes,
     spec_difference,
     table_of,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "TableSpec",
     "Tables",
     "empty_table",
+    "named_classes",
     "require_table",
     "spec_difference",
     "stack_events",

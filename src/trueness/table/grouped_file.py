@@ -126,12 +126,16 @@ def read_json(path: str, what: str) -> Any:
         ) from error
 
 
-def merge_files(paths: Sequence[str]) -> GroupedTables:
-    """The sum of the tables of several files."""
+def merge_files(paths: Sequence[str], *, by_class: bool = True) -> GroupedTables:
+    """The sum of the tables of several files, without those of events if `by_class` is False."""
+
+    def load(path: str) -> GroupedTables:
+        return load_tables(path) if by_class else load_tables(path).without_events()
+
     first, *others = paths
-    total = load_tables(first)
+    total = load(first)
     for path in others:
-        tables = load_tables(path)
+        tables = load(path)
         if tables.by != total.by:
             raise InvalidValueError(
                 "different-groups",
@@ -150,17 +154,23 @@ def _grouping(tables: GroupedTables) -> str:
     return "has no groups" if tables.by is None else f"has groups by {tables.by!r}"
 
 
+def _has_events(tables: GroupedTables) -> bool:
+    return any(group.events for group in tables.groups.values())
+
+
 def _add(total: GroupedTables, tables: GroupedTables, first: str, path: str) -> GroupedTables:
     try:
-        total = total + tables
-        total.whole  # noqa: B018  groups with different names must add up too
+        sums = total + tables
+        sums.whole  # noqa: B018  groups with different names must add up too
     except Refusal as error:
         raise InvalidValueError(
             "different-tables",
             "{file} does not add to {first}: {reason}",
-            "make both with the same options; bins of equal mass merge only on a grid ({grid})",
+            "pass {by_class} to add them without their tables by class"
+            if _has_events(total) != _has_events(tables)
+            else "make both with the same options; bins of equal mass merge only on a grid ({grid})",
             file=path,
             first=first,
             reason=error.cause,
         ) from error
-    return total
+    return sums

@@ -39,6 +39,13 @@ def spec_difference(mine: AnySpec, theirs: AnySpec) -> str | None:
     return "one is a table of events and the other is not"
 
 
+def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
+    """The spec with names of the classes, if it is one of events and has none."""
+    if isinstance(spec, EventSpec) and spec.class_names is None:
+        return replace(spec, class_names=names)
+    return spec
+
+
 def empty_table(spec: AnySpec) -> AnyTable:
     """The table of no rows."""
     return EventTable.empty(spec) if isinstance(spec, EventSpec) else CalibrationTable.empty(spec)
@@ -186,6 +193,10 @@ class Tables:
         of_tables = tuple(_in_bins_of(fine, coarse, sums) for fine, coarse, sums in pairs)
         return replace(coarser, clusters=replace(self.clusters, of_tables=of_tables))
 
+    def without_events(self) -> Tables:
+        """The tables that are binned by a measure."""
+        return replace(self, events=())
+
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
         second = other.by_confidence
@@ -314,6 +325,10 @@ class GroupedTables:
         return GroupedTables(
             self.by, {name: tables.in_bins_of(whole) for name, tables in self.groups.items()}
         )
+
+    def without_events(self) -> GroupedTables:
+        """The tables that are binned by a measure."""
+        return replace(self, groups={name: tables.without_events() for name, tables in self.groups.items()})
 
     def __add__(self, other: GroupedTables) -> GroupedTables:
         groups = dict(self.groups)

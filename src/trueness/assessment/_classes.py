@@ -1,0 +1,138 @@
+"""Classes and scores of a sample: which classes are wrong, by predicted class, and cumulated over variation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness.inference.classwise.assessment import assess_classes
+from trueness.inference.classwise.results import ClasswiseAssessment, ClasswiseError
+from trueness.inference.estimates import ResampledTable
+from trueness.inference.events.of_table import event_bins, event_cells
+from trueness.inference.normal import debiased_total, half_normal_quantile
+from trueness.inference.results import BinNoise, Estimate, Interval
+from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
+from trueness.inference.scores.misses import Misses
+from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
+from trueness.table.calibration_table import CalibrationTable, ScoreSums
+from trueness.table.tables import Tables
+
+if TYPE_CHECKING:
+    from trueness.assessment._settings import Settings
+
+_GAP_STREAM = 10
+
+
+def classwise(tables: Tables, settings: Settings) -> ClasswiseAssessment | None:
+    """All classes, each as an event; None without the event table of all classes."""
+    table = tables.by_class
+    if table is None or table.n_classes is None:
+        return None
+    return assess_classes(
+        event_cells(table),
+        event_bins(table, settings.class_bins),
+        table.n_classes,
+        level=settings.level,
+        resamples=settings.resamples,
+        seed=settings.seed,
+        names=table.spec.class_names,
+    )
+
+
+def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest | None:
+    """The log-score by predicted class; None for tables of old files. `inflation` is that of the variances."""
+    scores = tables.by_variation.log_scores_by_predicted_class
+    if scores is None:
+        return None
+    by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
+    misses = None
+    if by_class is not None and not weighted and inflation == 1:
+        misses = Misses.of(event_cells(by_class), tables.n_classes)
+    variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
+    return by_predicted_class(
+        scores.rows,
+        scores.score,
+        variance,
+        misses=misses,
+        impossible_rows=tables.by_variation.impossible_rows,
+    )
+
+
+def cumulative_log_score(
+    tables: Tables, resampled: ResampledTable, settings: Settings, inflation: float
+) -> CumulativeTest | None:
+    """The log-score cumulated over the bins; None for tables of old files."""
+    table = tables.by_variation
+    scores = table.log_scores
+    if scores is None:
+        return None
+    count = resampled.bins.count
+    drawn = [null.resamples.log_score * count for null in resampled.nulls]
+    return cumulative_score(
+        scores.score,
+        _bin_variance(table, scores) * inflation,
+        settings.resamples,
+        settings.seed,
+        ranks=(count * resampled.bins.log_score, drawn),
+        impossible_rows=table.impossible_rows,
+    )
+
+
+def _bin_variance(table: CalibrationTable, scores: ScoreSums) -> FloatArray:
+    """The variance of the score of each bin; with weights, exact if these and the varentropy are uncorrelated."""
+    if not table.spec.weighted:
+        return scores.variance
+    mass = np.where(table.count > 0, table.count, 1.0)
+    return np.asarray(scores.variance * table.weight_square_sum / mass)
+
+
+def _mean_square_weight(table: CalibrationTable) -> float:
+    """Σw²/Σw over all rows; 1 without weights."""
+    return float(table.weight_square_sum.sum() / table.count.sum()) if table.spec.weighted else 1.0
+
+
+def error_estimate(error: ClasswiseError) -> Estimate:
+    """A classwise error among the reported metrics."""
+    assert error.interval is not None
+    none = np.empty(0)
+    return Estimate(
+        value=error.value,
+        noise_floor=error.noise_floor,
+        p_value=error.p_value,
+        centred_p_value=error.p_value,
+        debiased=error.debiased,
+        interval=error.interval,
+        centred_gap=none,
+        debiased_gap=none,
+        bins=BinNoise(none, none, none, none, none, none),
+    )
+
+
+def gap_estimate(classes: ClasswiseAssessment, tables: Tables, settings: Settings) -> Estimate:
+    """Half the sum of |expected - observed| over the classes, as a share of the rows; |gap| for two classes.
+
+    Its p-value is the smallest of the gaps, corrected for their number.
+    """
+    table = tables.by_class
+    assert table is not None
+    half = 1.0 if table.n_classes == 2 else 0.5
+    gaps = np.array([each.gap.value for each in classes.classes])
+    sd = np.array([math.sqrt(float(cells.variance.sum())) / cells.total for cells in event_cells(table)])
+    weight = np.full(len(gaps), half)
+    value = float(weight @ np.abs(gaps))
+    reach = half_normal_quantile(weight * sd, settings.level, [settings.seed, _GAP_STREAM])
+    p = min((each.adjusted_gap_p_value for each in classes.classes), default=math.nan)
+    return Estimate(
+        value=value,
+        noise_floor=float(weight @ sd) * math.sqrt(2 / math.pi),
+        p_value=p,
+        centred_p_value=p,
+        debiased=float(debiased_total(weight, gaps, sd)),
+        interval=Interval.around(value, reach, (0.0, 1.0), settings.level, "half-normal"),
+        centred_gap=gaps,
+        debiased_gap=gaps,
+        bins=BinNoise(gaps, np.zeros_like(gaps), -2 * sd, 2 * sd, sd, np.full(len(gaps), np.nan)),
+    )

@@ -1,0 +1,224 @@
+"""The result of `assess_event`: everything that is reported about the probability of an event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from trueness._version import __version__
+from trueness.assessment import _event_text
+from trueness.assessment._cautions import Caution
+from trueness.assessment._event_verdict import event_verdict
+from trueness.assessment._to_json import SCHEMA, plain
+from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, significance_limit
+from trueness.inference.events.calibration_error import EventError
+from trueness.inference.events.cells import EventCells
+from trueness.inference.events.cox import CoxFit
+from trueness.inference.events.cumulative import CumulativeDifferences, CumulativeTest
+from trueness.inference.events.curve_errors import CurveErrors
+from trueness.inference.events.draws import DrawnStatistic
+from trueness.inference.events.event_statistics import EventScore
+from trueness.inference.events.hosmer_lemeshow import HosmerLemeshowTest
+from trueness.inference.events.in_the_large import GapTest
+from trueness.inference.events.prevalence import PrevalenceAdjustment
+from trueness.inference.events.spread import SpreadTest
+from trueness.inference.results import ZTest
+from trueness.table import EventTable
+
+if TYPE_CHECKING:
+    from trueness.plots import EventDisplay
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventAssessment:
+    """How well the stated probability of an event agrees with how often it is observed.
+
+    Returned by `assess_event`. Print it to read it; `to_dict()` is for programs.
+    """
+
+    name: str
+    """The name of the event: that of the class, or its index."""
+    table: EventTable
+    """Of this event alone, on the event grid."""
+    in_the_large: GapTest
+    """(Expected - observed)/rows with its exact p-value: above 0 the event is forecast too often."""
+    spread: SpreadTest
+    """Whether the probabilities are too extreme or too timid."""
+    ece: EventError
+    """The calibration error over bins of the probability."""
+    spiegelhalter: ZTest
+    """Spiegelhalter's Z, two-sided."""
+    hosmer_lemeshow: HosmerLemeshowTest
+    """Over ten bins of equal mass, with as many degrees of freedom."""
+    cox: CoxFit
+    """Intercept and slope of a logistic recalibration."""
+    curve: CurveErrors
+    """ICI, E50, E90 and Emax: distances from a smooth calibration curve."""
+    cumulative: CumulativeDifferences
+    """The differences between observed and predicted, cumulated over the probability."""
+    brier: EventScore
+    log: EventScore
+    prevalence: PrevalenceAdjustment
+    """What is left once the predicted prevalence is made right."""
+    bins: EventCells
+    """The bins of `ece`."""
+    level: float
+    resamples: int
+    seed: int
+    warnings: tuple[Caution, ...] = ()
+    adjusted_p_value: float = math.nan
+    """The p-value corrected over the events of one multi-label model; NaN if there is only this event."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
+
+    @property
+    def ici(self) -> DrawnStatistic:
+        """The integrated calibration index: the mean distance from the curve."""
+        return self.curve.ici
+
+    @property
+    def e50(self) -> DrawnStatistic:
+        """The median distance from the curve."""
+        return self.curve.e50
+
+    @property
+    def e90(self) -> DrawnStatistic:
+        """The distance from the curve that nine tenths of the rows do not exceed."""
+        return self.curve.e90
+
+    @property
+    def e_max(self) -> DrawnStatistic:
+        """The largest distance from the curve."""
+        return self.curve.e_max
+
+    @property
+    def ks(self) -> CumulativeTest:
+        """The largest cumulative difference (Kolmogorov and Smirnov)."""
+        return self.cumulative.ks
+
+    @property
+    def kuiper(self) -> CumulativeTest:
+        """The range of the cumulative differences (Kuiper)."""
+        return self.cumulative.kuiper
+
+    @property
+    def brier_score(self) -> float:
+        """The mean of (p - y)², from 0 (best) to 1."""
+        return self.brier.value
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -ln of the probability of the outcome; infinite if an outcome had probability 0."""
+        return math.inf if self._impossible_rows else self.log.value
+
+    @property
+    def _impossible_rows(self) -> int:
+        rows = self.table.sums.impossible_rows
+        return 0 if rows is None else int(rows[0])
+
+    @property
+    def evidence(self) -> list[Finding]:
+        """The tests on which the verdict rests."""
+        tests = {
+            "in_the_large": self.in_the_large.p_value,
+            "spread": self.spread.p_value,
+            "ece": self.ece.p_value,
+        }
+        return [Finding(key, p) for key, p in tests.items() if not math.isnan(p)]
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the evidence together."""
+        return evidence_p_value(self.evidence)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion; `str(result.verdict)` is one sentence."""
+        return event_verdict(self)
+
+    def __str__(self) -> str:
+        return _event_text.page(self)
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None) -> EventDisplay:
+        """Draw the reliability diagram of the event (extra `plots`)."""
+        from trueness.plots import EventDisplay
+
+        return EventDisplay.from_event(self, ax=ax)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, EventAssessment) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
+        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings"}
+        content = {
+            "schema": SCHEMA,
+            "kind": "event-assessment",
+            "trueness": __version__,
+            "verdict": plain(self.verdict) | {"text": str(self.verdict)},
+            "p_value": plain(self.p_value),
+            "n_rows": self.n_rows,
+        }
+        content |= {
+            field.name: plain(getattr(self, field.name))
+            for field in fields(self)
+            if field.name not in left_out
+        }
+        content |= {name: plain(getattr(self, name)) for name in ("brier_score", "log_loss")}
+        content["expected_brier_score"] = plain(self.brier.calibrated_value)
+        content["expected_log_loss"] = plain(self.log.calibrated_value)
+        content["prevalence"] = {
+            field.name: plain(getattr(self.prevalence, field.name))
+            for field in fields(self.prevalence)
+            if field.name != "cells"
+        }
+        content["bins"] = plain(self.bins)
+        content["warnings"] = [plain(caution) for caution in self.warnings]
+        content["tables"] = [self.table.to_dict()]
+        return content
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventAssessments:
+    """The events of a multi-label model, each assessed by itself, with p-values corrected for their number."""
+
+    events: Mapping[str, EventAssessment]
+    """By name."""
+    level: float
+
+    def __getitem__(self, name: str) -> EventAssessment:
+        return self.events[name]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @property
+    def flagged(self) -> list[EventAssessment]:
+        """The events that are called miscalibrated after the correction, smallest p-value first."""
+        limit = significance_limit(self.level)
+        found = [event for event in self.events.values() if event.adjusted_p_value <= limit]
+        return sorted(found, key=lambda event: event.adjusted_p_value)
+
+    def __str__(self) -> str:
+        return _event_text.list_of(self)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, lists and strings."""
+        return {
+            "schema": SCHEMA,
+            "kind": "event-assessments",
+            "trueness": __version__,
+            "level": self.level,
+            "events": [event.to_dict() for event in self.events.values()],
+        }

@@ -1,0 +1,137 @@
+"""Tests of all classes, with their correction for the number of tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from trueness.inference.classwise.errors import classwise_errors, is_measured, stream_of
+from trueness.inference.classwise.results import ClassAssessment, ClasswiseAssessment, PooledClasses, words_of
+from trueness.inference.corrections import benjamini_hochberg
+from trueness.inference.events.cells import EventCells
+from trueness.inference.events.in_the_large import GapTest, gap_interval, gap_test, gap_tests
+from trueness.inference.events.spread import SpreadTest, spread_tests
+from trueness.refusals import InvalidValueError
+
+_UNTESTED = "never predicted and never observed"
+
+
+def assess_classes(
+    cells: Sequence[EventCells],
+    bins: Sequence[EventCells],
+    n_classes: int,
+    *,
+    level: float,
+    resamples: int,
+    seed: int,
+    names: Sequence[str] | None = None,
+) -> ClasswiseAssessment:
+    """Gap, spread and calibration error of every class, from the cells and the bins of its probability.
+
+    `cells` and `bins` have one entry for each class; for two classes one only, that of class 1. Gap and spread are
+    computed from the cells, the calibration error from the bins. `names` are those of all classes, if they have
+    names: the random stream of a class then depends on its name, so that the order of the classes does not matter.
+    """
+    indices = _indices(cells, bins, n_classes)
+    labels = [str(c) if names is None else names[c] for c in indices]
+    streams = [stream_of(seed, c, None if names is None else names[c]) for c in indices]
+    gaps, spreads = _gap_tests(cells, level), spread_tests(cells)
+    errors = classwise_errors(bins, level, resamples, streams, seed)
+    adjusted = _adjusted(gaps, spreads)
+    limit = 1 - level + 1e-12  # 1 - 0.9 is rounded to below 0.1
+    classes = tuple(
+        ClassAssessment(
+            name=labels[k],
+            index=c,
+            gap=gaps[k],
+            spread=spreads[k],
+            ece=errors.by_class[k],
+            measured=is_measured(cells[k]),
+            adjusted_gap_p_value=adjusted[k][0],
+            adjusted_spread_p_value=adjusted[k][1],
+            words=words_of(gaps[k], spreads[k], adjusted[k], limit),
+        )
+        for k, c in enumerate(indices)
+    )
+    return ClasswiseAssessment(
+        classes=classes,
+        mean=errors.mean,
+        total=errors.total,
+        expected_weighted=errors.expected_weighted,
+        observed_weighted=errors.observed_weighted,
+        pooled=_pooled(classes, cells),
+        evidence_p_value=_evidence(gaps, spreads),
+        level=level,
+    )
+
+
+def _indices(cells: Sequence[EventCells], bins: Sequence[EventCells], n_classes: int) -> list[int]:
+    """The classes that the cells belong to."""
+    indices = [1] if n_classes == 2 else list(range(n_classes))
+    if not len(cells) == len(bins) == len(indices):
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument} has {value} entries and bins has {bins}, but {needed} are needed for {classes} classes",
+            "pass the cells and the bins of each class; of two classes only those of class 1",
+            argument="cells",
+            value=len(cells),
+            bins=len(bins),
+            needed=len(indices),
+            classes=n_classes,
+        )
+    return indices
+
+
+def _gap_tests(cells: Sequence[EventCells], level: float) -> list[GapTest]:
+    """The tests of the gaps with their intervals; without a p-value for classes that cannot be tested."""
+    tests = gap_tests(cells)
+    return [
+        replace(test, p_value=math.nan, reason=test.reason or _UNTESTED)
+        if test.expected == 0 and test.observed == 0
+        else replace(test, interval=gap_interval(each, level))
+        for test, each in zip(tests, cells, strict=True)
+    ]
+
+
+def _adjusted(gaps: Sequence[GapTest], spreads: Sequence[SpreadTest]) -> list[tuple[float, float]]:
+    """The p-values of gap and spread of each class, corrected together; NaN where there is no test."""
+    p = np.array([(gap.p_value, spread.p_value) for gap, spread in zip(gaps, spreads, strict=True)])
+    known = ~np.isnan(p)
+    p[known] = benjamini_hochberg(p[known].tolist())
+    return [(float(gap), float(spread)) for gap, spread in p]
+
+
+def _evidence(gaps: Sequence[GapTest], spreads: Sequence[SpreadTest]) -> float:
+    """The smallest corrected p-value of the possible classes; NaN if none was tested.
+
+    Impossible rows are reported by themselves: other evidence does not depend on them.
+    """
+    possible = [not gap.impossible for gap in gaps]
+    tests = [
+        p
+        for gap, spread, counts in zip(gaps, spreads, possible, strict=True)
+        if counts
+        for p in (gap.p_value, spread.p_value)
+        if not math.isnan(p)
+    ]
+    return min(benjamini_hochberg(tests), default=math.nan)
+
+
+def _pooled(classes: Sequence[ClassAssessment], cells: Sequence[EventCells]) -> PooledClasses | None:
+    """The test of the sum of the gaps of the classes that are not measured."""
+    few = [
+        (each, own) for each, own in zip(classes, cells, strict=True) if not each.measured and len(own.count)
+    ]
+    if not few:
+        return None
+    count, predicted, observed, square = (
+        np.concatenate([getattr(own, name) for _, own in few])
+        for name in ("count", "predicted", "observed", "weight_square")
+    )
+    joined = EventCells(count, predicted, observed, square, few[0][1].weighted)
+    test = gap_test(joined)
+    names = tuple(each.name for each, _ in few)
+    return PooledClasses(names, test.expected, test.observed, test.p_value)

@@ -1,0 +1,249 @@
+"""The calibration error of classes over bins of their probability, and its mean and total over the classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness.rows.clusters import identity
+from trueness.inference.classwise.results import ClasswiseError
+from trueness.inference.events.calibration_error import expected_absolute_gap
+from trueness.inference.events.cells import EventCells
+from trueness.inference.events.draws import by_draws
+from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
+from trueness.inference.normal import QUANTILE_DRAWS, debiased_total
+from trueness.inference.null import p_value
+from trueness.inference.results import Interval
+
+LEAST_EXPECTED = 10
+NOT_MEASURED = f"fewer than {LEAST_EXPECTED} rows are expected with this class, or without it"
+
+_STREAM = 6
+_SHARED = (0, 1)
+"""Makes the stream of intervals distinct from those of classes, which have one number more than `_STREAM`."""
+
+_DRAWN_SCALES = 32
+_CHUNK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBins:
+    """The bins of all classes that have rows, with zeros where a class has fewer bins than others, (K, B) each."""
+
+    share: FloatArray
+    """n/N, the share of the rows of the class in each bin."""
+    gap: FloatArray
+    """p̄ - ȳ."""
+    sd: FloatArray
+    """The standard deviation of ȳ."""
+    floor: FloatArray
+    """The noise floor of each class, (K,)."""
+
+    @classmethod
+    def of(cls, bins: Sequence[EventCells]) -> ClassBins:
+        """The bins of the classes as arrays."""
+        shape = (len(bins), max((len(each.count) for each in bins), default=0))
+        share, gap, sd = (np.zeros(shape) for _ in range(3))
+        for k, each in enumerate(bins):
+            filled = slice(0, len(each.count))
+            share[k, filled] = each.count / each.total if len(each.count) else 0.0
+            gap[k, filled], sd[k, filled] = each.mean_predicted - each.mean_observed, frequency_sd(each)
+        floor = [expected_absolute_gap(each) if len(each.count) else 0.0 for each in bins]
+        return cls(share, gap, sd, np.array(floor))
+
+    @property
+    def value(self) -> FloatArray:
+        """ECE of each class, (K,)."""
+        return np.asarray((self.share * np.abs(self.gap)).sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class ClasswiseErrors:
+    """The calibration error of each class, and its means over all classes."""
+
+    by_class: tuple[ClasswiseError, ...]
+    mean: ClasswiseError
+    total: ClasswiseError
+    expected_weighted: ClasswiseError
+    observed_weighted: ClasswiseError
+
+
+def is_measured(cells: EventCells) -> bool:
+    """Whether at least 10 rows are expected with the class and 10 without, which does not depend on labels."""
+    if not len(cells.count):
+        return False
+    rows = cells.total**2 / float(cells.weight_square.sum())
+    expected = float(cells.predicted.sum()) / cells.total * rows
+    return expected >= LEAST_EXPECTED and rows - expected >= LEAST_EXPECTED
+
+
+def stream_of(seed: int, index: int, name: str | None) -> list[int]:
+    """The random stream of a class: by its name, so that the order of classes does not matter, or by its index."""
+    return [seed, _STREAM, index if name is None else identity(name)]
+
+
+def classwise_errors(
+    bins: Sequence[EventCells], level: float, resamples: int, streams: Sequence[list[int]], seed: int
+) -> ClasswiseErrors:
+    """The errors of all classes, or of the one event of two classes; each is drawn from its own stream.
+
+    The draws of a mean are those of the classes, added as if these were independent. They are not, but the standard
+    deviation of the sum is right to a few per cent from three classes on.
+    """
+    arrays, weights, stream = ClassBins.of(bins), _weights(bins), [seed, _STREAM, *_SHARED]
+    drawn, p_values = _draw(bins, arrays.value, weights, resamples, streams)
+    means = _means(arrays, weights, drawn, level, stream)
+    return ClasswiseErrors(
+        by_class=tuple(_by_class(bins, arrays, p_values, level, stream)),
+        mean=means["mean"],
+        total=_scaled(means["mean"], max(len(bins) / 2, 1.0)),
+        expected_weighted=means["expected"],
+        observed_weighted=means["observed"],
+    )
+
+
+def _weights(bins: Sequence[EventCells]) -> dict[str, FloatArray]:
+    """The weight of each class in the three means; 1 for the only event of two classes."""
+    if len(bins) == 1:
+        return {name: np.ones(1) for name in ("mean", "expected", "observed")}
+    shares = np.array([_shares(each) for each in bins]).T
+    return {"mean": np.full(len(bins), 1 / len(bins)), "expected": shares[0], "observed": shares[1]}
+
+
+def _shares(cells: EventCells) -> tuple[float, float]:
+    """E/N and O/N."""
+    if not len(cells.count):
+        return 0.0, 0.0
+    return float(cells.predicted.sum()) / cells.total, float(cells.observed.sum()) / cells.total
+
+
+def _draw(
+    bins: Sequence[EventCells],
+    values: FloatArray,
+    weights: dict[str, FloatArray],
+    resamples: int,
+    streams: Sequence[list[int]],
+) -> tuple[dict[str, FloatArray], list[float]]:
+    """R draws of each mean over the classes, and the p-value of each class."""
+    drawn, p_values = {name: np.zeros(resamples) for name in weights}, []
+    for k, (each, stream) in enumerate(zip(bins, streams, strict=True)):
+        if not len(each.count):
+            p_values.append(math.nan)
+            continue
+        errors, observed = _drawn_errors(each, stream, resamples)
+        p_values.append(p_value(errors, float(values[k])))
+        for name in drawn:
+            # Weights by label are drawn too: if they were fixed, a class that was observed too often would weigh more.
+            weight = observed if name == "observed" and len(bins) > 1 else weights[name][k]
+            drawn[name] += errors * weight
+    return drawn, p_values
+
+
+def _drawn_errors(bins: EventCells, stream: list[int], resamples: int) -> tuple[FloatArray, FloatArray]:
+    """ECE and the observed share of the rows in each draw of a calibrated class, (R,) each."""
+    share, p = bins.count / bins.total, bins.mean_predicted
+
+    def numbers(y: FloatArray) -> FloatArray:
+        return np.stack([np.abs(y - p) @ share, y @ share], axis=1)
+
+    errors, observed = by_draws(bins, stream, resamples, numbers).T
+    return errors, observed
+
+
+def _means(
+    arrays: ClassBins,
+    weights: dict[str, FloatArray],
+    drawn: dict[str, FloatArray],
+    level: float,
+    stream: list[int],
+) -> dict[str, ClasswiseError]:
+    """The weighted means over the classes."""
+    shares = np.stack([(weight[:, None] * arrays.share).ravel() for weight in weights.values()])
+    gap, sd = arrays.gap.ravel(), arrays.sd.ravel()
+    debiased, reach = debiased_total(shares, gap, sd), _reaches(_largest_scales(shares * sd), level, stream)
+    errors = {}
+    for k, (name, weight) in enumerate(weights.items()):
+        value = float(weight @ arrays.value)
+        # With weights from the draws, the noise floor has no formula.
+        floor = drawn[name].mean() if name == "observed" and len(weight) > 1 else weight @ arrays.floor
+        interval = Interval.around(value, float(reach[k]), (0.0, 1.0), level, "half-normal")
+        p = p_value(drawn[name], value)
+        errors[name] = ClasswiseError(value, float(floor), p, float(debiased[k]), interval)
+    return errors
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    """Scales s of sums Σ s·|Z|, in decreasing order, so that the order of classes does not matter."""
+
+    largest: FloatArray
+    """(K, L)."""
+    mean: FloatArray
+    """The mean of the sum of the others, (K,)."""
+    sd: FloatArray
+    """The standard deviation of the sum of the others, (K,), which are so many that it is normal."""
+
+
+def _largest_scales(scale: FloatArray) -> _Scales:
+    ordered = -np.sort(-scale, axis=1)
+    largest, others = ordered[:, :_DRAWN_SCALES], ordered[:, _DRAWN_SCALES:]
+    mean, variance = math.sqrt(2 / math.pi) * others.sum(axis=1), (1 - 2 / math.pi) * (others**2).sum(axis=1)
+    return _Scales(largest, mean, np.sqrt(variance))
+
+
+def _reaches(scales: _Scales, level: float, stream: list[int]) -> FloatArray:
+    """The level-quantile of each sum Σ s·|Z|, (K,), all with the same draws."""
+    draws = np.random.default_rng(stream).standard_normal((QUANTILE_DRAWS, scales.largest.shape[1] + 1))
+    sizes, other = np.abs(draws[:, 1:]), draws[:, 0]
+    found = []
+    for k in range(0, len(scales.mean), _CHUNK):
+        some = slice(k, k + _CHUNK)
+        totals = scales.largest[some] @ sizes.T + (scales.mean[some, None] + scales.sd[some, None] * other)
+        found.append(np.quantile(totals, level, axis=1))
+    return np.concatenate(found)
+
+
+def _scaled(error: ClasswiseError, factor: float) -> ClasswiseError:
+    """The error in other units, at most 1."""
+    assert error.interval is not None
+    interval = error.interval
+    return replace(
+        error,
+        value=error.value * factor,
+        noise_floor=error.noise_floor * factor,
+        debiased=error.debiased * factor,
+        interval=replace(
+            interval, low=min(1.0, interval.low * factor), high=min(1.0, interval.high * factor)
+        ),
+    )
+
+
+def _by_class(
+    bins: Sequence[EventCells],
+    arrays: ClassBins,
+    p_values: Sequence[float],
+    level: float,
+    stream: list[int],
+) -> list[ClasswiseError]:
+    """The error of each class; debiased, with an interval, if the class is measured."""
+    errors = [
+        ClasswiseError(value, floor, p, math.nan, None, NOT_MEASURED)
+        if len(each.count)
+        else ClasswiseError(math.nan, math.nan, p, math.nan, None, NO_ROWS)
+        for each, value, floor, p in zip(
+            bins, arrays.value.tolist(), arrays.floor.tolist(), p_values, strict=True
+        )
+    ]
+    measured = [k for k, each in enumerate(bins) if is_measured(each)]
+    if measured:
+        share, gap, sd = arrays.share[measured], arrays.gap[measured], arrays.sd[measured]
+        debiased = debiased_total(share, gap, sd).tolist()
+        reaches = _reaches(_largest_scales(share * sd), level, stream).tolist()
+        for k, value, reach in zip(measured, debiased, reaches, strict=True):
+            interval = Interval.around(errors[k].value, reach, (0.0, 1.0), level, "half-normal")
+            errors[k] = replace(errors[k], debiased=value, interval=interval, reason=None)
+    return errors

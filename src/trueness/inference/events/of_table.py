@@ -1,0 +1,60 @@
+"""From event tables to the cells and bins of single events."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness._arrays import IntArray
+from trueness.bins import Bins, EqualMass, as_bins
+from trueness.inference.events.cells import EventCells
+from trueness.table import EventTable
+
+
+def event_cells(table: EventTable) -> list[EventCells]:
+    """The cells of each event that hold rows."""
+    arrays = _Arrays.of(table)
+    return [arrays.cells(k) for k in range(len(table.events))]
+
+
+def event_bins(table: EventTable, bins: int | Bins) -> list[EventCells]:
+    """The bins of each event that hold rows; bins of equal mass are made of the event's own cells."""
+    chosen = as_bins(bins)
+    if not isinstance(chosen, EqualMass):
+        return event_cells(table.coarsen(chosen))
+    arrays = _Arrays.of(table)
+    return [arrays.cells(k, chosen.cell_starts(arrays.mass[k])) for k in range(len(table.events))]
+
+
+class _Arrays(NamedTuple):
+    """The sums of all events, (K, G) each."""
+
+    rows: NDArray[Any]
+    mass: NDArray[Any]
+    predicted: NDArray[Any]
+    observed: NDArray[Any]
+    weight_square: NDArray[Any]
+    weighted: bool
+
+    @classmethod
+    def of(cls, table: EventTable) -> _Arrays:
+        sums = table.sums
+        return cls(
+            table.row_count,
+            table.count,
+            sums.predicted.value,
+            sums.observed.value,
+            table.weight_square_sum,
+            table.spec.weighted,
+        )
+
+    def cells(self, k: int, starts: IntArray | None = None) -> EventCells:
+        """The cells of one event, merged into runs that begin at `starts`, that hold rows."""
+        lines = [values[k] for values in self[:5]]
+        if starts is not None:
+            lines = [np.add.reduceat(line, starts) for line in lines]
+        filled = lines[0] > 0
+        count, predicted, observed, square = (np.asarray(line[filled], np.float64) for line in lines[1:])
+        return EventCells(count, predicted, observed, square, self.weighted)

@@ -1,0 +1,72 @@
+"""The test of Hosmer and Lemeshow."""
+
+import math
+
+import numpy as np
+import pytest
+from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
+
+from trueness.inference.chi_square import chi_square_tail
+from trueness.inference.events.hosmer_lemeshow import equal_mass_groups, hosmer_lemeshow_test, merge_cells
+from trueness.inference.events.in_the_large import IMPOSSIBLE, NO_ROWS
+
+
+def test_the_sum_by_loops():
+    rng = np.random.default_rng(0)
+    p = np.sort(rng.random(1000))
+    y = rng.random(1000) < p
+    want = 0.0
+    for part in np.split(np.arange(1000), 10):
+        expected, observed = p[part].sum(), y[part].sum()
+        want += (observed - expected) ** 2 / (expected * (1 - expected / 100))
+    found = hosmer_lemeshow_test(cells_of(p, y), [0], 999)
+    assert found.value == pytest.approx(want, rel=1e-12)
+    assert found.degrees == 10
+    assert found.chi_square_p_value == pytest.approx(chi_square_tail(want, 10))
+    # With bins of a hundred rows the two agree; four standard errors of 999 draws are at most .064.
+    assert found.p_value == pytest.approx(found.chi_square_p_value, abs=0.064)
+
+
+def test_groups_hold_equal_mass_and_all_cells():
+    rng = np.random.default_rng(1)
+    count = rng.integers(1, 9, 300).astype(float)
+    starts = equal_mass_groups(count, 10)
+    masses = np.add.reduceat(count, starts)
+    assert starts[0] == 0
+    assert len(starts) == 10
+    assert np.all(np.abs(masses - count.sum() / 10) <= 8)
+
+
+def test_merged_cells_keep_their_sums():
+    cells = cells_of([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], weight=[1.0, 2.0, 3.0, 4.0])
+    merged = merge_cells(cells, np.array([0, 2]))
+    assert merged.count.tolist() == [3, 7]
+    assert merged.observed.tolist() == [2, 4]
+    assert merged.weight_square.tolist() == [5, 25]
+    assert merged.weighted
+
+
+def test_fewer_distinct_probabilities_than_bins():
+    found = hosmer_lemeshow_test(cells_of([0.2] * 50 + [0.7] * 50, [0, 1] * 50), [0], 99)
+    assert found.degrees == 2
+
+
+def test_certain_rows():
+    assert hosmer_lemeshow_test(certain(1.0), [0], 99).reason == IMPOSSIBLE
+    assert hosmer_lemeshow_test(certain(1.0), [0], 99).p_value == 0.0
+    assert math.isnan(hosmer_lemeshow_test(certain(0.0), [0], 99).value)
+    assert hosmer_lemeshow_test(NO_CELLS, [0], 99).reason == NO_ROWS
+    mixed = cells_of([0.0] * 10 + [0.5] * 10, [0] * 10 + [0, 1] * 5)
+    assert hosmer_lemeshow_test(mixed, [0], 99, n_bins=2).degrees == 1
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("rare", [False, True])
+def test_size_of_200_rows(rare):
+    """.05 and .045 of calibrated events; 400 runs have a standard error of .011."""
+    rng = np.random.default_rng(2)
+    p = rng.beta(0.5, 10, 200) if rare else rng.random(200)
+    runs = [hosmer_lemeshow_test(calibrated_cells(rng, p), [k], 199) for k in range(400)]
+    assert 0.02 <= np.mean([run.p_value <= 0.05 for run in runs]) <= 0.085
+    fewer = [chi_square_tail(run.value, run.degrees - 2) <= 0.05 for run in runs]
+    assert rare or np.mean(fewer) > 0.085, "two degrees fewer are for rows on which the model was fitted"

@@ -1,0 +1,63 @@
+"""The upper tail of χ², and binomial probabilities."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from trueness.inference._stirling import binomial_probability
+from trueness.inference.chi_square import chi_square_tail
+
+
+@pytest.mark.parametrize("x", [1e-6, 0.3, 1.0, 2.0, 5.0, 40.0, 600.0])
+def test_closed_forms_of_one_two_and_four_degrees(x):
+    """erfc(√(x/2)), e^(-x/2) and e^(-x/2)·(1 + x/2)."""
+    assert chi_square_tail(x, 1) == pytest.approx(math.erfc(math.sqrt(x / 2)), rel=2e-13)
+    assert chi_square_tail(x, 2) == pytest.approx(math.exp(-x / 2), rel=2e-13)
+    assert chi_square_tail(x, 4) == pytest.approx(math.exp(-x / 2) * (1 + x / 2), rel=2e-13)
+
+
+@pytest.mark.parametrize("df", [2, 10, 100, 600])
+def test_even_degrees_are_tails_of_a_poisson_law(df):
+    """P(χ² ≥ 2y) = Σ_{k < df/2} e⁻ʸyᵏ/k!, in rational arithmetic but for e⁻ʸ."""
+    for y in (df / 4, df / 2, df / 2 + math.sqrt(df), df * 0.75):
+        term = total = Fraction(1)
+        for k in range(1, df // 2):
+            term = term * Fraction(y) / k
+            total += term
+        mantissa = math.log(total.numerator) - math.log(total.denominator)
+        # The logarithms of numbers of thousands of digits cost as many digits of the oracle.
+        assert chi_square_tail(2 * y, df) == pytest.approx(math.exp(mantissa - y), rel=1e-11)
+
+
+def test_ends():
+    assert chi_square_tail(0.0, 3) == 1.0
+    assert chi_square_tail(math.inf, 3) == 0.0
+    assert math.isnan(chi_square_tail(math.nan, 3))
+
+
+@pytest.mark.reproduction
+def test_against_scipy():
+    from scipy.special import gammaincc
+
+    rng = np.random.default_rng(0)
+    df = np.floor(np.exp(rng.uniform(0, math.log(5000), 2000)))
+    x = np.maximum(df + 3 * rng.standard_normal(2000) * np.sqrt(2 * df), 1e-3)
+    found = np.array([chi_square_tail(*pair) for pair in zip(x.tolist(), df.tolist(), strict=True)])
+    # SciPy's own error reaches 8e-13 at thousands of degrees, by comparison with forty digits.
+    np.testing.assert_allclose(found, gammaincc(df / 2, x / 2), rtol=2e-12)
+
+
+@pytest.mark.parametrize("n", [1, 7, 40, 300])
+def test_binomial_probabilities_in_rational_arithmetic(n):
+    p = Fraction(3, 16)
+    for k in range(n + 1):
+        want = math.comb(n, k) * p**k * (1 - p) ** (n - k)
+        assert binomial_probability(n, k, 3 / 16) == pytest.approx(float(want), rel=1e-13)
+
+
+def test_a_rare_outcome_of_many_rows_is_a_poisson_probability():
+    """n·p = 100 with n = 1e15: e⁻¹⁰⁰·100ᵏ/k!, but for terms of order p."""
+    want = math.exp(100 * math.log(100) - 100 - math.lgamma(101))
+    assert binomial_probability(1e15, 100.0, 1e-13) == pytest.approx(want, rel=1e-12)
