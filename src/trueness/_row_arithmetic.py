@@ -181,8 +181,8 @@ def log2(p: FloatArray, scratch: Scratch) -> FloatArray:
 def log2_of_positive(p: FloatArray, scratch: Scratch) -> FloatArray:
     """L(p) for all p > 0: L(p·2⁶⁴) - 64 below 2⁻¹⁰²²; of 0 any finite number. In the piece "log2"."""
     result = log2(p, scratch)
-    tiny = np.flatnonzero(p < LEAST_NORMAL)
-    if tiny.size:
+    tiny = p < LEAST_NORMAL
+    if tiny.any():
         result[tiny] = log2(p[tiny] * 2.0**64, Scratch()) - 64.0
     return result
 

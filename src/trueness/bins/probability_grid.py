@@ -67,6 +67,7 @@ def _thresholds(grid: ProbabilityGrid, eps: float) -> FloatArray:
     edges = np.array(grid.edges[1:-1])
     multiple = np.rint(edges * _PARTS) / _PARTS == edges
     thresholds = edges + np.where(multiple, edges * max(2.0**-22, 4.0 * eps), 0.0)
+    thresholds.sort()  # with a coarse dtype an edge may be snapped beyond a power of two: a cell is a number of edges
     thresholds.setflags(write=False)
     return thresholds
 

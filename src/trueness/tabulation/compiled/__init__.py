@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +20,26 @@ from trueness._scratch import Scratch
 from trueness.ranking import underflowed_log_p
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
+from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
+from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
     MEASURES,
     N_SCORES,
+    UNDERFLOWED_WORDS,
     Job,
     address,
     require_library,
+    total_sizes,
 )
 from trueness.tabulation.compiled.search import Search
 
 SHARED_VALUES = 2**19
 """Fewer values are one thread's work: to wake another takes as long as to sum 2¹⁷."""
 
-SCORE_BITS = (LOG_SCORE_BITS,) * 3 + (PROBABILITY_BITS,) * 2
-"""Of the totals over all rows: log-score, log-likelihood, varentropy, p_y and ‖p‖²."""
+SCORE_BITS = (LOG_SCORE_BITS,) * 2 + (PROBABILITY_BITS,) * 2
+"""Of log-score, its variance, Brier residual and its variance."""
 
 ROWS_AT_A_TIME = 8
 """The most rows that a kernel works on at a time; if it stops, one of so many is bad."""
@@ -81,10 +83,16 @@ def refuse_rows_at(rows: Rows, start: int, stop: int) -> None:
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
         self.form, self.reached = rows.form, 0
-        parts = [specs[k : k + MAX_MEASURES] for k in range(0, len(specs), MAX_MEASURES)]
-        self._parts = [_Totals(rows, of_part) for of_part in parts]
+        tables = [spec for spec in specs if isinstance(spec, TableSpec)]
+        events = [spec for spec in specs if isinstance(spec, EventSpec)]
+        # Tables first, and the order is kept among them and among events.
+        self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
+        pairs = [tables[k : k + MAX_MEASURES] for k in range(0, len(tables), MAX_MEASURES)]
+        self._parts = [
+            _Totals(rows, of_part or [], of_events) for of_part, of_events in zip_longest(pairs, events)
+        ]
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
@@ -101,93 +109,170 @@ class Pass:
         if first_bad >= 0:
             refuse_rows_at(rows, self.reached, stop)
 
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[Any]:
         """The sums so far, one for each spec."""
-        return [sums for part in self._parts for sums in part.sums()]
+        tables = [sums for part in self._parts for sums in part.sums()]
+        events = [part.events.sums() for part in self._parts if part.events is not None]
+        placed = dict(zip(self._order, [*tables, *events], strict=True))
+        return [placed[at] for at in range(len(placed))]
 
 
 class _Totals:
-    """The sums of up to two tables."""
+    """The sums of up to two tables and one table of events."""
 
-    def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[TableSpec], events: EventSpec | None) -> None:
         self.library, self.specs, self.job = require_library(), specs, job_for(rows)
-        k, c = len(specs), rows.n_classes
         self.search = Search(specs, rows.y_prob.eps)
         self.search.describe(self.job)
         for which, spec in enumerate(specs):
             self.job.kinds[which] = MEASURES[str(spec.variation.kernel)]
-        self.job.n_measures, self.job.split = k, specs[0].ties == "split"
-        self.shape = k, self.search.n_edges + 1, c
-        cells = math.prod(self.shape)
-        self.sizes = 2 * (cells + cells // c), cells, 2 * N_SCORES, 2, 2 * cells * self.job.split
-        """Of the parts of `totals`, in the order of `source/totals.h`."""
+        self.job.n_measures, self.job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
+        self.events = None if events is None else EventCells(events, rows.y_prob.eps)
+        if self.events is not None:
+            self.events.describe(self.job)
+        self.shape = len(specs), self.search.n_edges + 1, rows.n_classes
+        self.sizes = total_sizes(*self.shape, split=bool(self.job.split))
         n_totals = sum(self.sizes)
         memory = np.zeros(n_totals + self.library.arena_size(self.job) // 8, np.int64)
         self.totals = memory[:n_totals]
         self.job.totals = address(memory)
         self.job.arena = self.job.totals + 8 * n_totals
         self.scratch = Scratch()
-        self.underflowed = [0, 0, 0]
-        """Of rows from logits whose p_y underflows: log-score and log-likelihood in units, and impossible rows."""
+        self.impossible = 0
+        """Rows from logits whose true class is impossible."""
 
     def add(self, rows: Rows, start: int, stop: int, labels: IntArray) -> int:
         """Sum a block; -1, or the first row of a few among which one is bad, counted from `start`."""
         job, block = self.job, set_block(self.job, rows, start, stop, self.scratch)
         job.labels = address(labels)
+        if self.events is not None:
+            self.events.expect(stop - start)
         if not rows.from_logits:
             return self.library.sum(job)
-        logits, at = rows.scores(start, stop), np.empty(stop - start, np.int64)
-        job.logits, job.underflowed, job.n_underflowed = address(logits), address(at), 0
+        logits, underflowed = rows.scores(start, stop), np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
+        job.logits, job.underflowed, job.n_underflowed = address(logits), address(underflowed), 0
         first_bad = self.library.sum(job)
         if job.n_underflowed:
-            some = at[: job.n_underflowed]
-            self._add_underflowed(block[some], logits[some], labels[some])
+            some, predicted, *bins = underflowed[: job.n_underflowed].T
+            self._add_underflowed(block[some], logits[some], labels[some], predicted, bins)
         return first_bad
 
-    def _add_underflowed(self, block: FloatArray, logits: FloatArray, labels: IntArray) -> None:
+    def _add_underflowed(
+        self,
+        block: FloatArray,
+        logits: FloatArray,
+        labels: IntArray,
+        predicted: IntArray,
+        bins: Sequence[IntArray],
+    ) -> None:
         """Add the logarithms of rows whose true class has a probability below 2⁻¹⁰²², from its logit."""
         log_p = underflowed_log_p(logits, labels)
         moments = log_moments(np.ascontiguousarray(block.T), Scratch(), second=False)
-        units = underflowed_score_units(log_p, entropy_in_bits(moments))
-        for which, of_rows in enumerate((*units, log_p == -np.inf)):
-            self.underflowed[which] += sum(of_rows.tolist())
+        log_score, log_likelihood = underflowed_score_units(log_p, entropy_in_bits(moments))
+        parts = self._parts(self.totals)
+        for table, at in zip(parts.bin_scores, bins, strict=False):
+            _add_units(table[:, 0], at, log_score)
+        _add_units(parts.predicted_scores[:, 0], predicted, log_score)
+        _add_units(parts.overall[:1], np.zeros(len(log_p), np.int64), log_likelihood)
+        self.impossible += int(np.count_nonzero(log_p == -np.inf))
+
+    def _parts(self, totals: IntArray) -> _Parts:
+        """The parts of `totals`, each a view of its shape."""
+        (k, m, c), ends = self.shape, [*accumulate(self.sizes)]
+        pairs = N_SCORES, 2
+        shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (2, 2), (2,), (-1, k, m, c)]
+        return _Parts(
+            *(
+                totals[end - size : end].reshape(shape if size else 0)
+                for shape, size, end in zip(shapes, self.sizes, ends, strict=True)
+            )
+        )
 
     def sums(self) -> list[Sums]:
-        """The sums so far, one for each spec; they do not change when further rows are added."""
-        k, m, c = self.shape
-        totals, ends = self.totals.copy(), [*accumulate(self.sizes)]
-        ordered, counts, scores, odd, split = (
-            totals[end - size : end] for size, end in zip(self.sizes, ends, strict=True)
-        )
-        whole, fraction = ordered.reshape(2, k, m, c + 1)
-        rank_count, (impossible, tied) = counts.reshape(k, m, c), odd.tolist()
-        shares = split.reshape(2, k, m, c) if self.job.split else None
-        log_score, log_likelihood, variance, true_probability, square = (
-            ExactSum(scores[2 * which, ...], scores[2 * which + 1, ...], bits)
-            for which, bits in enumerate(SCORE_BITS)
-        )
-        if self.job.logits:
-            log_score += ExactSum.of_units(self.underflowed[0], LOG_SCORE_BITS)
-            log_likelihood += ExactSum.of_units(self.underflowed[1], LOG_SCORE_BITS)
-        made = []
-        for which, spec in enumerate(self.specs):
-            at = which, slice(spec.bins.n_bins)
-            count = rank_count[at]
-            made.append(
-                Sums(
-                    rows=np.add.reduce(count, axis=1),
-                    tied_rows=np.array(tied),
-                    impossible_rows=np.array(impossible + self.underflowed[2]),
-                    ordered=ExactSum(whole[at][:, :-1], fraction[at][:, :-1], PROBABILITY_BITS),
-                    rank=ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
-                    if shares is None
-                    else ExactSum(count + shares[0][at], shares[1][at], PROBABILITY_BITS),
-                    variation=ExactSum(whole[at][:, -1], fraction[at][:, -1], PROBABILITY_BITS),
-                    log_score=log_score,
-                    log_score_variance=variance,
-                    true_probability=true_probability,
-                    square=square,
-                    log_likelihood=log_likelihood,
-                )
-            )
-        return made
+        """The sums so far, one for each table; they do not change when further rows are added."""
+        if not self.specs:
+            return []
+        parts = self._parts(self.totals.copy())
+        of_all = self._sums_of_all(parts)
+        return [
+            Sums(**_sums_of_bins(parts, which, spec.bins.n_bins), **of_all)
+            for which, spec in enumerate(self.specs)
+        ]
+
+    def _sums_of_all(self, parts: _Parts) -> dict[str, Any]:
+        """The sums that do not depend on bins, by name."""
+        impossible, tied = parts.odd_rows.tolist()
+        true_probability = _exact(parts.overall[1], PROBABILITY_BITS)
+        by_class = parts.predicted_scores
+        residual = parts.bin_scores[0, :, BRIER_RESIDUAL]
+        # p_y less the residual is ‖p‖², row by row and in all.
+        square = true_probability + _negative(_exact(residual, PROBABILITY_BITS).total())
+        return {
+            "tied_rows": np.array(tied),
+            "impossible_rows": np.array(impossible + self.impossible),
+            "log_likelihood": _exact(parts.overall[0], LOG_SCORE_BITS),
+            "true_probability": true_probability,
+            "square": square,
+            "predicted_rows": parts.predicted_rows,
+            "predicted_scores": _exact(by_class[:, :BRIER_RESIDUAL], LOG_SCORE_BITS),
+            "predicted_brier": _exact(by_class[:, BRIER_RESIDUAL:], PROBABILITY_BITS),
+        }
+
+
+class _Parts(NamedTuple):
+    """The parts of `Job.totals`; the last axis of scores is whole and fraction."""
+
+    ordered: IntArray
+    """Whole and fraction of the ordered probabilities and V, (2, K, M, C + 1)."""
+    rank_count: IntArray
+    bin_scores: IntArray
+    predicted_rows: IntArray
+    predicted_scores: IntArray
+    overall: IntArray
+    """Log-likelihood and p_y."""
+    odd_rows: IntArray
+    split: IntArray
+    """Whole and fraction of what shared ranks change, (2, K, M, C); empty if ties are not split."""
+
+
+BRIER_RESIDUAL = 2
+"""The first score in units of 2⁻⁵²; those before it are in units of 2⁻⁴⁰."""
+
+
+def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
+    """The sums over each bin of one table, by name."""
+    at = which, slice(n_bins)
+    (whole, fraction), count, scores = parts.ordered[:, *at], parts.rank_count[at], parts.bin_scores[at]
+    rank = ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
+    if parts.split.size:
+        rank = ExactSum(count + parts.split[0, *at], parts.split[1, *at], PROBABILITY_BITS)
+    log_score, log_score_variance, brier, brier_variance = (
+        _exact(scores[:, score], bits) for score, bits in enumerate(SCORE_BITS)
+    )
+    return {
+        "rows": np.add.reduce(count, axis=1),
+        "ordered": ExactSum(whole[:, :-1], fraction[:, :-1], PROBABILITY_BITS),
+        "rank": rank,
+        "variation": ExactSum(whole[:, -1], fraction[:, -1], PROBABILITY_BITS),
+        "log_score": log_score,
+        "log_score_variance": log_score_variance,
+        "brier_residual": brier,
+        "brier_residual_variance": brier_variance,
+    }
+
+
+def _exact(pairs: IntArray, bits: int) -> ExactSum:
+    """The sums whose whole parts and fractions are the last axis."""
+    return ExactSum(pairs[..., 0], pairs[..., 1], bits)
+
+
+def _negative(total: ExactSum) -> ExactSum:
+    """The sum with the other sign."""
+    return ExactSum.with_carry(-total.whole, -total.fraction, total.bits)
+
+
+def _add_units(pairs: IntArray, at: IntArray, units: IntArray) -> None:
+    """Add units of 2⁻⁴⁰ to the sums `at`, (n, 2): whole and fraction."""
+    np.add.at(pairs[:, 0], at, units >> LOG_SCORE_BITS)
+    np.add.at(pairs[:, 1], at, units & ((1 << LOG_SCORE_BITS) - 1))
+    carry(pairs.T, LOG_SCORE_BITS)

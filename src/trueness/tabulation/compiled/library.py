@@ -18,13 +18,19 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, FEW_EDGES, GUESSES, N_SCORES = 1, 2, 32, 4096, 5
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 2, 2, 32, 4096, 4
 """As in `source/job.h`."""
+
+OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
+"""As in `source/job.h`; `NO_CLASS` stands for the top label."""
+
+N_SCORES = 4
+"""As in `source/totals.h`: log-score, its variance, Brier residual, its variance."""
 
 MEASURES = {"entropy": 0, "confidence": 1}
 """The measures that are compiled, by the name of their kernel."""
 
-KNOWN_ANSWER = 646771106
+KNOWN_ANSWER = 2489088668
 """A checksum of the sums of a few rows: a library that was built with other rounding is not used."""
 
 
@@ -55,6 +61,17 @@ class Job(ctypes.Structure):
         ("totals", c_void_p),
         ("underflowed", c_void_p),
         ("n_underflowed", c_int64),
+        ("n_events", c_int64),
+        ("events", c_void_p),
+        ("all_classes", c_int64),
+        ("has_top", c_int64),
+        ("grid", c_int64),
+        ("n_cells", c_int64),
+        ("parts", c_double),
+        ("thresholds", c_void_p),
+        ("cells", c_void_p),
+        ("observed", c_void_p),
+        ("moments", c_void_p),
     )
 
 
@@ -143,6 +160,13 @@ def require_library() -> Library:
     return library
 
 
+def total_sizes(n_tables: int, n_bins: int, n_classes: int, *, split: bool) -> tuple[int, ...]:
+    """The words of each part of `Job.totals`, in the order of `source/totals.h`."""
+    bins, pairs = n_tables * n_bins, 2 * N_SCORES
+    ranks = bins * n_classes
+    return 2 * (ranks + bins), ranks, bins * pairs, n_classes, n_classes * pairs, 4, 2, 2 * ranks * split
+
+
 def known_answer(library: Library) -> int:
     """A checksum of the sums of rows of few and of many classes, with numbers that any other rounding would change."""
     checksum = 0
@@ -165,7 +189,7 @@ def known_answer(library: Library) -> int:
             edges=address(edges),
         )
         arena = np.zeros(library.arena_size(job), np.uint8)
-        totals = np.zeros(3 * (3 * n_classes + 2) + 2 * N_SCORES + 2, np.int64)
+        totals = np.zeros(sum(total_sizes(1, 3, n_classes, split=False)), np.int64)
         job.arena, job.totals = address(arena), address(totals)
         library.sum(job)
         checksum = crc32(totals.tobytes(), checksum)

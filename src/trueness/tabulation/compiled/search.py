@@ -19,7 +19,7 @@ class Search:
         edges = [
             spec.bins.thresholds(eps, high - low) for spec, (low, high) in zip(specs, ranges, strict=True)
         ]
-        self.n_edges = max(map(len, edges))
+        self.n_edges = max(map(len, edges), default=0)
         self.edges: FloatArray = np.array([_filled_up(values, self.n_edges) for values in edges])
         self.guesses: IntArray | None = None
         if self.n_edges > FEW_EDGES:

@@ -64,34 +64,69 @@ INLINE doubles NAME(true_probability)(const group *g, const doubles x[CLASSES]) 
     return p;
 }
 
-/* Adds each row to its bin, and counts its rank. */
-INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const words steps[CLASSES + MAX_MEASURES + WIDTH]) {
-    enum { MOST_SQUARES = (CLASSES + MAX_MEASURES + WIDTH - 1) / WIDTH };
-    uint64_t cells[MAX_MEASURES][WIDTH] __attribute__((aligned(64))), rank[WIDTH] __attribute__((aligned(64)));
-    store_words(c->rank, rank);
-    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
-        if (k >= j->n_measures) break;
-        store_words(cells_of(j, a, c, k), cells[k]);
-        UNROLL for (int r = 0; r < WIDTH; r++) a->ranks[cells[k][r] * CLASSES + rank[r]]++;
+/* The class of the largest probability of each row, of equal ones the first. */
+INLINE words NAME(predicted_class)(const doubles x[CLASSES]) {
+    doubles largest = x[0];
+    words class = same_words(0);
+    UNROLL for (int c = 1; c < CLASSES; c++) {
+        lanes exceeds = above(x[c], largest);
+        class = select_words(exceeds, same_words((uint64_t)c), class);
+        largest = select_doubles(exceeds, x[c], largest);
     }
-    UNROLL for (int s = 0; s < MOST_SQUARES; s++) {
-        if (s * WIDTH >= a->row) break;
+    return class;
+}
+
+/* The words of a row, in the order in which they are summed, turned so that each row is one vector: square s of them. */
+INLINE void NAME(turn_back)(const concluded *c, const words steps[CLASSES], int n_measures, int s, doubles square[WIDTH]) {
+    UNROLL for (int i = 0; i < WIDTH; i++) {
+        int word = s * WIDTH + i, v = word - N_SCORES, q = v - n_measures;
+        square[i] = (doubles)(v < 0 ? c->scores[word] : q < 0 ? bits_of(c->v[v] + 1.0) : q < CLASSES ? steps[q] : same_words(0));
+    }
+    transpose_doubles(square);
+}
+
+/* Adds each row to its bins and to its predicted class. */
+INLINE void NAME(add_squares)(
+    const arena *a, const concluded *c, const words steps[CLASSES], int n_measures, uint64_t cells[MAX_MEASURES][WIDTH],
+    const uint64_t classes[WIDTH]
+) {
+    UNROLL for (int s = 0; s < (N_SCORES + n_measures + CLASSES + WIDTH - 1) / WIDTH; s++) {
         doubles square[WIDTH];
-        UNROLL for (int i = 0; i < WIDTH; i++) square[i] = (doubles)steps[s * WIDTH + i];
-        transpose_doubles(square);
-        for (int k = 0; k < j->n_measures; k++)
+        NAME(turn_back)(c, steps, n_measures, s, square);
+        UNROLL for (int k = 0; k < n_measures; k++)
             UNROLL for (int r = 0; r < WIDTH; r++) {
                 uint64_t *at = a->sums + cells[k][r] * (uint64_t)a->row + s * WIDTH;
                 store_words(load_words(at) + (words)square[r], at);
             }
+        if (s * WIDTH >= N_SCORES) continue;
+        UNROLL for (int r = 0; r < WIDTH; r++) { /* what is behind the scores is not used */
+            uint64_t *at = a->predicted + classes[r] * HEAD + s * WIDTH;
+            store_words(load_words(at) + (words)square[r], at);
+        }
     }
+}
+
+/* Adds each row to its bins and to its predicted class, and counts its rank. */
+INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const words steps[CLASSES]) {
+    uint64_t cells[MAX_MEASURES][WIDTH] __attribute__((aligned(64))), rank[WIDTH] __attribute__((aligned(64)));
+    uint64_t classes[WIDTH] __attribute__((aligned(64)));
+    store_words(c->rank, rank);
+    store_words(classes_of(j, a, c), classes);
+    UNROLL for (int r = 0; r < WIDTH; r++) a->predicted_rows[classes[r]]++;
+    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
+        if (k > 0 && k == j->n_measures) break;
+        store_words(cells_of(j, a, c, k), cells[k]);
+        UNROLL for (int r = 0; r < WIDTH; r++) a->ranks[cells[k][r] * CLASSES + rank[r]]++;
+    }
+    if (j->n_measures == 1) NAME(add_squares)(a, c, steps, 1, cells, classes);
+    else NAME(add_squares)(a, c, steps, 2, cells, classes);
 }
 
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */
 INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]) {
     NAME(load)(j, g, x);
     UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + PREFETCH + 64 * k);
-    swept s = nothing_swept(NAME(true_probability)(g, x));
+    swept s = nothing_swept(NAME(true_probability)(g, x), NAME(predicted_class)(x));
     UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]);
 #define EXCHANGE(i, k)                         \
     {                                          \
@@ -111,11 +146,12 @@ static int64_t NAME(sum_rows)(job *given) {
     const arena a = l.memory;
     int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = 0;
     if (j->n_rows == 0) return -1;
+    if (j->n_events) set_places(given, &l.memory);
     doubles x[CLASSES];
     group g = group_at(j, &l, 0);
     swept s = NAME(load_ordered)(j, &g, x);
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
-        words steps[CLASSES + MAX_MEASURES + WIDTH];
+        words steps[CLASSES];
         UNROLL for (int c = 0; c < CLASSES; c++) {
             doubles log = sweep(&s, x[c], &steps[c]);
             lanes reached = not_below(x[c], s.p);
@@ -125,27 +161,49 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
         const swept done = s;
-        int64_t valid = g.valid;
+        const group now = g;
         if (__builtin_expect(first + WIDTH < j->n_rows, 1)) {
             g = group_at(j, &l, first + WIDTH);
             s = NAME(load_ordered)(j, &g, x);
         }
-        concluded c = conclude(j, &a, &l, &done, valid);
+        concluded c = conclude(j, &a, &l, &done, now.valid);
         if (__builtin_expect(c.is_bad, 0)) {
             empty_sums(given, &l.memory, &l.t);
             return first;
         }
-        UNROLL for (int k = 0; k < MAX_MEASURES + WIDTH; k++)
-            steps[CLASSES + k] = k < MAX_MEASURES && k < j->n_measures ? bits_of(c.v[k] + 1.0) : same_words(0);
         NAME(add)(j, &a, &c, steps);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
-            handle_odd_rows(&l, &copy, first, valid);
+            handle_odd_rows(&l, &copy, first, now.valid);
+        }
+        if (j->n_events) {
+            const group of_events = now;
+            const outcomes o = {c.p, c.largest, is_first_rank(&l, c.rank, c.tied, first, now.valid)};
+            add_events(&l, &of_events, &o);
         }
         if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
     }
     empty_sums(given, &l.memory, &l.t);
     return -1;
+}
+
+/* Adds the events of all rows and nothing else; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(count_rows)(job *given) {
+    const loop l = {given, arena_of(given), totals_of(given)};
+    const job local = *given, *j = &local;
+    int64_t waiting = 0, first = 0;
+    set_places(given, &l.memory);
+    for (; first < j->n_rows; first += WIDTH) {
+        const group g = group_at(j, &l, first);
+        doubles x[CLASSES];
+        NAME(load)(j, &g, x);
+        swept s = {.p = NAME(true_probability)(&g, x), .largest = x[0], .smallest = x[0]};
+        UNROLL for (int c = 0; c < CLASSES; c++) check(&s, x[c]);
+        if (add_checked(&l, &s, &g, first)) break;
+        if (++waiting == MOST_ROWS) empty_sums(given, &l.memory, &l.t), waiting = 0;
+    }
+    empty_sums(given, &l.memory, &l.t);
+    return first < j->n_rows ? first : -1;
 }
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */

@@ -14,7 +14,8 @@ typedef struct {
     words seen;  /* all bits that are set in some probability: HUGE_BIT if one is infinite, NaN, or at least 2 in size */
     words sum;   /* bits of 1 + p */
     words entropy, second_moment; /* bits of 1 - p log2 p, and of 2 + p log2^2 p */
-    words square;                 /* bits of 1 + p^2 */
+    words square, cube;           /* bits of 1 + p^2, and of 1 + p^3 */
+    words predicted;              /* the class of the largest probability, of equal ones the first */
     words more, at_least;         /* classes that are more probable than the true one, or not less */
     doubles largest, smallest;
     doubles p, log_p; /* of the true class */
@@ -24,14 +25,16 @@ typedef struct {
 typedef struct {
     doubles v[MAX_MEASURES];
     words bins[MAX_MEASURES];
+    words scores[N_SCORES];
+    words predicted; /* the predicted class; the number of classes in lanes without a row */
     words rank, tied;
-    doubles p, entropy;
+    doubles p, entropy, largest;
     int is_bad; /* whether a row is not a distribution: then the group must not be added */
     int is_odd; /* whether a row must be looked at alone */
 } concluded;
 
-INLINE swept nothing_swept(doubles p) {
-    swept s = {.p = p, .log_p = p};
+INLINE swept nothing_swept(doubles p, words predicted) {
+    swept s = {.p = p, .log_p = p, .predicted = predicted};
     return s;
 }
 
@@ -42,7 +45,9 @@ INLINE doubles sweep(swept *s, doubles q, words *steps) {
     s->sum += *steps;
     s->entropy += bits_of(1.0 - t);
     s->second_moment += bits_of(2.0 + t * log);
-    s->square += bits_of(q * q + 1.0);
+    doubles square = q * q;
+    s->square += bits_of(square + 1.0);
+    s->cube += bits_of(square * q + 1.0);
     return log;
 }
 
@@ -100,25 +105,34 @@ typedef struct {
     totals t;
 } loop;
 
-/* Everything about the rows of a group; scores are added up, unless a row is bad. `valid` is the number of rows. */
+/* The variance of p_y - ||p||^2 if the true class is drawn from p, max(sum(p^3) - ||p||^4, 0), in units of 2^-52. */
+INLINE words brier_variance(words square, words cube) {
+    doubles norm = as_doubles(square) * 0x1p-52, variance = as_doubles(cube) * 0x1p-52 - norm * norm;
+    return bits_of(select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0)) + 1.0) - ONE_BITS;
+}
+
+/* Everything about the rows of a group; sums over all rows are added up, unless one is bad. `valid` is the number of rows. */
 INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid) {
     concluded c;
     lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
     c.is_bad = any(both(rows, improper(j, s)));
     if (c.is_bad) return c;
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
-    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
+    c.p = s->p, c.largest = s->largest, c.rank = s->more, c.tied = s->at_least - s->more;
     c.entropy = entropy_of(s->entropy, j->n_classes);
     doubles second = as_doubles(s->second_moment - (uint64_t)j->n_classes * TWO_BITS) * 0x1p-51;
     /* var = sum(p log2^2 p) + H^2 (sum(p) - 2), where the sum of p is below 2 */
     doubles variance = second - c.entropy * c.entropy * (as_doubles(2 * UNIT - (s->sum - ones)) * 0x1p-52);
     lanes normal = not_below(s->p, same_doubles(TINY)), scored = both(rows, normal);
-    add_lanes(a, 0, scored, rounded((s->log_p + c.entropy) * (LN2 * 0x1p40)));
-    add_lanes(a, 1, scored, rounded(s->log_p * (LN2 * 0x1p40)));
     variance = select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0));
-    add_lanes(a, 2, rows, rounded(variance * (LN2 * LN2 * 0x1p40)));
-    add_lanes(a, 3, rows, bits_of(s->p + 1.0) - ONE_BITS);
-    add_lanes(a, 4, rows, s->square - ones);
+    words p = bits_of(s->p + 1.0) - ONE_BITS, square = s->square - ones;
+    add_lanes(a, 0, scored, rounded(s->log_p * (LN2 * 0x1p40)));
+    add_lanes(a, 1, rows, p);
+    c.scores[LOG_SCORE] = select_words(normal, rounded((s->log_p + c.entropy) * (LN2 * 0x1p40)), same_words(0));
+    c.scores[LOG_SCORE_VARIANCE] = rounded(variance * (LN2 * LN2 * 0x1p40));
+    c.scores[BRIER_RESIDUAL] = p - square;
+    c.scores[BRIER_RESIDUAL_VARIANCE] = brier_variance(square, s->cube - ones);
+    c.predicted = select_words(rows, s->predicted, same_words((uint64_t)j->n_classes));
     c.is_odd = any(both(rows, either(above_words(c.tied, same_words(1)), except(rows, normal))));
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
         if (k >= j->n_measures) break;
@@ -134,6 +148,12 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
 INLINE words cells_of(const job *j, const arena *a, const concluded *c, int k) {
     words copy = lane_numbers() & (uint64_t)(a->copies - 1);
     return c->bins[k] + (copy * (uint64_t)j->n_measures + (uint64_t)k) * (uint64_t)a->n_bins;
+}
+
+/* The same of its predicted class. */
+INLINE words classes_of(const job *j, const arena *a, const concluded *c) {
+    words copy = lane_numbers() & (uint64_t)(a->copies - 1);
+    return c->predicted + copy * (uint64_t)(j->n_classes + 1);
 }
 
 static double probability(const job *j, int64_t row, int64_t class) {
@@ -174,19 +194,32 @@ static void recount(const loop *l, const concluded *c, int lane, int64_t row) {
     }
 }
 
+/* Adds the logarithms of a row whose true class has a subnormal probability, which were left out of its scores. */
+static void add_subnormal(const loop *l, const concluded *c, int lane) {
+    const job *j = l->given;
+    const arena *a = &l->memory;
+    double log_p = log2_of_one(c->p[lane]);
+    uint64_t score = rounded(same_doubles((log_p + c->entropy[lane]) * (LN2 * 0x1p40)))[0];
+    a->lane_sums[lane] += rounded(same_doubles(log_p * (LN2 * 0x1p40)))[0];
+    a->predicted[classes_of(j, a, c)[lane] * HEAD + LOG_SCORE] += score;
+    for (int k = 0; k < j->n_measures; k++) a->sums[cells_of(j, a, c, k)[lane] * (uint64_t)a->row + LOG_SCORE] += score;
+}
+
+/* Says which row from logits has a true class whose probability is too small, and where its logarithms belong. */
+static void return_underflowed(job *j, const concluded *c, int lane, int64_t row) {
+    int64_t *at = j->underflowed + UNDERFLOWED_WORDS * j->n_underflowed++;
+    at[0] = row, at[1] = (int64_t)c->predicted[lane];
+    for (int64_t k = 0; k < j->n_measures; k++) at[2 + k] = (int64_t)c->bins[k][lane];
+}
+
 /* Looks at the rows of a group one by one, because at least one of them is odd. */
 static void handle_odd_rows(const loop *l, const concluded *c, int64_t first, int64_t valid) {
     job *j = l->given;
-    uint64_t *lane_sums = l->memory.lane_sums;
     for (int lane = 0; lane < valid; lane++) {
         double p = c->p[lane];
-        if (p < TINY && j->logits) j->underflowed[j->n_underflowed++] = first + lane;
+        if (p < TINY && j->logits) return_underflowed(j, c, lane, first + lane);
         else if (p == 0.0) l->t.odd_rows[0]++;
-        else if (p < TINY) {
-            double log_p = log2_of_one(p);
-            lane_sums[lane] += rounded(same_doubles((log_p + c->entropy[lane]) * (LN2 * 0x1p40)))[0];
-            lane_sums[WIDTH + lane] += rounded(same_doubles(log_p * (LN2 * 0x1p40)))[0];
-        }
+        else if (p < TINY) add_subnormal(l, c, lane);
         if (c->tied[lane] > 1) recount(l, c, lane, first + lane);
     }
 }

@@ -6,9 +6,13 @@
 
 #include <stdint.h>
 
-enum { ABI = 1 };
+enum { ABI = 2 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
+
+enum { OTHER_GRID = 0, CLASS_GRID = 1, EVENT_GRID = 2 }; /* of the probabilities of events */
+
+enum { TOP_LABEL = -1 }; /* in the place of a class: the event that the class of the largest probability is the true one */
 
 enum {
     MAX_MEASURES = 2,
@@ -16,8 +20,9 @@ enum {
     FEW_EDGES = 32,       /* up to so many edges a value is compared with all of them */
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
-    N_SCORES = 5,         /* log-score, log-likelihood, varentropy, p_y, sum of squares */
-    N_LOG_SCORES = 3      /* of which so many are sums of logarithms, in units of 2^-40 */
+    UNDERFLOWED_WORDS = 2 + MAX_MEASURES,
+    N_MOMENTS = 5,                    /* of an event: sums of p^2, p^3, p^4, p y, and of logarithms in units of 2^-40 */
+    MOMENT_WORDS = 2 * N_MOMENTS + 1  /* whole and fraction of each, and the number of impossible rows */
 };
 
 typedef struct {
@@ -42,8 +47,18 @@ typedef struct {
 
     char *arena;     /* working memory, zero at first, of `trueness_arena` bytes */
     int64_t *totals; /* exact sums, zero at first: see totals.h */
-    int64_t *underflowed; /* room for n_rows: rows from logits whose p_y is below 2^-1022 */
+    int64_t *underflowed; /* (n_rows, UNDERFLOWED_WORDS): rows from logits whose p_y is below 2^-1022, predicted class, bins */
     int64_t n_underflowed;
+
+    int64_t n_events;
+    const int64_t *events; /* the class of each event, or TOP_LABEL */
+    int64_t all_classes, has_top; /* whether they are all classes, in their order; whether one is TOP_LABEL */
+    int64_t grid, n_cells;
+    double parts;             /* p times this is above k if p exceeds the threshold of k/60, or of k/3600 */
+    const double *thresholds; /* (n_cells - 1), in order */
+    uint64_t *cells;   /* (events, cells, 2), zero at first: see events.h */
+    int64_t *observed; /* (events, cells), zero at first */
+    int64_t *moments;  /* (events, MOMENT_WORDS), zero at first, or NULL */
 } job;
 
 #endif

@@ -16,6 +16,9 @@
 #define TRANSPOSE transpose_floats
 #define WIDE(line) widened(line)
 #define LOAD(at) (*(const any_floats *)(at))
+#define EXCEEDS(a, b) _mm256_cmp_ps_mask((__m256)(a), (__m256)(b), _CMP_GT_OQ)
+#define CHOOSE(where, a, b) ((half_words)_mm256_mask_blend_epi32(where, (__m256i)(b), (__m256i)(a)))
+#define SAME_BITS(value) ((half_words){0} + (uint32_t)(value))
 #else
 #define LINE doubles
 #define BITS words
@@ -29,6 +32,9 @@
 #define TRANSPOSE transpose_doubles
 #define WIDE(line) (line)
 #define LOAD(at) load_item(at, ITEM)
+#define EXCEEDS(a, b) above(a, b)
+#define CHOOSE(where, a, b) select_words(where, a, b)
+#define SAME_BITS(value) same_words((uint64_t)(value))
 #endif
 
 #if ITEM == 4
@@ -46,10 +52,12 @@ static int NAME(any_sum_above_2)(const job *j, const LINE *lines) {
     return any(above(sum, same_doubles(2.0)));
 }
 
-/* A group into lines; whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. */
-INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
+/* A group into lines; whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. The class
+ * of the largest number of each row, of equal ones the first, is the predicted one. */
+INLINE int NAME(turn)(const job *j, const group *g, LINE *lines, words *predicted) {
     int by_columns = g->to_next_class != ITEM;
-    BITS seen = {0};
+    BITS seen = {0}, class = {0};
+    LINE largest = {0};
     for (int64_t at = 0; at < j->n_classes; at += WIDTH) {
         /* The last square may overlap the one before, so that no load reaches beyond its row. */
         int64_t first = at < j->n_classes - WIDTH ? at : j->n_classes - WIDTH;
@@ -68,15 +76,18 @@ INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
             /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
             lines[first + k] = square[k] + 0;
             seen |= (BITS)lines[first + k];
+            class = CHOOSE(EXCEEDS(lines[first + k], largest), SAME_BITS(first + k), class);
+            largest = LARGER(largest, lines[first + k]);
         }
     }
+    *predicted = WIDE_COUNT(class);
     /* The sign is the bit above that of huge numbers. Negative ones would be sorted behind the zeros after the last class. */
-    return ANY_HUGE(seen | seen >> 1) || (j->n_classes > MOST_ROWS && NAME(any_sum_above_2)(j, lines));
+    return ANY_HUGE(seen | seen >> 1) || (j->n_classes > MOST_UNITS && NAME(any_sum_above_2)(j, lines));
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
-INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p) {
-    swept s = nothing_swept(p), other = nothing_swept(p);
+INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p, words predicted) {
+    swept s = nothing_swept(p, predicted), other = s;
     LINE narrow = NARROWED(p);
     BITS more = {0}, at_least = {0};
     words steps;
@@ -91,23 +102,48 @@ INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p) {
         at_least = COUNTED_NOT_BELOW(at_least, lines[c + 1], narrow);
     }
     s.sum += other.sum, s.entropy += other.entropy, s.second_moment += other.second_moment;
-    s.square += other.square, s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
+    s.square += other.square, s.cube += other.cube, s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
     s.log_p = log2_of(p);
     s.largest = WIDE(lines[0]), s.smallest = WIDE(lines[n - 1]);
     return s;
 }
 
-/* Adds each row to its bin, and counts its rank. */
-INLINE void NAME(add_lines)(const job *j, const arena *a, const concluded *c, const LINE *lines) {
-    uint64_t *at[MAX_MEASURES][WIDTH];
-    for (int k = 0; k < j->n_measures; k++) {
-        words cells = cells_of(j, a, c, k), steps = bits_of(c->v[k] + 1.0);
+/* Adds scores and V of each row to its bins, and scores to its predicted class; counts both. Where the probabilities of each
+ * row are added, for each measure. */
+INLINE void NAME(add_heads)(const job *j, const arena *a, const concluded *c, uint64_t *at[MAX_MEASURES][WIDTH]) {
+    words classes = classes_of(j, a, c), cells[MAX_MEASURES];
+    for (int k = 0; k < j->n_measures; k++) cells[k] = cells_of(j, a, c, k);
+    UNROLL for (int first = 0; first < N_SCORES + MAX_MEASURES; first += WIDTH) {
+        doubles square[WIDTH];
+        UNROLL for (int i = 0; i < WIDTH; i++) {
+            int word = first + i, v = word - N_SCORES;
+            square[i] = (doubles)(v < 0 ? c->scores[word] : v < j->n_measures ? bits_of(c->v[v] + 1.0) : same_words(0));
+        }
+        transpose_doubles(square);
         UNROLL for (int r = 0; r < WIDTH; r++) {
-            at[k][r] = a->sums + cells[r] * (uint64_t)a->row;
-            at[k][r][a->first_v + k] += steps[r];
-            a->ranks[cells[r] * (uint64_t)j->n_classes + c->rank[r]]++;
+            for (int k = 0; k < j->n_measures; k++) {
+                if (first >= a->first_q) continue;
+                uint64_t *to = a->sums + cells[k][r] * (uint64_t)a->row + first;
+                store_words(load_words(to) + (words)square[r], to);
+            }
+            if (first >= N_SCORES) continue;
+            uint64_t *to = a->predicted + classes[r] * HEAD + first;
+            store_words(load_words(to) + (words)square[r], to);
         }
     }
+    UNROLL for (int r = 0; r < WIDTH; r++) {
+        a->predicted_rows[classes[r]]++;
+        for (int k = 0; k < j->n_measures; k++) {
+            at[k][r] = a->sums + cells[k][r] * (uint64_t)a->row + a->first_q;
+            a->ranks[cells[k][r] * (uint64_t)j->n_classes + c->rank[r]]++;
+        }
+    }
+}
+
+/* Adds each row to its bins and to its predicted class, and counts its rank. */
+INLINE void NAME(add_lines)(const job *j, const arena *a, const concluded *c, const LINE *lines) {
+    uint64_t *at[MAX_MEASURES][WIDTH];
+    NAME(add_heads)(j, a, c, at);
     for (int64_t first = 0; first < j->n_classes; first += WIDTH) {
         LINE square[WIDTH];
         UNROLL for (int k = 0; k < WIDTH; k++) square[k] = lines[first + k];
@@ -136,11 +172,13 @@ static int64_t NAME(sum_rows)(job *given) {
     const arena a = l.memory;
     LINE *lines = (LINE *)a.lines;
     int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = 0, n_lines = round_up(j->n_classes, BLOCK);
+    if (j->n_events) set_places(given, &l.memory);
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        int is_huge = NAME(turn)(j, &g, lines);
+        words predicted;
+        int is_huge = NAME(turn)(j, &g, lines, &predicted);
         NAME(sort_lines)(lines, n_lines);
-        swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g));
+        swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g), predicted);
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
         concluded c = conclude(j, &a, &l, &s, g.valid);
         if (__builtin_expect(c.is_bad, 0)) {
@@ -154,10 +192,36 @@ static int64_t NAME(sum_rows)(job *given) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, g.valid);
         }
+        if (j->n_events) {
+            const group of_events = g;
+            const outcomes o = {c.p, c.largest, is_first_rank(&l, c.rank, c.tied, first, g.valid)};
+            add_events(&l, &of_events, &o);
+        }
         if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
     }
     empty_sums(given, &l.memory, &l.t);
     return -1;
+}
+
+/* Adds the events of all rows and nothing else; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(count_rows)(job *given) {
+    const loop l = {given, arena_of(given), totals_of(given)};
+    const job local = *given, *j = &local;
+    LINE *lines = (LINE *)l.memory.lines;
+    int64_t waiting = 0, first = 0;
+    set_places(given, &l.memory);
+    for (; first < j->n_rows; first += WIDTH) {
+        const group g = group_at(j, &l, first);
+        words predicted;
+        int is_huge = NAME(turn)(j, &g, lines, &predicted);
+        swept s = {.p = NAME(true_probability)(&g), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
+        for (int64_t c = 0; c < j->n_classes; c++) check(&s, WIDE(lines[c]));
+        s.seen = same_words(is_huge ? HUGE_BIT : 0);
+        if (add_checked(&l, &s, &g, first)) break;
+        if (++waiting == MOST_ROWS) empty_sums(given, &l.memory, &l.t), waiting = 0;
+    }
+    empty_sums(given, &l.memory, &l.t);
+    return first < j->n_rows ? first : -1;
 }
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */
@@ -167,7 +231,8 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     LINE *lines = (LINE *)l.memory.lines;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        int is_huge = NAME(turn)(j, &g, lines);
+        words predicted;
+        int is_huge = NAME(turn)(j, &g, lines, &predicted);
         swept s = {.seen = same_words(is_huge ? HUGE_BIT : 0), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) measure(&s, WIDE(lines[c]));
         if (store_variation(j, &s, g.valid, v + first)) return first;
@@ -188,3 +253,6 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
 #undef BITS
 #undef ANY_HUGE
 #undef LOAD
+#undef EXCEEDS
+#undef CHOOSE
+#undef SAME_BITS

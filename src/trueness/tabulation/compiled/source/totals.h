@@ -3,7 +3,10 @@
  * `job.totals` is one run of memory, for K measures, M bins and C classes:
  *   whole, fraction          (K, M, C + 1) each: ordered probabilities and V in units of 2^-52
  *   rank_count               (K, M, C)
- *   scores                   (5, 2): whole and fraction, the first three in units of 2^-40
+ *   bin_scores               (K, M, 4, 2): whole and fraction of each score
+ *   predicted_rows           (C): rows that predict each class
+ *   predicted_scores         (C, 4, 2): the scores of these rows
+ *   overall                  (2, 2): log-likelihood in units of 2^-40, and p_y in units of 2^-52
  *   odd_rows                 (2): impossible and tied rows
  *   split_whole, split_fraction  (K, M, C) each, if ties are split: what that changes in the rank counts */
 #ifndef TRUENESS_TOTALS_H
@@ -16,17 +19,28 @@
 #define LOG_SCORE_BITS 40
 #define UNIT (UINT64_C(1) << PROBABILITY_BITS)
 
-enum { MOST_ROWS = 4095 }; /* so many probabilities in units of 2^-52 fit in a word */
+/* The scores of a row. The first two are in units of 2^-40, the others in units of 2^-52. */
+enum { LOG_SCORE, LOG_SCORE_VARIANCE, BRIER_RESIDUAL, BRIER_RESIDUAL_VARIANCE, N_SCORES };
+
+enum {
+    MOST_UNITS = 4095, /* so many probabilities in units of 2^-52 fit in a word */
+    MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
+    HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
+};
 
 /* Working memory for the rows of a group, and for sums since they were last emptied. */
 typedef struct {
-    int64_t row;    /* words of a row: ordered probabilities and V, filled up to whole vectors */
-    int64_t first_v; /* where V begins in it */
-    int64_t n_bins; /* with one more for lanes that hold no row */
-    int64_t copies; /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
-    uint64_t *sums;      /* (copies, measures, bins, row): bits of 1 + p, modulo 2^64 */
+    int64_t row;     /* words of a row: scores, V and ordered probabilities, filled up to whole vectors */
+    int64_t first_q; /* where the probabilities begin in it; V is right behind the scores */
+    int64_t n_bins;  /* with one more for lanes that hold no row */
+    int64_t copies;  /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
+    uint64_t *sums;      /* (copies, measures, bins, row): units of the scores, bits of 1 + V and 1 + p, modulo 2^64 */
     uint64_t *ranks;     /* (copies, measures, bins, classes) */
-    uint64_t *lane_sums; /* (scores, WIDTH) */
+    uint64_t *predicted; /* (copies, classes + 1, HEAD): scores by predicted class; the last one for lanes that hold no row */
+    uint64_t *predicted_rows; /* (copies, classes + 1) */
+    uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
+    uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
+    uint64_t *places;      /* (WIDTH, classes) if there are few, else (classes): the first cell of each class */
     char *padded_rows;   /* WIDTH rows, for the last of a block */
     int64_t *padded_labels;
     char *lines; /* a vector for each class, up to a power of two of them, if rows are sorted in memory */
@@ -52,16 +66,21 @@ static int64_t line_count(int64_t n_classes) {
 static arena arena_of(const job *j) {
     int few = j->n_classes <= NETWORK_CLASSES;
     arena a = {0};
-    a.first_v = few ? j->n_classes : round_up(j->n_classes, WIDTH);
-    a.row = round_up(a.first_v + j->n_measures, WIDTH);
+    a.first_q = N_SCORES + j->n_measures;
+    if (!few) a.first_q = round_up(a.first_q, WIDTH);
+    a.row = round_up(a.first_q + j->n_classes, WIDTH);
     a.n_bins = j->n_edges + 2;
     a.copies = few && j->n_edges < 256 ? 4 : 1;
     if (a.copies > WIDTH) a.copies = WIDTH;
-    int64_t cells = a.copies * j->n_measures * a.n_bins;
+    int64_t cells = a.copies * j->n_measures * a.n_bins, classes = a.copies * (j->n_classes + 1);
     uintptr_t memory = ((uintptr_t)j->arena + 63) & ~(uintptr_t)63;
     a.sums = take(&a, memory, 8 * cells * a.row);
     a.ranks = take(&a, memory, 8 * cells * j->n_classes);
-    a.lane_sums = take(&a, memory, 8 * N_SCORES * WIDTH);
+    a.predicted = take(&a, memory, 8 * classes * HEAD);
+    a.predicted_rows = take(&a, memory, 8 * classes);
+    a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
+    a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
+    a.places = take(&a, memory, j->all_classes ? 8 * j->n_classes * (few ? WIDTH : 1) : 0);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
     a.padded_labels = take(&a, memory, 8 * WIDTH);
     a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
@@ -69,20 +88,30 @@ static arena arena_of(const job *j) {
     return a;
 }
 
+/* Fills in the first cell of each class. */
+static void set_places(const job *j, const arena *a) {
+    if (!j->all_classes) return;
+    int64_t n = j->n_classes * (j->n_classes <= NETWORK_CLASSES ? WIDTH : 1);
+    for (int64_t i = 0; i < n; i++) a->places[i] = (uint64_t)(i % j->n_classes * j->n_cells);
+}
+
 typedef struct {
-    int64_t *whole, *fraction, *rank_count, *scores, *odd_rows, *split_whole, *split_fraction;
+    int64_t *whole, *fraction, *rank_count, *bin_scores, *predicted_rows, *predicted_scores, *overall, *odd_rows;
+    int64_t *split_whole, *split_fraction;
     int64_t n_bins;
 } totals;
 
 static totals totals_of(const job *j) {
-    int64_t m = j->n_edges + 1, ordered = j->n_measures * m * (j->n_classes + 1);
-    int64_t ranked = j->n_measures * m * j->n_classes;
+    int64_t m = j->n_edges + 1, bins = j->n_measures * m, ranked = bins * j->n_classes;
     totals t = {.n_bins = m};
     t.whole = j->totals;
-    t.fraction = t.whole + ordered;
-    t.rank_count = t.fraction + ordered;
-    t.scores = t.rank_count + ranked;
-    t.odd_rows = t.scores + 2 * N_SCORES;
+    t.fraction = t.whole + ranked + bins;
+    t.rank_count = t.fraction + ranked + bins;
+    t.bin_scores = t.rank_count + ranked;
+    t.predicted_rows = t.bin_scores + bins * N_SCORES * 2;
+    t.predicted_scores = t.predicted_rows + j->n_classes;
+    t.overall = t.predicted_scores + j->n_classes * N_SCORES * 2;
+    t.odd_rows = t.overall + 4;
     t.split_whole = t.odd_rows + 2;
     t.split_fraction = t.split_whole + ranked;
     return t;
@@ -102,34 +131,66 @@ INLINE void add_probability(int64_t *whole, int64_t *fraction, uint64_t units) {
     *fraction = (int64_t)(sum & (UNIT - 1));
 }
 
+/* Empties words of scores into pairs of whole and fraction. */
+static void empty_scores(uint64_t *words_of_scores, int64_t *to) {
+    for (int s = 0; s < N_SCORES; s++) {
+        int bits = s <= LOG_SCORE_VARIANCE ? LOG_SCORE_BITS : PROBABILITY_BITS;
+        add_units(to + 2 * s, to + 2 * s + 1, (int64_t)words_of_scores[s], bits);
+        words_of_scores[s] = 0;
+    }
+}
+
 /* Empties bin m of measure k in one copy of the sums. */
 static void empty_bin(const job *j, const arena *a, const totals *t, int64_t copy, int64_t k, int64_t m) {
     int64_t copied = (copy * j->n_measures + k) * a->n_bins + m, bin = k * t->n_bins + m, n = j->n_classes;
     int64_t *whole = t->whole + bin * (n + 1), *fraction = t->fraction + bin * (n + 1), *rank_count = t->rank_count + bin * n;
-    uint64_t *ranks = a->ranks + copied * n, *sums = a->sums + copied * a->row, count = 0;
+    uint64_t *ranks = a->ranks + copied * n, *sums = a->sums + copied * a->row, *q = sums + a->first_q, count = 0;
     for (int64_t c = 0; c < n; c++) count += ranks[c];
     if (count == 0) return;
+    empty_scores(sums, t->bin_scores + bin * N_SCORES * 2);
     for (int64_t c = 0; c < n; c++) {
         rank_count[c] += (int64_t)ranks[c], ranks[c] = 0;
-        add_probability(whole + c, fraction + c, sums[c] - count * ONE_BITS);
+        add_probability(whole + c, fraction + c, q[c] - count * ONE_BITS);
     }
-    add_probability(whole + n, fraction + n, sums[a->first_v + k] - count * ONE_BITS);
+    add_probability(whole + n, fraction + n, sums[N_SCORES + k] - count * ONE_BITS);
     for (int64_t c = 0; c < a->row; c++) sums[c] = 0;
+}
+
+/* Empties the sums of a predicted class in one copy of them. */
+static void empty_class(const job *j, const arena *a, const totals *t, int64_t copy, int64_t class) {
+    int64_t copied = copy * (j->n_classes + 1) + class;
+    if (a->predicted_rows[copied] == 0) return;
+    t->predicted_rows[class] += (int64_t)a->predicted_rows[copied], a->predicted_rows[copied] = 0;
+    empty_scores(a->predicted + copied * HEAD, t->predicted_scores + class * N_SCORES * 2);
+}
+
+/* Empties the sums of powers and logarithms of all events. */
+static void empty_moments(const job *j, const arena *a) {
+    for (int64_t k = 0; k < j->n_events; k++)
+        for (int m = 0; m < N_MOMENTS; m++)
+            for (int lane = 0; lane < WIDTH; lane++) {
+                uint64_t *units = a->moment_sums + (k * N_MOMENTS + m) * WIDTH + lane;
+                int64_t *to = j->moments + k * MOMENT_WORDS + 2 * m;
+                if (m == N_MOMENTS - 1) add_units(to, to + 1, (int64_t)*units, LOG_SCORE_BITS);
+                else add_probability(to, to + 1, *units);
+                *units = 0;
+            }
 }
 
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
-    for (int64_t copy = 0; copy < a->copies; copy++)
+    for (int64_t copy = 0; copy < a->copies; copy++) {
         for (int64_t k = 0; k < j->n_measures; k++)
             for (int64_t m = 0; m < t->n_bins; m++) empty_bin(j, a, t, copy, k, m);
-    for (int which = 0; which < N_SCORES; which++)
-        for (int lane = 0; lane < WIDTH; lane++) {
-            uint64_t *units = a->lane_sums + which * WIDTH + lane;
-            int64_t *whole = t->scores + 2 * which;
-            if (which < N_LOG_SCORES) add_units(whole, whole + 1, (int64_t)*units, LOG_SCORE_BITS);
-            else add_probability(whole, whole + 1, *units);
-            *units = 0;
-        }
+        for (int64_t class = 0; class < j->n_classes; class++) empty_class(j, a, t, copy, class);
+    }
+    for (int lane = 0; lane < WIDTH; lane++) {
+        uint64_t *log_likelihood = a->lane_sums + lane, *p = a->lane_sums + WIDTH + lane;
+        add_units(t->overall, t->overall + 1, (int64_t)*log_likelihood, LOG_SCORE_BITS);
+        add_probability(t->overall + 2, t->overall + 3, *p);
+        *log_likelihood = *p = 0;
+    }
+    if (j->moments) empty_moments(j, a);
 }
 
 #endif
