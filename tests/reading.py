@@ -13,8 +13,10 @@ from trueness.cli import main
 from trueness.cli.vocabulary import COMMAND
 from trueness.files import Plan, Request, RowOptions, Source, Summed, find_inputs, load_tables, sum_source
 from trueness.refusals import Refusal
+from trueness.table import Tables
 
 EXPECTED = [tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name) for name in ("entropy", "confidence")]
+BY_CLASS = tn.tabulate_events(same.Y_TRUE, same.Y_PROB)
 
 
 def run(
@@ -30,11 +32,16 @@ def run(
     return text
 
 
-def tables(folder: Path, *arguments: Any) -> list[tn.CalibrationTable]:
+def all_tables(folder: Path, *arguments: Any) -> Tables:
     """The tables that the command makes, in this process."""
     out = folder / "out.json"
     assert main(["tabulate", *map(str, arguments), "-o", str(out)]) == 0
-    return list(load_tables(str(out)).whole)
+    return load_tables(str(out)).whole
+
+
+def tables(folder: Path, *arguments: Any) -> list[tn.CalibrationTable]:
+    """Those of them that are binned by a measure."""
+    return all_tables(folder, *arguments).calibration_tables
 
 
 ROWS = ["0,0.25,0.75"] * 9

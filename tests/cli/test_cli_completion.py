@@ -31,7 +31,7 @@ def bash_script() -> str:
         (["assess", "preds.c"], ["preds.csv"]),
         (["assess", "--json", "preds.c"], ["preds.csv"]),
         (["completion", "f"], ["fish"]),
-        (["assess", "--b"], ["--bins"]),  # and not --by, an option of earlier versions
+        (["assess", "--b"], ["--bins", "--by-class"]),  # and not --by, an option of earlier versions
         (["--v"], ["--version"]),
     ],
 )

@@ -113,9 +113,9 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p"},
+    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--no-by-class"},
     "compare": {"--names"},
-    "tabulate": {"--groups", "--dask", "--confidence-bins"},
+    "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class"},
     "bins": SUMMING,
 }
 

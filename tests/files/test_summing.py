@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import predictions as same
 import pytest
-from reading import EXPECTED, refused, run, tables
+from reading import BY_CLASS, EXPECTED, all_tables, refused, run, summed, tables
 
 import trueness as tn
 from trueness.cli import main
@@ -18,8 +18,11 @@ pytestmark = pytest.mark.cli
 
 class TestGroupsAndWeights:
     def test_weights(self, parquet: Path) -> None:
-        got = tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")[0]
-        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+        got = all_tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")
+        assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
+        expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT)
+        assert got.by_class is not None
+        assert got.by_class.isclose(expected)
 
     def test_weights_that_are_0_in_a_whole_batch(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -27,8 +30,11 @@ class TestGroupsAndWeights:
         monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 100)
         weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
-        got = tables(tmp_path, tmp_path / "x.npz", "--weight", "w")[0]
-        assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
+        got = all_tables(tmp_path, tmp_path / "x.npz", "--weight", "w")
+        assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
+        expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=weight)
+        assert got.by_class is not None
+        assert got.by_class.isclose(expected)
 
     def test_groups_have_any_name(self, parquet: Path) -> None:
         before = set(parquet.parent.parent.rglob("*"))
@@ -39,7 +45,8 @@ class TestGroupsAndWeights:
         for name in np.unique(same.HOSPITAL).tolist():
             mine = name == same.HOSPITAL
             assert grouped.groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
-        assert list(grouped.whole) == EXPECTED
+            assert grouped.groups[name].by_class == tn.tabulate_events(same.Y_TRUE[mine], same.Y_PROB[mine])
+        assert list(grouped.whole) == [*EXPECTED, BY_CLASS]
 
     def test_combinations_of_columns_are_groups(self, parquet: Path) -> None:
         old = np.where(same.AGE >= 60, "60", "20")
@@ -221,10 +228,10 @@ def test_neither_batches_nor_the_engine_change_a_bit(
 
     def summed() -> Any:
         source = Source(find_inputs([str(parquet)]).files, request, RowOptions())
-        return sum_source(source, Plan.of(engine=engine)).tables.whole
+        return sum_source(source, Plan.of(engine=engine, by_class=True)).tables.whole
 
     whole = summed()
-    assert [whole.by_variation, whole.by_confidence] == EXPECTED
+    assert [whole.by_variation, whole.by_confidence, whole.by_class] == [*EXPECTED, BY_CLASS]
     monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
     assert summed() == whole
 
@@ -232,7 +239,20 @@ def test_neither_batches_nor_the_engine_change_a_bit(
 def test_too_many_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trueness.files.summing.GROUP_BYTES", 2**18)
     np.savez(tmp_path / "x.npz", y_true=np.zeros(1000), y_prob=np.full((1000, 2), 0.5), id=np.arange(1000))
-    assert "'id' (--groups) has more than 13 values" in refused(tmp_path / "x.npz", by="id").cause
+    assert "'id' (--groups) has more than 12 values" in refused(tmp_path / "x.npz", by="id").cause
+
+
+def test_groups_whose_tables_by_class_take_too_much(tmp_path: Path) -> None:
+    """2²⁸ bytes hold the event tables of 1570 groups (161 kB, two of 8 kB and 2 kB each), but ten bins of many more."""
+    ids = np.arange(1700)
+    np.savez(tmp_path / "x.npz", y_true=np.zeros(1700), y_prob=np.full((1700, 2), 0.5), id=ids)
+    found = refused(tmp_path / "x.npz", by="id", plan=Plan.of(by_class=True))
+    assert found.code == "too-many-groups"
+    assert "whose tables by class would take more than 256 MB" in found.cause
+    assert found.remedy == "use --no-by-class, or fewer groups"
+    assert summed(tmp_path / "x.npz", by="id", plan=Plan.of()).tables.n_rows == 1700
+    with pytest.raises(Refusal, match="use by_class=False, or fewer groups"):
+        summed(tmp_path / "x.npz", by="id", plan=Plan.of(by_class=True))
 
 
 def test_a_group_in_each_row_is_refused_before_it_is_summed(

@@ -26,11 +26,11 @@ def part_and_work(**options: Any) -> tuple[partitions.Part, partitions.Work]:
 
 def test_a_part_of_another_schema_or_spec_is_not_merged() -> None:
     mine, work = part_and_work()
-    later = json.loads(mine.to_json()) | {"schema": 3, "library": "9.0"}
+    later = json.loads(mine.to_json()) | {"schema": 4, "library": "9.0"}
     other = work.part_of(json.dumps(later))
-    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 3"):
+    with pytest.raises(ValueError, match=r"trueness 9\.0 sent tables of schema 4"):
         mine + other
-    with pytest.raises(ValueError, match="schema 3"):
+    with pytest.raises(ValueError, match="schema 4"):
         work.finish(other)
     theirs, _ = part_and_work(bins=11)
     with pytest.raises(ValueError, match="cannot be added: bins differs"):

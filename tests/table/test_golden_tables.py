@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from golden_tables import CHOICES, FILE, golden
+from saved import without_columns
 
 import trueness as tn
 from trueness.table.content import Sums
@@ -13,7 +14,7 @@ TABLES = tn.CalibrationTable.load_all(FILE)
 @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
 @pytest.mark.parametrize("number", range(len(CHOICES)))
 def test_the_same_rows_give_the_saved_table(number: int, engine: str) -> None:
-    assert golden(number, engine) == TABLES[number]
+    assert without_columns(golden(number, engine)) == TABLES[number]
 
 
 def test_every_choice_is_saved() -> None:

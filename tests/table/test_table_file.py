@@ -126,7 +126,7 @@ class TestTheFile:
     def test_it_is_json_with_a_schema_number(self, path: Path) -> None:
         TABLES["first"].save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
-        assert content["schema"] == 2
+        assert content["schema"] == 3
         spec = content["tables"][0]["spec"]
         assert (spec["n_classes"], spec["variation"], spec["ties"]) == (3, "entropy", "first")
         assert spec["edges"] == [0, 0.25, 0.5, 0.75, 1]
@@ -347,5 +347,5 @@ class TestVersionOne:
     def test_it_is_saved_again_without_them(self, path: Path) -> None:
         tables = tn.CalibrationTable.load_all(FIXTURE)
         tn.CalibrationTable.save_all(tables, path)
-        assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 2
+        assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 3
         assert tn.CalibrationTable.load_all(path) == tables

@@ -19,6 +19,7 @@ from trueness import partitions
 from trueness._random import Seed
 from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.bins import Bins
 from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch, Plan, Request, RowOptions, Summed
 from trueness.files.remote import Remote
@@ -75,6 +76,7 @@ def assess(
     label: Any = None,
     probs: str | Sequence[str] | None = None,
     *,
+    class_bins: int | Bins = 10,
     level: float = 0.95,
     tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
@@ -89,7 +91,13 @@ def assess(
     cluster = _Cluster(client, retries, storage_options)
     tables = _tables(data, label, probs, cluster, options, for_assessment=True)
     return partitions.assess_grouped(
-        tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
+        tables,
+        class_bins=class_bins,
+        level=level,
+        tolerance=tolerance,
+        resamples=resamples,
+        rng=rng,
+        min_group_size=min_group_size,
     )
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from trueness import partitions
 from trueness._random import Seed
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.bins import Bins
 from trueness.files import Batch, Choice, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.files.source import BATCH_VALUES
@@ -79,6 +80,7 @@ def assess(
     label: str | None = None,
     probs: str | Sequence[str] | None = None,
     *,
+    class_bins: int | Bins = 10,
     level: float = 0.95,
     tolerance: float | Mapping[str, float] | None = None,
     resamples: int = 999,
@@ -92,7 +94,13 @@ def assess(
     cluster = _Cluster(session, storage_options)
     tables = _tables(data, label, probs, cluster, options, for_assessment=True)
     return partitions.assess_grouped(
-        tables, level=level, tolerance=tolerance, resamples=resamples, rng=rng, min_group_size=min_group_size
+        tables,
+        class_bins=class_bins,
+        level=level,
+        tolerance=tolerance,
+        resamples=resamples,
+        rng=rng,
+        min_group_size=min_group_size,
     )
 
 

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins.edges import Edges
 from trueness.bins.kinds import Bins, group_starts
-from trueness.refusals import InvalidValueError
+from trueness.refusals import InvalidValueError, Refusal
 
 _PARTS = 3600
 """Edges that a decimal or a simple fraction can mean are multiples of 1/3600."""
+
+_USUAL_NUMBERS = "use 10, 12, 15, 20, 30 or another number that divides 60; EqualMass accepts any number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,10 @@ class ProbabilityGrid:
 
     def merge(self, count: NDArray[Any], bins: Bins) -> tuple[IntArray, ProbabilityGrid]:
         """The first cell of each coarser bin, and these bins; `count` (of one event) is needed for equal mass."""
-        starts, edges = group_starts(Edges(self.edges), count, bins)
+        try:
+            starts, edges = group_starts(Edges(self.edges), count, bins)
+        except Refusal as error:
+            raise error.with_facts(remedy=_USUAL_NUMBERS) from error
         return starts, ProbabilityGrid(tuple(edges))
 
 

@@ -45,6 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    parser.add_argument(
+        "--class-bins",
+        type=_options.number_of_bins,
+        default=_options.DEFAULT_BINS,
+        metavar="M",
+        help="number of equal-width bins of each class's probability, for its ECE; it must divide 60 "
+        f"(default: {_options.DEFAULT_BINS})",
+    )
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
@@ -154,6 +162,7 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
 
     return assess_table(
         tables.whole,
+        class_bins=arguments.class_bins,
         level=arguments.level,
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),

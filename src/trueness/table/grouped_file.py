@@ -105,9 +105,10 @@ def load_tables(path: str) -> GroupedTables:
 
 def _tables_without_groups(content: Any, path: str) -> Tables:
     try:
-        return Tables.of_file(table_file.read_content(content, path, table_from_dict))
+        found = table_file.read_content(content, path, table_from_dict)
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
+    return Tables.of_file(found)
 
 
 def read_json(path: str, what: str) -> Any:
