@@ -65,7 +65,7 @@ def sums_of_models(
     tables, of_tables = {}, []
     for name, of_model in specs.items():
         some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
-        made, of_units = tabulate_units(some, of_model, done=done)
-        tables[name] = Tables.of(made)
-        of_tables += of_units
+        made = tabulate_units(some, of_model, done=done)
+        tables[name] = Tables.of([table for table, _ in made])
+        of_tables += [sums for _, sums in made]
     return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness.bins import EqualWidth, ProbabilityGrid, class_grid
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import EventSpec, EventSums
 from trueness.table.exact_sums import (
@@ -70,8 +72,6 @@ class EventCellSums(NamedSums):
 
     __reduce__ = reduce_to_fields
 
-
-_SCORES = ("log_score", "log_score_variance")
 
 AnyCellSums: TypeAlias = CellSums | EventCellSums
 
@@ -147,24 +147,20 @@ class ClusterSums:
         sums = self._regrouped(self.bins, self.spec)
         return _each(sums.sums, lambda values: _spread(values, sums.cells, self.n_bins))
 
-    def belongs_to(self, spec: TableSpec | EventSpec, sums: Sums | EventSums) -> bool:
-        """Whether these are the sums of the clusters of a table with this spec and these sums."""
-        if isinstance(sums, EventSums) or not isinstance(self.spec, TableSpec):
-            return isinstance(sums, EventSums) and self._belongs_to_events(spec, sums)
+    def adds_up_to(self, sums: Sums | EventSums) -> bool:
+        """Whether these are the sums of all units of a table with these sums, of the same spec."""
         total = self.total()
+        if not np.array_equal(total.rows, sums.rows.ravel()):
+            return False
+        if self.spec.weighted:  # rounded in another order
+            return True
+        if isinstance(sums, EventSums):
+            return all(
+                np.array_equal(getattr(total, name).value, getattr(sums, name).value.ravel())
+                for name in ("predicted", "observed")
+            )
         assert isinstance(total, CellSums)
-        if self.spec != spec or not np.array_equal(total.rows, sums.rows):
-            return False
-        return spec.weighted or total.same(
-            CellSums.of(sums), "ordered", "rank", *_SCORES[: sums.log_score.value.ndim * 2]
-        )
-
-    def _belongs_to_events(self, spec: TableSpec | EventSpec, sums: EventSums) -> bool:
-        if not isinstance(self.spec, EventSpec) or not isinstance(spec, EventSpec):
-            return False
-        same_events = replace(spec, grid=self.spec.grid) == self.spec
-        rows = self.total().rows.reshape(len(spec.events), EVENT_BINS).sum(axis=1)
-        return same_events and bool(np.array_equal(rows, sums.rows.sum(axis=1)))
+        return total.same(CellSums.of(sums))
 
     def unit_totals(self, n_units: int) -> AnyCellSums:
         """The sums over all bins of each unit, (units,) or (units, C)."""
@@ -172,9 +168,26 @@ class ClusterSums:
         return _each(sums, lambda values: _spread(values, cells, n_units))
 
 
+def has_units(spec: TableSpec | EventSpec) -> bool:
+    """Whether the sums of clusters are kept for a table: not for those of very many events."""
+    return not isinstance(spec, EventSpec) or len(spec.events) <= MAX_EVENTS
+
+
+def spec_of_units(spec: TableSpec | EventSpec) -> TableSpec | EventSpec:
+    """The spec of the sums of clusters: as the table's, but events have ten bins of equal width."""
+    return replace(spec, grid=event_bins_grid()) if isinstance(spec, EventSpec) else spec
+
+
+@cache
+def event_bins_grid() -> ProbabilityGrid:
+    """Ten bins of equal width over [0, 1]."""
+    fine = class_grid()
+    return fine.merge(np.zeros(fine.n_cells), EqualWidth(EVENT_BINS))[1]
+
+
 def n_bins_of(spec: TableSpec | EventSpec) -> int:
     """The bins of a unit; for events those of all of them."""
-    return EVENT_BINS * len(spec.events) if isinstance(spec, EventSpec) else spec.bins.n_bins
+    return spec.grid.n_cells * len(spec.events) if isinstance(spec, EventSpec) else spec.bins.n_bins
 
 
 def bytes_of_unit(spec: TableSpec | EventSpec) -> int:

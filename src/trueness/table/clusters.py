@@ -11,11 +11,7 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness.refusals import InvalidValueError
 from trueness.rows.clusters import ClustersOfRows, Identities
-from trueness.table.cluster_sums import (
-    MAX_EVENTS,
-    ClusterSums,
-    bytes_of_unit,
-)
+from trueness.table.cluster_sums import ClusterSums, bytes_of_unit
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
 from trueness.table.exact_sums import make_read_only, reduce_to_fields
@@ -175,19 +171,6 @@ class ClusterTables:
     def __repr__(self) -> str:
         blocks = "" if self.clusters.n_blocks is None else f" in {self.clusters.n_blocks} blocks"
         return f"ClusterTables: {self.n_clusters} clusters{blocks}, {len(self.of_tables)} tables"
-
-
-def require_few_events(spec: EventSpec) -> None:
-    """Refuse more events than clusters can be summed for."""
-    if len(spec.events) > MAX_EVENTS:
-        raise InvalidValueError(
-            "too-many-events",
-            "clusters are summed for at most {most} classes or events, and there are {n_events}",
-            "use by_class=False, or choose at most {most} of them",
-            argument="clusters",
-            most=MAX_EVENTS,
-            n_events=len(spec.events),
-        )
 
 
 def _power_of_two(most: int) -> int:

@@ -14,7 +14,7 @@ from trueness.refusals import InvalidValueError
 from trueness.table import cluster_file, event_file
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable
-from trueness.table.cluster_sums import ClusterSums
+from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
 from trueness.table.clusters import ClusterTables
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
@@ -189,7 +189,9 @@ class Tables:
         coarser = Tables(table, second, self.others, self.events)
         if self.clusters is None:
             return coarser
-        pairs = zip(self.stored, coarser.stored, self.clusters.of_tables, strict=True)
+        pairs = zip(
+            _with_units(self.stored), _with_units(coarser.stored), self.clusters.of_tables, strict=True
+        )
         of_tables = tuple(_in_bins_of(fine, coarse, sums) for fine, coarse, sums in pairs)
         return replace(coarser, clusters=replace(self.clusters, of_tables=of_tables))
 
@@ -220,6 +222,19 @@ def _in_bins_of(fine: AnyTable, coarse: AnyTable, sums: ClusterSums) -> ClusterS
     return sums.merge_bins(starts, coarse.spec)
 
 
+def _with_units(tables: Sequence[AnyTable]) -> list[AnyTable]:
+    """The tables for which the sums of clusters are kept."""
+    return [table for table in tables if has_units(table.spec)]
+
+
+def _are_sums_of(table: AnyTable, sums: ClusterSums) -> bool:
+    """Whether the sums of clusters add up to a table."""
+    if sums.spec != spec_of_units(table.spec):
+        return False
+    coarse = table.coarsen(sums.spec.grid) if isinstance(sums.spec, EventSpec) else table  # type: ignore[arg-type]
+    return sums.adds_up_to(coarse.sums)
+
+
 def _add_clusters(mine: ClusterTables | None, theirs: ClusterTables | None) -> list[ClusterTables]:
     """The clusters of both, if there are any; refused if only one of the two has them."""
     if mine is None and theirs is None:
@@ -235,9 +250,9 @@ def _add_clusters(mine: ClusterTables | None, theirs: ClusterTables | None) -> l
 
 def _require_same_sums(tables: Sequence[AnyTable], clusters: ClusterTables) -> None:
     """Refuse clusters of other rows than those of the tables."""
-    of_tables = clusters.of_tables
-    fits = len(tables) == len(of_tables) and all(
-        sums.belongs_to(table.spec, table.sums) for table, sums in zip(tables, of_tables, strict=True)
+    summed = _with_units(tables)
+    fits = len(summed) == len(clusters.of_tables) and all(
+        _are_sums_of(table, sums) for table, sums in zip(summed, clusters.of_tables, strict=True)
     )
     if not fits:
         raise InvalidValueError(

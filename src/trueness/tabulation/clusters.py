@@ -19,14 +19,18 @@ from trueness._progress import Progress
 from trueness._threads import Span, in_threads
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.rows.clusters import ClustersOfRows
-from trueness.table import CalibrationTable, Sums, TableSpec
-from trueness.table.cluster_sums import CellSums, ClusterSums
+from trueness.table import AnySpec, AnyTable, CalibrationTable, EventSpec, table_of
+from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
 from trueness.table.clusters import Clusters, ClusterTables
-from trueness.table.exact_sums import ExactSum, FloatSum
 from trueness.table.tables import Tables
 from trueness.tabulation import portable
+from trueness.tabulation.compiled import units
 from trueness.tabulation.engines import thread_count
-from trueness.tabulation.passes import CHUNK_ROWS, CHUNK_VALUES, engine_for
+from trueness.tabulation.passes import engine_for, tabulate_rows
+from trueness.tabulation.unit_sums import UnitSums
+
+CHUNK_ROWS, CHUNK_VALUES = 2**20, 2**22
+"""The most rows, and values (32 megabytes), that are put in the order of their units at a time."""
 
 
 class RowsDone:
@@ -54,10 +58,10 @@ class UnitsOfRows:
     which: IntArray | None = None
     """The numbers of the rows, if they are not all; `unit_of` is in this order."""
 
-    def chunks(self) -> list[Span]:
-        """Runs of rows that are summed one after the other."""
-        step = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.rows.n_classes))
+    def chunks(self, n_threads: int) -> list[Span]:
+        """Runs of rows that are put in the order of their units and summed; several for each of several threads."""
         n = len(self.unit_of)
+        step = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.rows.n_classes, -(-n // n_threads)))
         return [(start, min(start + step, n)) for start in range(0, n, step)]
 
     def chunk(self, start: int, stop: int) -> tuple[Rows, IntArray]:
@@ -68,7 +72,7 @@ class UnitsOfRows:
 
 def tabulate_clusters(
     rows: Rows,
-    specs: Sequence[TableSpec],
+    specs: Sequence[AnySpec],
     found: ClustersOfRows,
     *,
     which: IntArray | None = None,
@@ -77,10 +81,15 @@ def tabulate_clusters(
     done: RowsDone | None = None,
 ) -> Tables:
     """The tables of rows with the sums of their clusters, of all rows or of those that `which` names."""
-    clusters, unit_of = Clusters.of_rows(among(found, which), specs)
+    summed = [spec_of_units(spec) for spec in specs if has_units(spec)]
+    clusters, unit_of = Clusters.of_rows(among(found, which), summed)
     some = UnitsOfRows(rows, unit_of, clusters.n_units, which)
-    tables, of_tables = tabulate_units(some, specs, engine=engine, n_threads=n_threads, done=done)
-    return Tables.of([*tables, ClusterTables(clusters, tuple(of_tables))])
+    made = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
+    tables: list[AnyTable] = [of for of, _ in made if isinstance(of, CalibrationTable)]
+    events = [spec for spec in specs if isinstance(spec, EventSpec)]
+    if events:  # whose grid is finer than the bins of the clusters
+        tables += tabulate_rows(rows if which is None else rows.take(which), events, engine, n_threads)
+    return Tables.of([*tables, ClusterTables(clusters, tuple(sums for _, sums in made))])
 
 
 def among(found: ClustersOfRows, which: IntArray | None) -> ClustersOfRows:
@@ -94,55 +103,33 @@ def among(found: ClustersOfRows, which: IntArray | None) -> ClustersOfRows:
 
 def tabulate_units(
     some: UnitsOfRows,
-    specs: Sequence[TableSpec],
+    specs: Sequence[AnySpec],
     *,
     engine: str = "auto",
     n_threads: int | None = None,
     done: RowsDone | None = None,
-) -> tuple[list[CalibrationTable], list[ClusterSums]]:
+) -> list[tuple[AnyTable, ClusterSums]]:
     """For each spec the table of all rows, and the sums of each unit."""
-    engine_for(some.rows, specs, engine)  # refuses what the engine cannot do
-    engine_module = portable
+    engine_module = engine_for(some.rows, specs, engine)
+    unit_pass: Any = portable.UnitPass if engine_module is portable else units.UnitPass
 
-    def work(chunks: Iterable[Span]) -> list[Sums]:
-        own = engine_module.Pass(some.rows, specs, some.n_units)
+    def work(chunks: Iterable[Span]) -> list[UnitSums]:
+        own = unit_pass(some.rows, specs, some.n_units)
         for start, stop in chunks:
-            rows, unit_of = some.chunk(start, stop)
-            for begin, end in rows.spans():
-                own.add(rows, begin, end, unit_of[begin:end])
-                if done is not None:
-                    done.add(end - begin)
-        return own.sums()
+            own.add(*some.chunk(start, stop))
+            if done is not None:
+                done.add(stop - start)
+        sums: list[UnitSums] = own.sums()
+        return sums
 
+    workers = thread_count(n_threads, engine_module)
     try:
-        parts = in_threads(work, some.chunks(), thread_count(n_threads, engine_module))
+        parts = in_threads(work, some.chunks(workers), workers)
     except ValueError:
         refuse_bad_rows(some.rows, 0, some.rows.n_rows)  # with the row's number among all rows
         raise
     sums = [reduce(add, of_spec) for of_spec in zip(*parts, strict=True)]
-    tables = [
-        CalibrationTable(spec, _total(spec, of_units)) for spec, of_units in zip(specs, sums, strict=True)
+    return [
+        (table_of(spec, of.table), ClusterSums.of_dense(spec, of.cells))
+        for spec, of in zip(specs, sums, strict=True)
     ]
-    of_units = [ClusterSums.of_dense(spec, CellSums.of(of)) for spec, of in zip(specs, sums, strict=True)]
-    return tables, of_units
-
-
-def _total(spec: TableSpec, of_units: Sums) -> Sums:
-    """The sums of the table: over all units of each bin."""
-    m = spec.bins.n_bins
-    n_units = len(of_units.rows) // m
-    if n_units == 1:
-        return of_units
-    order = np.arange(n_units * m).reshape(n_units, m).T.ravel()
-
-    def taken(name: str, value: Any) -> Any:
-        if name.startswith("predicted_"):
-            return value
-        if isinstance(value, ExactSum) and value.whole.ndim:
-            return ExactSum(value.whole[order], value.fraction[order], value.bits)
-        if isinstance(value, FloatSum) and value.value.ndim:
-            return FloatSum(value.value[order])
-        return value[order] if isinstance(value, np.ndarray) and value.ndim else value
-
-    by_bin = Sums(**{name: taken(name, value) for name, value in of_units.items()})
-    return by_bin.merge_runs(np.arange(m) * n_units)

@@ -19,6 +19,7 @@ from trueness.table import AnySpec, EventSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, carry
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
+from trueness.tabulation.unit_sums import UnitSums
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -57,9 +58,30 @@ class Pass:
         return [total.sums() for total in self.totals]
 
 
+class UnitPass:
+    """Sums of units that blocks of rows are added to; for one thread."""
+
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+        self.specs, self._pass = specs, Pass(rows, specs, n_units)
+
+    def add(self, rows: Rows, unit_of: IntArray) -> None:
+        """Add all of these rows, with the unit of each."""
+        for start, stop in rows.spans():
+            self._pass.add(rows, start, stop, unit_of[start:stop])
+
+    def sums(self) -> list[UnitSums]:
+        """The sums so far, one for each spec."""
+        return [
+            UnitSums.of_events(len(spec.events), sums)
+            if isinstance(spec, EventSpec)
+            else UnitSums.of_bins(spec, sums)
+            for spec, sums in zip(self.specs, self._pass.sums(), strict=True)
+        ]
+
+
 def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:
     if isinstance(spec, EventSpec):
-        return WeightedEventTotals(spec) if spec.weighted else ExactEventTotals(spec)
+        return WeightedEventTotals(spec, n_units) if spec.weighted else ExactEventTotals(spec, n_units)
     n_bins = n_units * spec.bins.n_bins
     return _WeightedTotals(spec, n_bins) if spec.weighted else _ExactTotals(spec, n_bins, scratch)
 

@@ -31,7 +31,9 @@ class EventCells:
 
     def __init__(self, spec: EventSpec, eps: float) -> None:
         self.spec, (k, g) = spec, spec.shape
-        self.classes = np.array([NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64)
+        self.classes = np.array(
+            [NO_CLASS if event == TOP_LABEL else event for event in spec.events], np.int64
+        )
         self.thresholds = spec.grid.thresholds(eps)
         self.kind, self.parts = _kind(spec.grid, eps)
         self.cells = np.zeros((k, g, 2), np.uint64)
@@ -64,7 +66,9 @@ class EventCells:
     def sums(self) -> EventSums:
         """The sums so far."""
         low, high = self.cells[..., 0], self.cells[..., 1].view(np.int64)
-        whole = (low >> np.uint64(PROBABILITY_BITS)).view(np.int64) + ((high & (2**32 - 1)) << 64 - PROBABILITY_BITS)
+        whole = (low >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
+            (high & (2**32 - 1)) << 64 - PROBABILITY_BITS
+        )
         fraction = (low & np.uint64((1 << PROBABILITY_BITS) - 1)).view(np.int64)
         sums = EventSums(
             rows=high >> 32,
