@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from trueness._arrays import IntArray
 from trueness.assessment._contrasts import Samples
 from trueness.assessment._sample import Sample, replicates_of
@@ -55,13 +57,16 @@ class SumsOfModels:
 def sums_of_models(
     rows: Mapping[str, Rows],
     specs: Mapping[str, Sequence[TableSpec]],
-    found: ClustersOfRows,
+    found: ClustersOfRows | int,
     which: IntArray | None,
     done: RowsDone,
 ) -> SumsOfModels:
-    """The sums of all models over the rows, or over those that `which` names, by one pass for each model."""
+    """The sums of all models over the rows, or over those that `which` names, by one pass for each model.
+
+    `found` are their clusters, or the position of the first row if each row is independent of the others.
+    """
     every = [spec for of_model in specs.values() for spec in of_model]
-    clusters, unit_of = Clusters.of_rows(among(found, which), every)
+    clusters, unit_of = _units_of_rows(found, next(iter(rows.values())).n_rows, which, every)
     tables, of_tables = {}, []
     for name, of_model in specs.items():
         some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
@@ -69,3 +74,12 @@ def sums_of_models(
         tables[name] = Tables.of([table for table, _ in made])
         of_tables += [sums for _, sums in made]
     return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)))
+
+
+def _units_of_rows(
+    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[TableSpec]
+) -> tuple[Clusters, IntArray]:
+    """The units that are resampled, and that of each row."""
+    if not isinstance(found, int):
+        return Clusters.of_rows(found if which is None else among(found, which), specs)
+    return Clusters.of_single_rows(found + (np.arange(n_rows) if which is None else which), specs)

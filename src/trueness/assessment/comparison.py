@@ -23,7 +23,7 @@ from trueness.bins import Bins, Edges, EqualMass
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
-from trueness.rows.clusters import ClustersOfRows, clusters_of_rows, single_rows
+from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.table import TableSpec
@@ -188,11 +188,7 @@ class Comparer:
         rows = self._rows(y_true, y_probs, sample_weight)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        found = (
-            single_rows(self._n_rows, n_rows)
-            if clusters is None
-            else clusters_of_rows(clusters, n_rows, index)
-        )
+        found = self._n_rows if clusters is None else clusters_of_rows(clusters, n_rows, index)
         encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
@@ -205,7 +201,7 @@ class Comparer:
     def _sums_of(
         self,
         rows: Mapping[str, Rows],
-        found: ClustersOfRows,
+        found: ClustersOfRows | int,
         groups: EncodedNames | None,
         done: RowsDone,
     ) -> dict[str | None, SumsOfModels]:

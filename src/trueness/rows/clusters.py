@@ -50,8 +50,8 @@ class ClustersOfRows(NamedTuple):
     """The distinct clusters of some rows, in the order of their identities, and the position of each row's cluster."""
 
     identities: Identities
-    names: tuple[str, ...] | None
-    """In the same order; None if the clusters are single rows."""
+    names: tuple[str, ...]
+    """In the same order."""
     codes: IntArray
 
 
@@ -69,10 +69,6 @@ def clusters_of_names(names: Sequence[str], codes: IntArray) -> ClustersOfRows:
     return ClustersOfRows(identities[order], tuple(names[k] for k in order.tolist()), place[codes])
 
 
-def single_rows(first_row: int, n_rows: int) -> ClustersOfRows:
-    """Each row as a cluster of its own, named by its position in a longer stream."""
-    identities = scramble(np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64) * _GOLDEN)
-    order = np.argsort(identities)
-    place = np.empty(n_rows, np.int64)
-    place[order] = np.arange(n_rows)
-    return ClustersOfRows(identities[order], None, place)
+def row_identities(positions: IntArray) -> Identities:
+    """A number for each row as a cluster of its own, by its position in a longer stream."""
+    return scramble((positions.astype(np.uint64) + np.uint64(1)) * _GOLDEN)

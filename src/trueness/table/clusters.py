@@ -10,17 +10,20 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness.refusals import InvalidValueError
-from trueness.rows.clusters import ClustersOfRows, Identities
+from trueness.rows.clusters import ClustersOfRows, Identities, row_identities
 from trueness.table.cluster_sums import ClusterSums, bytes_of_unit
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
 from trueness.table.exact_sums import make_read_only, reduce_to_fields
 
 MAX_UNITS = 4096
+"""Up to so many clusters are kept apart."""
+
+MAX_BLOCKS = 2048
 """More clusters are dealt into at most so many blocks.
 
-The variance of a sum over independent units is estimated from so many of them with a relative error of √(2/4096), about
-2 %; 999 replicates have 4 %.
+The variance of a sum over independent units is estimated from so many of them with a relative error of √(2/2048), 3 %;
+999 replicates have 4.5 %.
 """
 
 MAX_BYTES = 2**27
@@ -30,6 +33,12 @@ MAX_BYTES = 2**27
 def unit_limit(specs: Sequence[TableSpec | EventSpec]) -> int:
     """How many clusters are kept apart, if their tables have these specs."""
     return max(256, min(MAX_UNITS, MAX_BYTES // max(map(bytes_of_unit, specs))))
+
+
+def block_count(specs: Sequence[TableSpec | EventSpec]) -> int:
+    """Into how many blocks more clusters are dealt: a power of two, so that fewer blocks are unions of these."""
+    most = min(MAX_BLOCKS, unit_limit(specs))
+    return 1 << (most.bit_length() - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,12 +64,26 @@ class Clusters:
         cls, found: ClustersOfRows, specs: Sequence[TableSpec | EventSpec]
     ) -> tuple[Clusters, IntArray]:
         """The clusters of rows whose tables have these specs, and the unit of each row."""
-        apart = cls(found.identities, found.names, single_rows=found.names is None)
-        limit = unit_limit(specs)
-        if len(found.identities) <= limit:
-            return apart, found.codes
-        blocks = apart.in_blocks(_power_of_two(limit))
-        return blocks, blocks.units_of(found.identities)[found.codes]
+        return cls(found.identities, found.names).limited(specs, found.codes)
+
+    @classmethod
+    def of_single_rows(
+        cls, positions: IntArray, specs: Sequence[TableSpec | EventSpec]
+    ) -> tuple[Clusters, IntArray]:
+        """Each row as a cluster of its own, named by its position, and the unit of each row."""
+        identities = row_identities(positions)
+        if len(positions) > unit_limit(specs):  # without sorting
+            blocks = cls(identities[:0], None, block_count(specs), single_rows=True)
+            return blocks, blocks.units_of(identities)
+        order = np.argsort(identities)
+        return cls(identities[order], None, single_rows=True), np.argsort(order)
+
+    def limited(self, specs: Sequence[TableSpec | EventSpec], codes: IntArray) -> tuple[Clusters, IntArray]:
+        """These clusters, in blocks if they are many, and the unit of each row of which `codes` is the cluster."""
+        if self.n_units <= unit_limit(specs):
+            return self, codes
+        blocks = self.in_blocks(block_count(specs))
+        return blocks, blocks.units_of(self.identities)[codes]
 
     @property
     def n_units(self) -> int:
@@ -142,9 +165,8 @@ class ClusterTables:
         if not isinstance(other, ClusterTables):
             return NotImplemented
         together = self.clusters + other.clusters
-        limit = unit_limit(self.specs)
-        if together.n_blocks is None and together.n_units > limit:
-            together = together.in_blocks(_power_of_two(limit))
+        if together.n_blocks is None and together.n_units > unit_limit(self.specs):
+            together = together.in_blocks(block_count(self.specs))
         mine, theirs = (
             [sums.with_units(it.clusters.places_in(together)) for sums in it.of_tables]
             for it in (self, other)
@@ -171,8 +193,3 @@ class ClusterTables:
     def __repr__(self) -> str:
         blocks = "" if self.clusters.n_blocks is None else f" in {self.clusters.n_blocks} blocks"
         return f"ClusterTables: {self.n_clusters} clusters{blocks}, {len(self.of_tables)} tables"
-
-
-def _power_of_two(most: int) -> int:
-    """The largest power of two that is at most `most`."""
-    return 1 << (most.bit_length() - 1)

@@ -82,7 +82,7 @@ def tabulate_clusters(
 ) -> Tables:
     """The tables of rows with the sums of their clusters, of all rows or of those that `which` names."""
     summed = [spec_of_units(spec) for spec in specs if has_units(spec)]
-    clusters, unit_of = Clusters.of_rows(among(found, which), summed)
+    clusters, unit_of = Clusters.of_rows(found if which is None else among(found, which), summed)
     some = UnitsOfRows(rows, unit_of, clusters.n_units, which)
     made = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
     tables: list[AnyTable] = [of for of, _ in made if isinstance(of, CalibrationTable)]
@@ -92,12 +92,10 @@ def tabulate_clusters(
     return Tables.of([*tables, ClusterTables(clusters, tuple(sums for _, sums in made))])
 
 
-def among(found: ClustersOfRows, which: IntArray | None) -> ClustersOfRows:
+def among(found: ClustersOfRows, which: IntArray) -> ClustersOfRows:
     """The clusters of some of the rows."""
-    if which is None:
-        return found
     present, codes = np.unique(found.codes[which], return_inverse=True)
-    names = None if found.names is None else tuple(found.names[k] for k in present.tolist())
+    names = tuple(found.names[k] for k in present.tolist())
     return ClustersOfRows(found.identities[present], names, codes)
 
 

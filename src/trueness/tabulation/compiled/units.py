@@ -7,7 +7,7 @@ line of its unit and set to zero.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,14 @@ class _Runs:
         return [slice(k, min(k + RUNS_AT_A_TIME, n)) for k in range(0, n, RUNS_AT_A_TIME)]
 
 
+class _Places(NamedTuple):
+    """Where the data of a chunk begin."""
+
+    block: int
+    labels: int
+    logits: int | None
+
+
 class _UnitTotals:
     """The totals of each unit for up to two tables and one table of events."""
 
@@ -85,17 +93,24 @@ class _UnitTotals:
     def add(self, rows: Rows, labels: IntArray, runs: _Runs) -> None:
         """Add rows that are in the order of their units."""
         totals = self.totals
+        self.n_additions += 1
+        if self.n_additions >= MAX_ADDITIONS:
+            self.layout.carry(self.lines)
+            self.n_additions = 1
         scratch = Scratch()
         block = rows.columns(0, rows.n_rows, scratch) if rows.in_columns else rows.block(0, rows.n_rows)
         logits = rows.scores(0, rows.n_rows) if rows.from_logits else None
         totals.job.to_next_row, totals.job.to_next_class = block.strides
+        places = _Places(address(block), address(labels), None if logits is None else address(logits))
         lines = np.empty((RUNS_AT_A_TIME, self.lines.shape[1]), np.int64)
         for part in runs.parts():
             found = lines[: part.stop - part.start]
             for line, start, stop in zip(
                 range(len(found)), runs.starts[part].tolist(), runs.stops[part].tolist(), strict=True
             ):
-                self._sum_run(block, labels, logits, start, stop)
+                bad = self._sum_run(places, block, labels, logits, start, stop)
+                if bad >= 0:
+                    raise ValueError("a row is refused")  # the caller finds out which one
                 found[line] = totals.totals
                 totals.totals[:] = 0
                 if self.events is not None:
@@ -103,32 +118,33 @@ class _UnitTotals:
             self._add_lines(runs.units[part], found)
 
     def _sum_run(
-        self, block: NDArray[Any], labels: IntArray, logits: NDArray[Any] | None, start: int, stop: int
-    ) -> None:
+        self,
+        places: _Places,
+        block: NDArray[Any],
+        labels: IntArray,
+        logits: NDArray[Any] | None,
+        start: int,
+        stop: int,
+    ) -> int:
+        """Sum the rows from start to stop; -1, or a number of at least 0 if one of them is bad."""
         totals, job = self.totals, self.totals.job
-        job.rows, job.n_rows = address(block) + start * block.strides[0], stop - start
-        job.labels = address(labels) + 8 * start
-        if logits is None:
-            bad = totals.library.sum(job)
-        else:
-            underflowed = np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
-            job.logits = address(logits) + start * logits.strides[0]
-            job.underflowed, job.n_underflowed = address(underflowed), 0
-            bad = totals.library.sum(job)
-            if job.n_underflowed:
-                some, predicted, *bins = underflowed[: job.n_underflowed].T
-                at = start + some
-                totals._add_underflowed(block[at], logits[at], labels[at], predicted, bins)
-        if bad >= 0:
-            raise ValueError("a row is refused")  # the caller finds out which one
+        job.rows, job.n_rows = places.block + start * block.strides[0], stop - start
+        job.labels = places.labels + 8 * start
+        if logits is None or places.logits is None:
+            return totals.library.sum(job)
+        underflowed = np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
+        job.logits = places.logits + start * logits.strides[0]
+        job.underflowed, job.n_underflowed = address(underflowed), 0
+        bad = totals.library.sum(job)
+        if job.n_underflowed:
+            some, predicted, *bins = underflowed[: job.n_underflowed].T
+            at = start + some
+            totals._add_underflowed(block[at], logits[at], labels[at], predicted, bins)
+        return bad
 
     def _add_lines(self, units: IntArray, lines: IntArray) -> None:
         """Add the totals of some runs to those of their units."""
         self.lines[units] += lines
-        self.n_additions += 1
-        if self.n_additions >= MAX_ADDITIONS:
-            self.layout.carry(self.lines)
-            self.n_additions = 0
         if self.events is not None:
             self.events.add(units, len(lines))
 
@@ -136,7 +152,8 @@ class _UnitTotals:
         """The sums so far, one for each table."""
         if not self.totals.specs:
             return []
-        self.layout.carry(self.lines)
+        if self.n_additions > 1:
+            self.layout.carry(self.lines)
         self.totals.totals[:] = self.layout.total(self.lines)
         whole = self.totals.sums()
         self.totals.totals[:] = 0
