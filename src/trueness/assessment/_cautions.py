@@ -10,6 +10,8 @@ import numpy as np
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
 from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
+from trueness.table.cluster_sums import MAX_EVENTS, has_units
+from trueness.table.tables import Tables
 
 FEW_CLUSTERS = 30
 
@@ -133,6 +135,20 @@ def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
         "plug-in-misleads",
         f"the plug-in VCE {vce.value:.4f} lies {direction} the interval of the debiased value {vce.debiased:.4f}",
         f"{cause}; use the debiased value, or fewer bins",
+    )
+
+
+def without_classes(tables: Tables) -> tuple[Caution, ...]:
+    """The warning that classes are left out, because clusters are not summed for so many."""
+    table = tables.by_class
+    if table is None or tables.clusters is None or has_units(table.spec):
+        return ()
+    return (
+        Caution(
+            "clusters-without-classes",
+            f"the classes are not assessed: with clusters at most {MAX_EVENTS} can be, and there are {table.n_classes}",
+            "assess without clusters to see them, with p-values that are too small",
+        ),
     )
 
 

@@ -140,6 +140,14 @@ class Tables:
         """The event table of all classes; None if there is none."""
         return next((table for table in self.events if table.spec.is_by_class), None)
 
+    @property
+    def cluster_sums_by_class(self) -> ClusterSums | None:
+        """The sums of each cluster of the event table of all classes; None without clusters or with many classes."""
+        if self.clusters is None or self.by_class is None or not has_units(self.by_class.spec):
+            return None
+        wanted = spec_of_units(self.by_class.spec)
+        return next((sums for sums in self.clusters.of_tables if sums.spec == wanted), None)
+
     def __iter__(self) -> Iterator[AnyTable]:
         return iter(self.stored)
 

@@ -73,12 +73,20 @@ class _Runs:
         return [slice(k, min(k + RUNS_AT_A_TIME, n)) for k in range(0, n, RUNS_AT_A_TIME)]
 
 
-class _Places(NamedTuple):
-    """Where the data of a chunk begin."""
+class _Chunk(NamedTuple):
+    """Rows in the order of their units, and where their data begin."""
 
-    block: int
-    labels: int
-    logits: int | None
+    block: NDArray[Any]
+    labels: IntArray
+    logits: NDArray[Any] | None
+    at_block: int
+    at_labels: int
+    at_logits: int
+
+    @classmethod
+    def of(cls, block: NDArray[Any], labels: IntArray, logits: NDArray[Any] | None) -> _Chunk:
+        at_logits = 0 if logits is None else address(logits)
+        return cls(block, labels, logits, address(block), address(labels), at_logits)
 
 
 class _UnitTotals:
@@ -101,15 +109,14 @@ class _UnitTotals:
         block = rows.columns(0, rows.n_rows, scratch) if rows.in_columns else rows.block(0, rows.n_rows)
         logits = rows.scores(0, rows.n_rows) if rows.from_logits else None
         totals.job.to_next_row, totals.job.to_next_class = block.strides
-        places = _Places(address(block), address(labels), None if logits is None else address(logits))
+        chunk = _Chunk.of(block, labels, logits)
         lines = np.empty((RUNS_AT_A_TIME, self.lines.shape[1]), np.int64)
         for part in runs.parts():
             found = lines[: part.stop - part.start]
             for line, start, stop in zip(
                 range(len(found)), runs.starts[part].tolist(), runs.stops[part].tolist(), strict=True
             ):
-                bad = self._sum_run(places, block, labels, logits, start, stop)
-                if bad >= 0:
+                if self._sum_run(chunk, start, stop) >= 0:
                     raise ValueError("a row is refused")  # the caller finds out which one
                 found[line] = totals.totals
                 totals.totals[:] = 0
@@ -117,23 +124,15 @@ class _UnitTotals:
                     self.events.collect(line)
             self._add_lines(runs.units[part], found)
 
-    def _sum_run(
-        self,
-        places: _Places,
-        block: NDArray[Any],
-        labels: IntArray,
-        logits: NDArray[Any] | None,
-        start: int,
-        stop: int,
-    ) -> int:
+    def _sum_run(self, chunk: _Chunk, start: int, stop: int) -> int:
         """Sum the rows from start to stop; -1, or a number of at least 0 if one of them is bad."""
-        totals, job = self.totals, self.totals.job
-        job.rows, job.n_rows = places.block + start * block.strides[0], stop - start
-        job.labels = places.labels + 8 * start
-        if logits is None or places.logits is None:
+        totals, job, (block, labels, logits, *_) = self.totals, self.totals.job, chunk
+        job.rows, job.n_rows = chunk.at_block + start * block.strides[0], stop - start
+        job.labels = chunk.at_labels + 8 * start
+        if logits is None:
             return totals.library.sum(job)
         underflowed = np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
-        job.logits = places.logits + start * logits.strides[0]
+        job.logits = chunk.at_logits + start * logits.strides[0]
         job.underflowed, job.n_underflowed = address(underflowed), 0
         bad = totals.library.sum(job)
         if job.n_underflowed:
