@@ -79,8 +79,8 @@ def draw(only: list[str], runs: int | None) -> None:
 def _runs(name: str) -> int:
     """Fewer runs where a run is slow."""
     if "C=100" in name:
-        return 300
-    return 600 if name.startswith("size") or "none" in name else 400
+        return 200
+    return 600 if "C=2" in name or "C=3 none" in name else 400
 
 
 def saved() -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from inference_study import clusters, comparisons, coverage, null, other_faults, power, size
+from inference_study import clusters, comparisons, coverage, kinds, null, other_faults, power, size
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "study"
@@ -34,6 +34,8 @@ PARTS = {
     "tail": (comparisons.tail_settings, comparisons.measure_tail, 600),
     "others": (other_faults.other_settings, other_faults.measure_others, 200),
     "size": (size.size_settings, size.measure_size, 1000),
+    "kinds": (kinds.kind_settings, kinds.measure_kinds, 400),
+    "two-classes": (kinds.two_class_settings, kinds.measure_two_classes, 600),
     "coverage": (coverage.coverage_settings, coverage.measure_coverage, 200),
 }
 """The settings of each part, the function that measures one of them, and the number of repeats."""
@@ -47,6 +49,9 @@ TABLES = {
     "others": ("others", other_faults.others_table),
     "order": ("order", power.order_table),
     "power": ("power", power.power_table),
+    "kinds-3": ("kinds", lambda rows: kinds.kind_table(rows, 3)),
+    "kinds-10": ("kinds", lambda rows: kinds.kind_table(rows, 10)),
+    "two-classes": ("two-classes", kinds.two_class_table),
     "clusters": ("clusters", clusters.cluster_table),
     "compare": ("compare", comparisons.compare_table),
     "tail": ("tail", comparisons.tail_table),

@@ -12,6 +12,7 @@ Y_TRUE, TRUTH = tn.simulate.calibrated(1200, [1.0] * 4, rng=1)
 Y_PROB = tn.simulate.sharpen(TRUTH, 1.3)
 SITE = np.array(["north", "south", "east"])[np.random.default_rng(2).choice(3, 1200, p=[0.5, 0.4, 0.1])]
 RESULT = tn.assess(Y_TRUE, Y_PROB, rng=3)
+CLASS_TABLE = tn.tabulate_events(Y_TRUE, Y_PROB)
 EF = tn.EqualMass(10)
 ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 

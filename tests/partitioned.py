@@ -127,6 +127,33 @@ def one_process(**options: Any) -> tn.CalibrationTable:
     return tn.tabulate(Y_TRUE, Y_PROB, **options)
 
 
+def one_process_by_class(rows: Any = slice(None), **options: Any) -> tn.EventTable:
+    """All rows, or some, at once, into the event table of all classes."""
+    return tn.tabulate_events(Y_TRUE[rows], Y_PROB[rows], **options)
+
+
+def require_tables_by_class(tabulate: Callable[..., Any]) -> None:
+    """With by_class=True an adapter gives all tables of one process, of all rows and of each group."""
+    found = tabulate(by_class=True)
+    assert found.stored == [one_process(), one_process_by_class()]
+    groups = tabulate(by_class=True, groups="g", ties="split")
+    assert sorted(groups) == ["north", "süd, east", "west"]
+    for name, tables in groups.items():
+        assert tables.by_variation == of_group(name, ties="split")
+        assert tables.by_class == one_process_by_class(name == GROUP, ties="split")
+    weighted = tabulate(by_class=True, sample_weight="w")
+    assert weighted.by_class.isclose(one_process_by_class(sample_weight=WEIGHT))
+    assert tabulate(by_class=False) == one_process()
+
+
+def require_tables_of_three(found: Any) -> None:
+    """Tables of `three_classes` in whatever order of the classes."""
+    places = [NAMES.index(name.removeprefix("p_")) for name in found.by_class.spec.class_names]
+    labels = np.argsort(places)[THREE_TRUE]
+    assert found.by_variation == tn.tabulate(labels, THREE_PROB[:, places])
+    assert found.by_class == tn.tabulate_events(labels, THREE_PROB[:, places])
+
+
 def of_group(name: str, **options: Any) -> tn.CalibrationTable:
     """The rows of a group at once."""
     mine = name == GROUP

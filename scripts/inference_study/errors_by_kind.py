@@ -84,11 +84,10 @@ def _some_classes(rows: Calibrated) -> Rows:
 
 
 def _shift(rows: Calibrated) -> Rows:
-    """Class 0 is observed in five of a hundred rows more than predicted."""
-    first = rows.truth[:, 0]
-    weight = _root(lambda w: float((w * first / (w * first + 1 - first) - first).mean()) - 0.05, 0.1, 10)
+    """The prior of class 0 is five points higher than in the predictions: they are those of other prevalences."""
+    prior = 1 / rows.truth.shape[1]
     odds = rows.truth.copy()
-    odds[:, 0] *= weight
+    odds[:, 0] *= (prior + 0.05) / prior * (1 - prior) / (1 - prior - 0.05)
     return tn.simulate.draw_labels(odds / odds.sum(axis=1, keepdims=True), rows.rng), rows.truth
 
 

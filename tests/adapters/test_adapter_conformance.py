@@ -72,7 +72,8 @@ def agree(make: Maker, y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -
     if make is not ON_DEVICE:
         assert made == core
     assert equal_counts(made, core)
-    assert made.sums.same(core.sums, "true_probability", "square")
+    assert made.sums.same(core.sums, "true_probability", "square", "predicted_rows", "predicted_brier")
+    assert made.sums.same(core.sums, "brier_residual", "brier_residual_variance")
     assert made.isclose(core)
     assert (made.tied_rows, made.impossible_rows) == (core.tied_rows, core.impossible_rows)
     readers = (tn.variation_calibration_error, tn.ranked_calibration_error, tn.top_label_error)

@@ -12,7 +12,6 @@ from partitioned import (
     N_ROWS,
     NAMES,
     PROBS,
-    THREE_PROB,
     THREE_TRUE,
     WEIGHT,
     Y_PROB,
@@ -23,6 +22,9 @@ from partitioned import (
     deadly,
     of_group,
     one_process,
+    one_process_by_class,
+    require_tables_by_class,
+    require_tables_of_three,
     three_classes,
     whole,
 )
@@ -63,6 +65,24 @@ def test_any_order_of_rows_and_partitions_does(client: Any) -> None:
 def test_the_row_options_mean_the_same(client: Any, options: dict[str, Any]) -> None:
     assert tabulate(collection(), **options) == one_process(**options)
     assert tabulate(collection(), client=client, **options) == one_process(**options)
+
+
+def test_tables_by_class(client: Any) -> None:
+    require_tables_by_class(lambda **options: tabulate(collection(7), **options))
+    require_tables_by_class(lambda **options: tabulate(collection(3), client=client, **options))
+    exact = tabulate(collection(4), bins=tn.EqualMass(6), exact=True, by_class=True)
+    assert exact.stored == [one_process(bins=tn.EqualMass(6)), one_process_by_class()]
+    grid = tabulate(collection(4), bins=tn.EqualMass(6), by_class=True)
+    assert grid.by_class == one_process_by_class()
+
+
+def test_assess_with_and_without_classes() -> None:
+    found = adapter.assess(collection(), "y", "p_*", rng=5, class_bins=15)
+    assert found == tn.assess(Y_TRUE, Y_PROB, rng=5, class_bins=15)
+    assert found.tables.by_class == one_process_by_class()
+    without = adapter.assess(collection(), "y", "p_*", rng=5, by_class=False)
+    assert without == tn.assess(Y_TRUE, Y_PROB, rng=5, by_class=False)
+    assert without.tables.events == ()
 
 
 def test_weights_agree_to_rounding() -> None:
@@ -139,14 +159,13 @@ def test_columns_may_be_listed_in_their_order() -> None:
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
 def test_columns_belong_to_classes_by_the_rule_of_files(order: list[int]) -> None:
     """Numbers count the columns in the order of the frame; names are matched, with classes= or without."""
-    expected = tn.tabulate(THREE_TRUE, THREE_PROB)
     numbered = collection(of=three_classes(order, np.argsort(order)[THREE_TRUE]))
-    assert adapter.tabulate(numbered, "y", "p_*") == expected
+    require_tables_of_three(adapter.tabulate(numbered, "y", "p_*", by_class=True))
     named = collection(of=three_classes(order, np.array(NAMES)[THREE_TRUE]))
     for classes in (None, "columns", NAMES, NAMES[::-1], ["p_mid", "p_low", "p_high"]):
         if classes is not None and "p_mid" in classes:
             named = collection(of=three_classes(order, [f"p_{NAMES[y]}" for y in THREE_TRUE]))
-        assert adapter.tabulate(named, "y", "p_*", classes=classes) == expected
+        require_tables_of_three(adapter.tabulate(named, "y", "p_*", classes=classes, by_class=True))
     with pytest.raises(Refusal, match=r"classes .* match only partly") as caught:
         adapter.tabulate(named, "y", "p_*", classes=["low", "mid", "top"])
     assert "--" not in str(caught.value)
@@ -162,7 +181,9 @@ def test_percentages_are_refused_in_python_s_terms() -> None:
 
 def test_combinations_of_columns_are_groups() -> None:
     data = three_classes([0, 1, 2])
-    expected = tn.assess(THREE_TRUE, THREE_PROB, groups=data[["site", "sex"]], rng=5)
+    expected = tn.assess(
+        data["y"], data[["p_low", "p_mid", "p_high"]], groups=data[["site", "sex"]], classes="index", rng=5
+    )
     assert [group.name for group in expected.groups][:2] == ["site=north, sex=F", "site=north, sex=M"]
     for how in ({"groups": ["site", "sex"]}, {"by": "site,sex"}, {"groups": "site, sex"}):
         assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how) == expected

@@ -34,13 +34,19 @@ def forest() -> Any:
     "names", [None, ["cat", "dog", "axolotl"], [10, 30, 20]], ids=["index", "names", "numbers"]
 )
 def test_scorers_are_minus_the_errors_of_the_core(names: Any) -> None:
-    from trueness.adapters.sklearn import ece_scorer, rce_scorer, vce_scorer
+    from trueness.adapters.sklearn import cwece_scorer, ece_scorer, rce_scorer, vce_scorer
 
     x, y = blobs(names=names)
     model = forest().fit(x[:300], y[:300])
     y_prob = model.predict_proba(x[300:])
     index = np.searchsorted(model.classes_, y[300:])
-    for scorer, error in ((vce_scorer, tn.vce), (ece_scorer, tn.ece), (rce_scorer, tn.rce)):
+    of_scorers = (
+        (vce_scorer, tn.vce),
+        (ece_scorer, tn.ece),
+        (rce_scorer, tn.rce),
+        (cwece_scorer, tn.cwece),
+    )
+    for scorer, error in of_scorers:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-error(index, y_prob), abs=1e-12)
 
 
@@ -61,6 +67,15 @@ def test_options_of_a_scorer() -> None:
             CalibrationScorer("rce", distance="w1", norm="l2"),
             tn.rce(y[300:], y_prob, distance="w1", norm="l2"),
         ),
+        (
+            CalibrationScorer("cwece", bins=15, weights="expected", norm="l2"),
+            tn.cwece(y[300:], y_prob, bins=15, weights="expected", norm="l2"),
+        ),
+        (
+            CalibrationScorer("cwece_total", bins=tn.EqualMass(4)),
+            1.5 * tn.cwece(y[300:], y_prob, bins=tn.EqualMass(4)),
+        ),
+        (CalibrationScorer("gap"), np.abs(y_prob.mean(0) - np.eye(3)[y[300:]].mean(0)).sum() / 2),
     ]:
         assert scorer(model, x[300:], y[300:]) == pytest.approx(-expected, abs=1e-12)
     with pytest.raises(ValueError, match=r"metric must be one of 'vce', 'net', 'ece', 'rce', 'rce_w1'"):

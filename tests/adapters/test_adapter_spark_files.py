@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from partitioned import (
     GROUP,
-    THREE_PROB,
-    THREE_TRUE,
     WEIGHT,
     Y_PROB,
     Y_TRUE,
@@ -20,6 +18,8 @@ from partitioned import (
     deadly,
     of_group,
     one_process,
+    require_tables_by_class,
+    require_tables_of_three,
     spark_session,
     three_classes,
     whole,
@@ -97,6 +97,10 @@ def test_assess_gives_the_answer_of_one_process(session: Any, shards: Path) -> N
     assert found == expected
 
 
+def test_tables_by_class(session: Any, shards: Path) -> None:
+    require_tables_by_class(lambda **options: tabulate(paths_in(shards), session=session, **options))
+
+
 def test_weights_agree_to_rounding(session: Any, shards: Path) -> None:
     table = tabulate(paths_in(shards), sample_weight="w", session=session)
     assert table.isclose(one_process(sample_weight=WEIGHT))
@@ -125,8 +129,7 @@ def test_paths_of_fsspec(session: Any, shards: Path, tmp_path: Path) -> None:
 def test_further_files_are_matched_to_the_first_by_name(session: Any, tmp_path: Path) -> None:
     three_classes([0, 1, 2])[:250].to_parquet(tmp_path / "a.parquet")
     three_classes([2, 0, 1])[250:].to_csv(tmp_path / "b.csv", index=False)
-    found = adapter.tabulate(paths_in(tmp_path), "y", "p_*", session=session)
-    assert found == tn.tabulate(THREE_TRUE, THREE_PROB)
+    require_tables_of_three(adapter.tabulate(paths_in(tmp_path), "y", "p_*", by_class=True, session=session))
 
 
 # What is refused

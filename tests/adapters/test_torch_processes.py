@@ -36,18 +36,25 @@ def one_of_two(rank: int, folder: str, engine: str) -> None:
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
     join_two(rank, folder)
-    metric = metric_of(num_classes=7, engine=engine, confidence_bins=12)
+    metric = metric_of(num_classes=7, engine=engine, confidence_bins=12, by_class=True)
+    classwise = metric_of("ClasswiseCalibrationError", 7, engine=engine)
     rows, labels = shares()[rank]
     step = 100 + 57 * rank
     for batch in zip(rows.split(step), labels.split(step), strict=True):
         metric.update(*batch)
+        classwise.update(*batch)
+    with pytest.raises(TorchMetricsUserError, match=r"call metric.compute\(\) on every process first"):
+        classwise.table  # noqa: B018
     if rank == 0:
-        for name in ("table", "confidence_table"):
+        for name in ("table", "confidence_table", "class_table", "tables"):
             with pytest.raises(
                 TorchMetricsUserError, match=r"call metric.compute\(\) on every process first"
             ):
                 getattr(metric, name)
     value = metric.compute()
+    classwise.compute()
+    assert classwise.table == metric.class_table
+    assert classwise.local_table.n_rows == metric.local_class_table.n_rows == len(rows)
     if rank == 0:
         metric.table.save(f"{folder}/read-once.json")
     copies = metric.clone(), pickle.loads(pickle.dumps(metric))
@@ -58,6 +65,7 @@ def one_of_two(rank: int, folder: str, engine: str) -> None:
     assert metric.local_table.n_rows == metric.local_confidence_table.n_rows == len(rows)
     metric.table.save(f"{folder}/{rank}.json")
     metric.confidence_table.save(f"{folder}/{rank}-confidence.json")
+    metric.class_table.save(f"{folder}/{rank}-classes.json")
     Path(f"{folder}/{rank}.txt").write_text(repr(value.item()))
 
     metric.update(rows[:10], labels[:10])
@@ -81,13 +89,14 @@ def test_two_processes_are_one(tmp_path: Path, engine: str) -> None:
 
     mp.spawn(one_of_two, (str(tmp_path), engine), nprocs=2)
     rows, labels = tensors(7, 3001)
-    whole = metric_of(num_classes=7, engine=engine, confidence_bins=12)
+    whole = metric_of(num_classes=7, engine=engine, confidence_bins=12, by_class=True)
     whole.update(rows, labels)
     for rank in (0, 1):
         for name, expected in ((f"{rank}", whole.table), (f"{rank}-confidence", whole.confidence_table)):
             table = tn.CalibrationTable.load(tmp_path / f"{name}.json")
             assert equal_counts(table, expected)
             assert table == expected if engine == "host" else table.isclose(expected)
+        assert tn.EventTable.load(tmp_path / f"{rank}-classes.json") == tn.tabulate_events(labels, rows)
         value = float((tmp_path / f"{rank}.txt").read_text())
         assert value == pytest.approx(whole.compute().item(), abs=0 if engine == "host" else 1e-12)
     assert tn.CalibrationTable.load(tmp_path / "read-once.json") == tn.CalibrationTable.load(

@@ -46,19 +46,22 @@ def test_the_confidence_table_is_that_of_tabulate(name: str, options: dict[str, 
 def test_one_metric_gives_the_whole_assessment(engine: str) -> None:
     """`assess` on the rows is the oracle, with the same seed: to the bit on the host, ECE included."""
     rows, labels = tensors(4)
-    metric = metric_of(num_classes=4, confidence_bins=10, engine=engine)
+    metric = metric_of(num_classes=4, confidence_bins=10, by_class=True, engine=engine)
     for batch in zip(rows.split(128), labels.split(128), strict=True):
         metric.update(*batch)
-    result = tn.assess_table(metric.table, confidence_table=metric.confidence_table, resamples=99, rng=0)
+    result = tn.assess_table(metric.tables, resamples=99, rng=0)
     expected = tn.assess(labels, rows, resamples=99, rng=0)
     if engine == "host":
         assert result == expected
     assert result.ece is not None
     assert result.ece.value == pytest.approx(expected.ece.value, abs=1e-12)
     assert result.vce.value == metric.compute().item()
+    assert result.cwece is not None
+    assert result.cwece.value == pytest.approx(tn.cwece(labels, rows), abs=1e-12)
     without = metric_of(num_classes=4)
     without.update(rows, labels)
     assert tn.assess_table(without.table, confidence_table=without.confidence_table, rng=0).ece is None
+    assert tn.assess_table(without.tables, rng=0).classes is None
 
 
 @torch_only

@@ -2,12 +2,12 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import inference_oracle as exact
 import numpy as np
 import pytest
-from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE
+from assessment_data import CLASS_TABLE, EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE
 
 import trueness as tn
 from trueness.rows.groups import names_of
@@ -26,7 +26,7 @@ class TestSameResultFromTables:
         table = tn.tabulate(Y_TRUE, Y_PROB, variation=variation, bins=bins)
         by_confidence = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=by_width)
         given = {} if variation == "confidence" else {"confidence_table": by_confidence}
-        result = tn.assess_table(table, rng=3, **given)
+        result = tn.assess_table(table, class_table=CLASS_TABLE, rng=3, **given)
         assert result == tn.assess(Y_TRUE, Y_PROB, variation=variation, bins=bins, rng=3)
         assert result.ece is not None
 
@@ -34,7 +34,9 @@ class TestSameResultFromTables:
         tables = [tn.tabulate(Y_TRUE, Y_PROB, variation=v) for v in ("entropy", "confidence")]
         tn.CalibrationTable.save_all(tables, tmp_path / "tables.json")
         table, by_confidence = tn.CalibrationTable.load_all(tmp_path / "tables.json")
-        assert tn.assess_table(table, confidence_table=by_confidence, rng=3) == RESULT
+        assert (
+            tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
+        )
 
     def test_from_summed_tables_of_batches(self) -> None:
         cuts = [slice(0, 1), slice(1, 700), slice(700, 1200)]
@@ -42,7 +44,9 @@ class TestSameResultFromTables:
             sum(tn.tabulate(Y_TRUE[cut], Y_PROB[cut], variation=v) for cut in cuts)
             for v in ("entropy", "confidence")
         )
-        assert tn.assess_table(table, confidence_table=by_confidence, rng=3) == RESULT
+        assert (
+            tn.assess_table(table, confidence_table=by_confidence, class_table=CLASS_TABLE, rng=3) == RESULT
+        )
 
     def test_from_a_stream_on_a_fine_grid(self) -> None:
         streams = [tn.Accumulator(4, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")]
@@ -50,7 +54,8 @@ class TestSameResultFromTables:
             for stream in streams:
                 stream.update(Y_TRUE[start : start + 250], Y_PROB[start : start + 250])
         fine, fine_confidence = (stream.table for stream in streams)
-        result = tn.assess_table(fine, confidence_table=fine_confidence, bins=10, rng=3)
+        given = {"confidence_table": fine_confidence, "class_table": CLASS_TABLE}
+        result = tn.assess_table(fine, **given, bins=10, rng=3)
         assert result == RESULT
         merged = tn.assess_table(fine, confidence_table=fine_confidence, bins=EF, rng=3)
         by_hand = tn.assess_table(fine.coarsen(EF), confidence_table=fine_confidence.coarsen(EF), rng=3)
@@ -97,7 +102,10 @@ class TestSameResultFromTables:
         doubled = tn.assess(Y_TRUE, Y_PROB * 2, normalize=True, rng=3)
         np.testing.assert_allclose(doubled.vce.value, RESULT.vce.value, atol=1e-12)
         names = ["a", "b", "c", "d"]
-        assert tn.assess([names[y] for y in Y_TRUE], Y_PROB, classes=names, rng=3) == RESULT
+        named = tn.assess([names[y] for y in Y_TRUE], Y_PROB, classes=names, rng=3)
+        assert named.table == RESULT.table
+        assert named.classes is not None
+        assert [it.name for it in named.classes.classes] == names
         assert tn.assess(Y_TRUE, Y_PROB, ties="split", rng=3).table.spec.ties == "split"
 
     def test_a_generator_moves_on(self) -> None:
@@ -112,11 +120,13 @@ class TestContainers:
     """Rows, groups and clusters in any container give the result of NumPy arrays."""
 
     CLUSTERS = np.arange(1200) // 6
-    WANT = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=CLUSTERS, rng=3, resamples=99)
+    # Without classes: their draws depend on their names, which only some containers have.
+    OPTIONS: ClassVar[dict[str, Any]] = {"rng": 3, "resamples": 99, "by_class": False}
+    WANT = tn.assess(Y_TRUE, Y_PROB, groups=SITE, clusters=CLUSTERS, **OPTIONS)
 
     def same(self, y_true: Any, y_prob: Any, groups: Any, clusters: Any, **options: Any) -> bool:
         return (
-            tn.assess(y_true, y_prob, groups=groups, clusters=clusters, rng=3, resamples=99, **options)
+            tn.assess(y_true, y_prob, groups=groups, clusters=clusters, **self.OPTIONS, **options)
             == self.WANT
         )
 
@@ -188,7 +198,7 @@ class TestConfidenceBins:
             for name in ("entropy", "confidence")
         )
         result = tn.assess_table(fine, confidence_table=by_confidence, bins=10, confidence_bins=20)
-        assert result == tn.assess(self.Y, self.P, bins=10, confidence_bins=20)
+        assert result == tn.assess(self.Y, self.P, bins=10, confidence_bins=20, by_class=False)
         alone = tn.assess_table(fine, confidence_table=by_confidence, confidence_bins=20)
         assert alone.ece == result.ece or alone.ece.value == result.ece.value
         pair = tn.compare(self.Y, {"a": self.P, "b": self.P[:, ::-1]}, confidence_bins=20, resamples=39)

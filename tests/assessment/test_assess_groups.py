@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class TestGroups:
 
     @pytest.mark.parametrize("bins", [10, EF], ids=["EW", "EF"])
     def test_from_tables(self, bins: Any) -> None:
-        want = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3)
+        want = tn.assess(Y_TRUE, Y_PROB, bins=bins, groups=SITE, rng=3, by_class=False)
         assert want.confidence_table is not None
         pairs = {
             name: tuple(
@@ -72,13 +73,16 @@ class TestGroups:
                     tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], variation=v, bins=tn.FineGrid())
                     for v in ("entropy", "confidence")
                 ]
+                + [tn.tabulate_events(Y_TRUE[name == SITE], Y_PROB[name == SITE])]
             )
             for name in ("east", "north", "south")
         }
         whole = fine["east"] + fine["north"] + fine["south"]
-        pairs = {name: (tables.by_variation, tables.by_confidence) for name, tables in fine.items()}
         got = tn.assess_table(whole, groups=fine, bins=10, rng=3)
         assert got == tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3)
+        pairs = {name: (tables.by_variation, tables.by_confidence) for name, tables in fine.items()}
+        without = {name: replace(tables, events=()) for name, tables in fine.items()}
+        got = tn.assess_table(replace(whole, events=()), groups=without, bins=10, rng=3)
         assert got == tn.assess_table(
             whole.by_variation, confidence_table=whole.by_confidence, groups=pairs, bins=10, rng=3
         )
@@ -226,7 +230,7 @@ class TestManyGroups:
         names = np.repeat(np.arange(80), 100)
         y_true, y_prob = tn.simulate.calibrated(8000, [1.0] * 3, rng=4)
         y_prob[:100] = np.roll(np.eye(3)[y_true[:100]], 1, axis=1) * 0.97 + 0.01
-        result = tn.assess(y_true, y_prob, groups=names)
+        result = tn.assess(y_true, y_prob, groups=names, by_class=False)
         wrong = next(group for group in result.groups if group.name == "0")
         assert wrong.adjusted_p_value <= 0.05
         assert wrong.assessment is not None
@@ -264,7 +268,9 @@ class TestManyGroups:
         names = np.repeat(np.arange(12), 100)
         y_true, y_prob = tn.simulate.calibrated(1200, [1.0, 1.0], rng=4)
         y_prob[:100] = 0.98 * np.eye(2)[1 - y_true[:100]] + 0.01
-        result = tn.assess(y_true, y_prob, groups=names, clusters=np.arange(1200) // 2, resamples=39)
+        result = tn.assess(
+            y_true, y_prob, groups=names, clusters=np.arange(1200) // 2, resamples=39, by_class=False
+        )
         assert "few-resamples" in codes(result)
         assert "use resamples=" in str(result)
 

@@ -26,6 +26,7 @@ class TestAssessment:
             assert content["vce"]["interval"]["low"] == result.vce.interval.low
             back = [tn.CalibrationTable.from_dict(table) for table in content["tables"]]
             assert back == [result.table, result.confidence_table]
+            assert tn.EventTable.from_dict(content["class_table"]) == result.tables.by_class
         assert certain.to_dict()["log_score_z"]["value"] is None
         assert "cannot vary" in certain.to_dict()["log_score_z"]["reason"]
         assert certain.to_dict()["impossible_rows"] == 30

@@ -31,6 +31,13 @@ class TestCombination:
         assert combined_p_value([0.02, math.nan]) == combined_p_value([0.02])
         assert math.isnan(combined_p_value([]))
 
+    def test_weights_count_as_repetitions(self) -> None:
+        rng = np.random.default_rng(3)
+        for a, b, c in rng.random((20, 3)) ** 2:
+            repeated, weighted = combined_p_value([a, b, b, c]), combined_p_value([a, b, c], [1, 2, 1])
+            assert weighted == pytest.approx(repeated, rel=1e-12)
+        assert combined_p_value([0.02, math.nan], [1, 5]) == combined_p_value([0.02])
+
     def test_it_grows_with_each_p_value_and_order_does_not_matter(self) -> None:
         rng = np.random.default_rng(1)
         for p in rng.random((200, 5)):

@@ -14,7 +14,7 @@ def event_words(row: DeviceRows, layout: EventLayout, thresholds: Tensor) -> Ten
     """The words of all events, (K, W), given where the cells of the grid end."""
     p, y = _probabilities_and_outcomes(row, layout)
     k, g = len(layout.events), layout.n_cells
-    cells = torch.bucketize(p, thresholds) + torch.arange(k, device=p.device) * g
+    cells = torch.bucketize(p.contiguous(), thresholds) + torch.arange(k, device=p.device) * g
     columns = [torch.ones_like(p), *halves(p), *(halves(y) if layout.has_shares else [y])]
     zeros = torch.zeros(k * g, dtype=torch.int64, device=p.device)
     good = row.good[:, None]

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,16 +27,22 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from trueness._arguments import require_choice
-from trueness.assessment import REPORTED, Assessment, Comparison, assess, compare
+from trueness.adapters._scorers import (
+    CalibrationScorer,
+    cwece_scorer,
+    ece_scorer,
+    probabilities,
+    rce_scorer,
+    vce_scorer,
+)
+from trueness.assessment import Assessment, Comparison, assess, compare
 from trueness.bins import Bins
 from trueness.plots import GapDisplay, RankDisplay, ReliabilityDisplay
 from trueness.recalibration import DEFAULT_BINS, scale_by_temperature, variation_temperature
-from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.tabulation import tabulate
+from trueness.refusals import InvalidValueError
 from trueness.variation import Variation
 
 __all__ = [
@@ -48,6 +53,7 @@ __all__ = [
     "VariationTemperature",
     "assess_estimator",
     "compare_recalibrations",
+    "cwece_scorer",
     "ece_scorer",
     "rce_scorer",
     "vce_scorer",
@@ -55,74 +61,6 @@ __all__ = [
 
 METHODS = ("sigmoid", "isotonic", "temperature", "variation")
 UNCALIBRATED = "uncalibrated"
-
-
-@dataclass(frozen=True)
-class CalibrationScorer:
-    """A scorer that returns minus a calibration error, since scikit-learn maximises scores.
-
-    Parameters
-    ----------
-    metric : str
-        The calibration error, by its key among the reported metrics: "vce", "ece", "rce", "rce_w1", or "net", of which
-        the absolute value counts.
-    variation, bins, ties, normalize
-        As in `trueness.tabulate`; ECE is always binned by confidence, and ignores `variation`.
-    norm, distance
-        As in `trueness.ranked_calibration_error`; `distance` is for RCE only.
-
-    Examples
-    --------
-    >>> from trueness import EqualMass
-    >>> CalibrationScorer("ece", bins=EqualMass(15)).bins
-    EqualMass(n_bins=15)
-    """
-
-    metric: str = "vce"
-    variation: str | Variation = "entropy"
-    bins: int | Bins = 10
-    ties: str = "first"
-    normalize: bool = False
-    norm: str = "l1"
-    distance: str = "tv"
-    sample_weight: bool | str | None = None
-    """Whether weights are requested by metadata routing; set it with `set_score_request`."""
-
-    def __post_init__(self) -> None:
-        require_choice("metric", self.metric, tuple(REPORTED))
-
-    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the error of a fitted model's predictions for X."""
-        metric = REPORTED[self.metric]
-        table = tabulate(
-            y,
-            _probabilities(estimator, X),
-            variation="confidence" if metric.by_confidence else self.variation,
-            bins=self.bins,
-            ties=self.ties,
-            sample_weight=sample_weight,
-            normalize=self.normalize,
-            classes=estimator.classes_,
-        )
-        return -abs(metric.read(table, **{option: getattr(self, option) for option in metric.read_options}))
-
-    def set_score_request(self, *, sample_weight: bool | str | None) -> CalibrationScorer:
-        """A copy of this scorer that requests `sample_weight` by metadata routing."""
-        return replace(self, sample_weight=sample_weight)
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """The metadata that this scorer requests, for scikit-learn."""
-        request = MetadataRequest(owner=self)
-        request.score.add_request(param="sample_weight", alias=self.sample_weight)
-        return request
-
-
-vce_scorer = CalibrationScorer("vce")
-"""Minus the variation calibration error by entropy in ten bins; use `CalibrationScorer` for other options."""
-ece_scorer = CalibrationScorer("ece")
-"""Minus the expected calibration error in ten bins over [1/C, 1]."""
-rce_scorer = CalibrationScorer("rce")
-"""Minus the ranked calibration error by total variation in ten bins of entropy."""
 
 
 def assess_estimator(
@@ -348,25 +286,12 @@ class VariationTemperature(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The model's probabilities after temperature scaling, (rows, classes)."""
         check_is_fitted(self)
-        return scale_by_temperature(_probabilities(self.estimator_, X), self.temperature_)
+        return scale_by_temperature(probabilities(self.estimator_, X), self.temperature_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
-
-def _probabilities(model: Any, X: Any) -> NDArray[Any]:
-    """The predictions in the model's own dtype, which determines their rounding."""
-    if not hasattr(model, "predict_proba"):
-        raise InvalidTypeError(
-            "wrong-type",
-            "{type} has no predict_proba, and scores are not probabilities",
-            "wrap it in sklearn.calibration.CalibratedClassifierCV",
-            argument="model",
-            type=type(model).__name__,
-        )
-    return np.asarray(model.predict_proba(X))
 
 
 def _predict(
@@ -382,7 +307,7 @@ def _predict(
             "leave out params or pass cv",
             argument="params",
         )
-    return _probabilities(model, X), model.classes_
+    return probabilities(model, X), model.classes_
 
 
 def _out_of_fold(

@@ -19,7 +19,14 @@ from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
-from trueness.table import AnySpec, CalibrationTable, EventSpec, require_table
+from trueness.table import (
+    AnySpec,
+    CalibrationTable,
+    EventSpec,
+    EventTable,
+    require_table,
+    require_table_by_class,
+)
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
@@ -191,6 +198,7 @@ def assess_table(
     table: CalibrationTable | Tables,
     *,
     confidence_table: CalibrationTable | None = None,
+    class_table: EventTable | None = None,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
@@ -212,6 +220,8 @@ def assess_table(
         A table binned by any measure, or the tables of the same rows as one value.
     confidence_table : CalibrationTable
         A table of the same rows, binned by confidence; without it ECE is None.
+    class_table : EventTable
+        A table of the same rows and all classes, such as `tabulate_events` makes; without it classes are not assessed.
     bins : int or EqualWidth, EqualMass, Edges
         Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
     confidence_bins : int or EqualWidth, EqualMass, Edges
@@ -228,7 +238,9 @@ def assess_table(
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> by_confidence = tn.tabulate(y_true, y_prob, variation="confidence")
-    >>> result = tn.assess_table(tn.tabulate(y_true, y_prob), confidence_table=by_confidence, rng=7)
+    >>> by_class = tn.tabulate_events(y_true, y_prob)
+    >>> table = tn.tabulate(y_true, y_prob)
+    >>> result = tn.assess_table(table, confidence_table=by_confidence, class_table=by_class, rng=7)
     >>> result == tn.assess(y_true, y_prob, rng=7)
     True
     """
@@ -237,7 +249,7 @@ def assess_table(
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    whole = _as_tables("table", table, confidence_table)
+    whole = _as_tables("table", table, confidence_table, class_table)
     parts = {str(name): _group_tables(name, part) for name, part in (groups or {}).items()}
     if bins is not None or confidence_bins is not None:
         whole = whole.coarsen(bins, confidence_bins)
@@ -255,15 +267,16 @@ def _group_tables(name: str, part: Any) -> Tables:
     return _as_tables(f"groups[{name!r}]", table, confidence_table)
 
 
-def _as_tables(argument: str, table: Any, confidence_table: Any) -> Tables:
-    """A table and, if given, its confidence table as one value; refused unless they are of the same rows."""
-    if isinstance(table, Tables) and confidence_table is None:
+def _as_tables(argument: str, table: Any, confidence_table: Any, class_table: Any = None) -> Tables:
+    """A table and those given beside it as one value; refused unless they are of the same rows."""
+    if isinstance(table, Tables) and confidence_table is None and class_table is None:
         return table
     require_table(argument, table)
-    if confidence_table is None:
-        return Tables(table)
-    require_table("confidence_table", confidence_table)
+    if confidence_table is not None:
+        require_table("confidence_table", confidence_table)
+    if class_table is not None:
+        require_table_by_class("class_table", class_table)
     try:
-        return Tables(table, confidence_table)
+        return Tables(table, confidence_table, events=() if class_table is None else (class_table,))
     except Refusal as error:
         raise error.with_facts(argument=argument) from None

@@ -10,7 +10,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness.inference.classwise.assessment import assess_classes
 from trueness.inference.classwise.results import ClasswiseAssessment, ClasswiseError
-from trueness.inference.estimates import ResampledTable
+from trueness.inference.estimates import ResampledTable, log_score_draws
 from trueness.inference.events.clusters import ClusteredEvent, clustered_events
 from trueness.inference.events.of_table import event_bins, event_cells
 from trueness.inference.normal import debiased_total, half_normal_quantile
@@ -84,14 +84,12 @@ def cumulative_log_score(
     scores = table.log_scores
     if scores is None:
         return None
-    count = resampled.bins.count
-    drawn = [null.resamples.log_score * count for null in resampled.nulls]
     return cumulative_score(
         scores.score,
         _bin_variance(table, scores) * inflation,
         settings.resamples,
         settings.seed,
-        ranks=(count * resampled.bins.log_score, drawn),
+        draws=log_score_draws(table, resampled),
         impossible_rows=table.impossible_rows,
     )
 

@@ -48,9 +48,10 @@ def needs_more_resamples(result: Assessment, p_value: float, settings: Settings)
 def resamples_for(p_value: float, result: Assessment) -> int:
     """How many resamples let one finding alone reach a p-value, if all others count against it.
 
-    The Cauchy combination of 1/(R + 1) and of k - 1 times `MAX_P_VALUE`, solved for R.
+    The Cauchy combination of 1/(R + 1), with weight 1, and of `MAX_P_VALUE` with the other weights, k - 1 in all,
+    solved for R.
     """
-    k = len(result.evidence)
+    k = sum(finding.weight for finding in result.evidence)
     needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * MAX_P_VALUE)
     return math.ceil(math.pi / math.atan(1 / needed))
 

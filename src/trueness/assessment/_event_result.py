@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ from trueness._version import __version__
 from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_verdict import event_verdict
+from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, significance_limit
+from trueness.bins import Bins
 from trueness.inference.events.calibration_error import EventError
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.cox import CoxFit
@@ -70,6 +73,8 @@ class EventAssessment:
     warnings: tuple[Caution, ...] = ()
     adjusted_p_value: float = math.nan
     """The p-value corrected over the events of one multi-label model; NaN if there is only this event."""
+    class_bins: Bins = DEFAULT_CLASS_BINS
+    """How `bins` were chosen."""
 
     @property
     def n_rows(self) -> int:
@@ -152,6 +157,24 @@ class EventAssessment:
 
         return EventDisplay.from_event(self, ax=ax)
 
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one self-contained HTML file with the table in it.
+
+        `title` names the model or the data, `made_by` the command or call that produced the result.
+        `trueness.report.event_tables_in(path)` reads the table back.
+        """
+        from trueness import report  # upwards: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook displays it."""
+        from trueness import report
+
+        return report.event_fragment(self)
+
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, EventAssessment) else NotImplemented
 
@@ -159,7 +182,7 @@ class EventAssessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
-        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings"}
+        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins"}
         content = {
             "schema": SCHEMA,
             "kind": "event-assessment",

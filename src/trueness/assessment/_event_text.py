@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
+from trueness.assessment.event_numbers import EventNumber, event_numbers
 
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment, EventAssessments
@@ -37,48 +38,24 @@ def heading(result: EventAssessment) -> str:
 def number_lines(result: EventAssessment) -> Iterator[str]:
     """One line for each number of the event."""
     yield f"{'':{_WIDTH}}{'value':>10}{'calibrated':>12}{'p':>8}  {100 * result.level:g} % interval"
+    first, *others = event_numbers(result)
+    yield _line(first)
     gap = result.in_the_large
-    yield _line("gap in the large", gap.value, 0.0, gap.p_value, gap.interval, sign="+")
     numbers = f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed"
     yield f"{'':{_WIDTH}}{numbers}, ratio {gap.ratio:.3f}"
-    yield _line("spread (signed root)", result.spread.signed_root, 0.0, result.spread.p_value, sign="+")
-    slope, intercept = result.cox.slope, result.cox.intercept
-    yield _line("Cox slope", slope.value, 1.0, math.nan, slope.interval, reason=slope.reason)
-    yield _line("Cox intercept", intercept.value, 0.0, result.cox.p_value, intercept.interval, sign="+")
-    ece = result.ece
-    yield _line("ECE, plug-in", ece.value, ece.noise_floor, ece.p_value)
-    yield _line("ECE, debiased", ece.debiased, 0.0, math.nan, ece.interval)
-    yield _line(f"ICI ({result.curve.curve})", result.ici.value, result.ici.noise_floor, result.ici.p_value)
-    for label, it in (("E50", result.e50), ("E90", result.e90), ("Emax", result.e_max)):
-        yield _line(label, it.value, it.noise_floor, it.p_value)
-    yield _line("KS", result.ks.value, result.ks.noise_floor, result.ks.p_value)
-    yield _line("Kuiper", result.kuiper.value, result.kuiper.noise_floor, result.kuiper.p_value)
-    z = result.spiegelhalter
-    yield _line("Spiegelhalter Z", z.value, 0.0, z.p_value, sign="+", reason=z.reason)
-    hosmer = result.hosmer_lemeshow
-    yield _line("Hosmer-Lemeshow", hosmer.value, float(hosmer.degrees), hosmer.p_value)
-    yield _line("Brier score", result.brier_score, result.brier.calibrated_value, math.nan)
-    yield _line("log-loss", result.log_loss, result.log.calibrated_value, math.nan)
+    yield from map(_line, others)
 
 
-def _line(
-    label: str,
-    value: float,
-    calibrated: float,
-    p: float,
-    interval: object = None,
-    *,
-    sign: str = "",
-    reason: str | None = None,
-) -> str:
-    if math.isnan(value):
-        return f"{label:{_WIDTH}}{'-':>10}  {reason or 'not defined for these rows'}"
-    shown = "infinite" if math.isinf(value) else f"{value:{sign}.4f}"
-    expected = "" if math.isnan(calibrated) else f"{calibrated:{sign if calibrated else ''}.4f}"
-    ends = ""
-    if interval is not None and not math.isnan(interval.low):  # type: ignore[attr-defined]
-        ends = f"  [{interval.low:{sign}.4f}, {interval.high:{sign}.4f}]"  # type: ignore[attr-defined]
-    return f"{label:{_WIDTH}}{shown:>10}{expected:>12}{p_text(p):>8}{ends}"
+def _line(it: EventNumber) -> str:
+    if math.isnan(it.value):
+        return f"{it.label:{_WIDTH}}{'-':>10}  {it.reason or 'not defined for these rows'}"
+    sign = "+" if it.signed else ""
+    shown = "infinite" if math.isinf(it.value) else f"{it.value:{sign}.4f}"
+    expected = "" if math.isnan(it.calibrated) else f"{it.calibrated:{sign if it.calibrated else ''}.4f}"
+    interval, ends = it.interval, ""
+    if interval is not None and not math.isnan(interval.low):
+        ends = f"  [{interval.low:{sign}.4f}, {interval.high:{sign}.4f}]"
+    return f"{it.label:{_WIDTH}}{shown:>10}{expected:>12}{p_text(it.p_value):>8}{ends}"
 
 
 def bin_lines(result: EventAssessment) -> Iterator[str]:

@@ -11,7 +11,10 @@ from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment
 
-_ADJUST = "If the prevalence differs from that of the training data, multiply the odds by {factor:.3g}; else recalibrate."
+_ADJUST = (
+    "If the prevalence differs from that of the training data, multiply the odds by {factor:.3g}; otherwise "
+    "recalibrate."
+)
 _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example by a logistic regression on other rows."
 )

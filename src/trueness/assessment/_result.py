@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
@@ -277,7 +277,10 @@ class Assessment:
         content |= {name: plain(getattr(self, name)) for name in _OTHERS}
         content |= self._reasons()
         content["warnings"] = [plain(caution) for caution in self.warnings]
-        content["tables"] = [table.to_dict() for table in replace(self.tables, others=())]
+        content["tables"] = [
+            table.to_dict() for table in (self.table, self.confidence_table) if table is not None
+        ]
+        content["class_table"] = plain(self.tables.by_class)
         content["groups"] = [plain(group) for group in self.groups]
         return content
 

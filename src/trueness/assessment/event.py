@@ -291,6 +291,7 @@ def event_assessment(
         resamples=resamples,
         seed=settings.seed,
         warnings=tuple(_cautions(table, cells, cox)),
+        class_bins=settings.class_bins,
     )
 
 

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 SMALL = 0.01
 """Without a tolerance, an error is small if all metrics are at most this, and their intervals at most twice this."""
 
+CUMULATIVE_WEIGHT = 2.0
+"""The cumulative log-score counts double: it detects a wrong temperature and errors that change sign along V, which
+several other tests share, and others miss (ADR 18)."""
+
 MIXED = 1.5
 """If VCE is more than this many times the net gap, gaps of both signs cancel in the net gap."""
 
@@ -35,6 +39,8 @@ class Finding:
     key: str
     """The key of the metric, or "log_score"."""
     p_value: float
+    weight: float = 1.0
+    """How much it counts in the p-value of all the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,8 @@ def findings_of(result: Assessment) -> list[Finding]:
     if not math.isnan(result.log_score_z.value):
         found.append(Finding("log_score", result.log_score_z.safe_p_value))
     if result.cumulative_log_score is not None:
-        found.append(Finding("cumulative_log_score", result.cumulative_log_score.safe_p_value))
+        cumulative = result.cumulative_log_score.safe_p_value
+        found.append(Finding("cumulative_log_score", cumulative, CUMULATIVE_WEIGHT))
     if result.by_predicted_class is not None:
         found.append(Finding("by_predicted_class", result.by_predicted_class.safe_p_value))
     if result.classes is not None:
@@ -82,7 +89,9 @@ def findings_of(result: Assessment) -> list[Finding]:
 
 def evidence_p_value(findings: list[Finding]) -> float:
     """The p-value of all the evidence together; verdict, gate and groups use it."""
-    return combined_p_value([finding.p_value for finding in findings])
+    return combined_p_value(
+        [finding.p_value for finding in findings], [finding.weight for finding in findings]
+    )
 
 
 def significance_limit(level: float) -> float:
@@ -158,7 +167,7 @@ def _miscalibration(result: Assessment) -> _Case:
     """What is largest in practice, with the rest in a clause each."""
     clear = clear_keys(result.evidence, result.level)
     called = called_classes(result) if "classes" in clear or not clear & _OF_RANKS else []
-    if called and (not clear & _OF_RANKS or _class_error(called) >= CLASS_FIRST * _rank_error(result)):
+    if called and not _order_is_wrong(result) and _classes_come_first(result, called, clear):
         return _classes(result, called, clear)
     if not clear & _OF_RANKS and result.by_predicted_class is not None and "by_predicted_class" in clear:
         return _predicted_class(result)
@@ -177,6 +186,21 @@ CLASS_FIRST = 0.8
 """Classes come first in the verdict if the largest error of a class is at least this times that of the top class."""
 
 
+def _classes_come_first(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> bool:
+    """Whether the largest error of a class is the largest error in practice, and not that of most classes alike."""
+    if not clear & _OF_RANKS:
+        return True
+    return _is_specific(called, result) and _size(called[0]) >= CLASS_FIRST * _rank_error(result)
+
+
+def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
+    """Whether the first class has a gap, or a spread that most other classes do not have: else all are alike."""
+    if _is_gap(called[0]):
+        return True
+    alike = sum(_fault(it) == _fault(called[0]) for it in called)
+    return 2 * alike < result.tables.n_classes
+
+
 def called_classes(result: Assessment) -> list[ClassAssessment]:
     """The classes that are wrong by their corrected p-values, the largest error first."""
     if result.classes is None:
@@ -189,10 +213,6 @@ def called_classes(result: Assessment) -> list[ClassAssessment]:
 def _size(it: ClassAssessment) -> float:
     """The size of a class's error as a share of the rows: of its gap, or of its calibration error."""
     return max(abs(it.gap.value), 0.0 if math.isnan(it.ece.debiased) else it.ece.debiased)
-
-
-def _class_error(called: Sequence[ClassAssessment]) -> float:
-    return _size(called[0])
 
 
 def _rank_error(result: Assessment) -> float:

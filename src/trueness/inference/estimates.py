@@ -16,6 +16,7 @@ from trueness.inference.normal import debiased_total, half_normal_quantile, norm
 from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, p_value, resample
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
+from trueness.inference.scores.rank_draws import score_draws
 from trueness.table import CalibrationTable
 
 
@@ -304,14 +305,31 @@ def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
     if table.impossible_rows:
         rows = "1 row" if table.impossible_rows == 1 else f"{table.impossible_rows} rows"
         reason = f"without {rows} whose true class had probability 0"
-    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _binned_log_score_p_value(resampled))
+    return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _drawn_log_score_p_value(table, resampled))
 
 
-def _binned_log_score_p_value(resampled: ResampledTable) -> float:
-    """The two-sided p-value of Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c by simulation: the score test of β = 1 in q_β ∝ q̄^β.
+def log_score_draws(table: CalibrationTable, resampled: ResampledTable) -> list[FloatArray]:
+    """Draws of Σ(ln p_y + H) in the filled bins under each null, (R, F) each, with the variance of the rows."""
+    bins, scores = resampled.bins, table.log_scores
+    variance = bins.log_score_variance if scores is None else scores.variance[bins.index]
+    if (total := float(variance.sum())) > 0:
+        variance = variance * (resampled.log_score_variance / total)
+    return [
+        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance)
+        for null in resampled.nulls
+    ]
 
-    The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are exact.
+
+def _drawn_log_score_p_value(table: CalibrationTable, resampled: ResampledTable) -> float:
+    """The two-sided p-value of Σ(ln p_y + H) by simulation.
+
+    The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are nearly
+    exact. With clusters the score of the binned ranks is compared, Σ_m n_m Σ_c (r̄_c - q̄_c)·ln q̄_c, whose replicates
+    are known.
     """
+    if resampled.independent:
+        (drawn,) = log_score_draws(table, resampled)
+        return p_value(np.abs(drawn.sum(axis=1)), abs(table.log_score_sum))
     count = resampled.bins.count
     observed = abs(float(count @ resampled.bins.log_score))
     return resampled.p_value(lambda null: (np.abs(null.resamples.log_score @ count), observed))

@@ -95,7 +95,7 @@ class ZTest:
     reason: str | None = None
     """Why there is no value, or which rows were left out."""
     drawn_p_value: float = math.nan
-    """The p-value by simulation of the score of the binned ranks, correct also where rare outcomes make Z skewed."""
+    """The p-value by simulation from resampled ranks, correct also where rare outcomes make Z skewed."""
 
     @property
     def safe_p_value(self) -> float:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from trueness.plots._display import Display
 
 BINS, RANKS, GROUPS = "Bin by bin", "Rank by rank", "Groups"
+CLASSES, PREDICTED_CLASSES, EVENT = "Classes", "By predicted class", "The event"
 """Headings of the report under which pictures stand. A picture may name another: it gets a section of its own."""
 
 Data = TypeVar("Data")
@@ -27,7 +28,10 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture(Generic[Data]):
-    """A picture of an assessment. `trueness.plots.pictures()` are those of the report, in their order."""
+    """A picture of an assessment. `trueness.plots.pictures()` are those of the report, in their order.
+
+    Those of `event_pictures()` are drawn from an `EventAssessment` instead.
+    """
 
     key: str
     """Short and unique, for programs."""
@@ -37,7 +41,7 @@ class Picture(Generic[Data]):
     section: str
     """The heading of the report under which it stands."""
     data: Callable[[Any], Data]
-    """Computes what is shown from an `Assessment`. Draws nothing."""
+    """Computes what is shown from an `Assessment` (or an `EventAssessment`). Draws nothing."""
     svg: Callable[[Data], Markup]
     display: Callable[[Data], Display[Data]] | None = None
     """The class that draws the data with matplotlib."""

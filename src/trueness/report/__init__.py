@@ -10,20 +10,36 @@ import os
 from typing import TYPE_CHECKING
 
 from trueness._atomic_write import write_text
-from trueness.report._embedded import Saved, is_report, read, tables_in
-from trueness.report._notebook import fragment
+from trueness.report._embedded import Saved, event_tables_in, is_report, read, tables_in
+from trueness.report._event import page_of_event
+from trueness.report._notebook import event_fragment, fragment
 from trueness.report._page import page
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, EventAssessment
 
-__all__ = ["write", "page", "fragment", "read", "tables_in", "is_report", "Saved"]
+__all__ = [
+    "write",
+    "page",
+    "page_of_event",
+    "fragment",
+    "event_fragment",
+    "read",
+    "tables_in",
+    "event_tables_in",
+    "is_report",
+    "Saved",
+]
 
 
 def write(
-    result: Assessment, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    result: Assessment | EventAssessment,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    made_by: str | None = None,
 ) -> None:
-    """Write the report of an assessment, atomically; equal assessments give equal bytes.
+    """Write the report of an assessment or of an event, atomically; equal results give equal bytes.
 
     Parameters
     ----------
@@ -32,5 +48,13 @@ def write(
     made_by : str
         The command or call that made it; by default the call of `assess` that gives the same numbers.
     """
+    from trueness.assessment import EventAssessment
+
     name = os.fsdecode(path)
-    write_text(name, page(result, title=title, made_by=made_by, file_name=os.path.basename(name)))
+    options = {"title": title, "made_by": made_by}
+    file_name = os.path.basename(name)
+    if isinstance(result, EventAssessment):
+        text = page_of_event(result, file_name=file_name, **options)
+    else:
+        text = page(result, file_name=file_name, **options)
+    write_text(name, text)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, EventTable
 from trueness.table import file as table_file
 from trueness.table.tables import Tables, table_from_dict
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, GroupAssessment
+    from trueness.assessment import Assessment, EventAssessment, GroupAssessment
 
 MOST_FOR_GROUPS = 300_000
 """The most characters that the tables of all groups may take; if they need more, they are left out, those of events
@@ -50,24 +50,35 @@ class Embedded(NamedTuple):
 
 def embed_tables(result: Assessment) -> Embedded:
     """The tables of an assessment, and those of its groups as far as they fit."""
-    whole: dict[str, Any] = {
-        "format": table_file.FORMAT,
-        "schema": table_file.SCHEMA,
-        "library": __version__,
-        "tables": _tables(result),
-        "report": {
-            "level": result.level,
-            "resamples": result.resamples,
-            "seed": result.seed,
-            "tolerance": None if result.tolerance is None else dict(result.tolerance),
-        },
-    }
+    tolerance = None if result.tolerance is None else dict(result.tolerance)
+    settings = _settings(result.level, result.resamples, result.seed) | {"tolerance": tolerance}
+    whole = _file(_tables(result), settings)
     complete = _groups(result, with_events=True)
     groups = _groups(result, with_events=False) if complete is None else complete
     if groups is not None:
         whole["report"]["groups"] = groups
     script = tag("script", json_text(whole), type="application/json", id=_ID)
     return Embedded(script, groups is not None, complete is not None)
+
+
+def embed_event(event: EventAssessment) -> Markup:
+    """The script element with the table of an event."""
+    whole = _file([event.table.to_dict()], _settings(event.level, event.resamples, event.seed))
+    return tag("script", json_text(whole), type="application/json", id=_ID)
+
+
+def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "format": table_file.FORMAT,
+        "schema": table_file.SCHEMA,
+        "library": __version__,
+        "tables": tables,
+        "report": settings,
+    }
+
+
+def _settings(level: float, resamples: int, seed: int) -> dict[str, Any]:
+    return {"level": level, "resamples": resamples, "seed": seed}
 
 
 def _groups(result: Assessment, *, with_events: bool) -> list[dict[str, Any]] | None:
@@ -143,6 +154,15 @@ def _between(text: str, name: str) -> str:
 
 def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tables:
     return Tables.of(table_file.read_content(content, place, lambda table: table_from_dict(table, variation)))
+
+
+def event_tables_in(path: str | os.PathLike[str]) -> list[EventTable]:
+    """The event tables of a report: that of its event, or that of all classes."""
+    name = os.fsdecode(path)
+    with open(path, encoding="utf-8") as file:
+        content = table_file.parse_file(lambda: _between(file.read(), name), name)
+    tables = table_file.read_content(content, name, table_from_dict)
+    return [table for table in tables if isinstance(table, EventTable)]
 
 
 def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:

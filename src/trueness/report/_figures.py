@@ -15,7 +15,7 @@ from trueness.plots.picture import Picture
 from trueness.report._html_table import html_table
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, EventAssessment
 
 MOST_BINS = 40
 """More bins cannot be distinguished in a picture: they are merged into this many of equal mass."""
@@ -27,8 +27,16 @@ def drawable(result: Assessment) -> tuple[Assessment, str | None]:
         return result, None
     settings: dict[str, Any] = {"level": result.level, "resamples": result.resamples, "rng": result.seed}
     bins = EqualMass(MOST_BINS)
-    it = assess_table(result.tables.coarsen(bins, bins), **settings)
-    merged = replace(result, estimates=it.estimates, uce=it.uce, tables=it.tables)
+    tables = result.tables.coarsen(bins, bins)
+    it = assess_table(tables.without_events(), **settings)  # those of classes do not depend on these bins
+    known = {key: estimate for key, estimate in it.estimates.items() if estimate is not None}
+    merged = replace(
+        result,
+        estimates={**result.estimates, **known},
+        uce=it.uce,
+        tables=tables,
+        cumulative_log_score=it.cumulative_log_score,
+    )
     independent = " They treat the rows as independent, not as clusters." if result.n_clusters else ""
     note = (
         f"Pictures and the table of bins merge the {result.table.n_bins} bins into {MOST_BINS} of equal mass; the "
@@ -46,7 +54,7 @@ def figures_by_section(result: Assessment, pictures: Iterable[Picture[Any]]) -> 
     return sections
 
 
-def figure(picture: Picture[Any], result: Assessment) -> Markup:
+def figure(picture: Picture[Any], result: Assessment | EventAssessment) -> Markup:
     """A picture with its caption and its numbers; a wide one scrolls by itself where the screen is narrow."""
     data = picture.data(result)
     drawn = picture.svg(data)

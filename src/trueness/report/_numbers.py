@@ -55,7 +55,7 @@ def cards(result: Assessment) -> Markup:
     """A card for each metric: the debiased value, its interval, the noise floor, and its meaning."""
     measure = result.table.spec.variation.display_name
     made = [
-        _card(metric, estimate, measure, result.level)
+        _card(metric, estimate, measure, result)
         for metric, estimate in estimates_of(result)
         if metric.is_headline  # the others are in the table of all numbers
     ]
@@ -65,9 +65,9 @@ def cards(result: Assessment) -> Markup:
     return tag("ul", made, class_="cards")
 
 
-def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Markup:
+def _card(metric: ReportedMetric, e: Estimate, measure: str, result: Assessment) -> Markup:
     p, signed = metric.p_value(e), metric.signed
-    significant = p <= significance_limit(level)
+    significant = p <= significance_limit(result.level)
     end = 1.08 * max(abs(x) for x in (e.interval.low, e.interval.high, e.noise_floor, e.debiased, 1e-3))
     return tag(
         "li",
@@ -90,7 +90,18 @@ def _card(metric: ReportedMetric, e: Estimate, measure: str, level: float) -> Ma
             class_="detail",
         ),
         tag("p", metric.meaning.format(measure=measure)),
+        _bounded(metric, result),
     )
+
+
+def _bounded(metric: ReportedMetric, result: Assessment) -> Markup | None:
+    """The metrics without a card that this one bounds, in small print."""
+    words = [
+        f"{other.label} {number(e.debiased, other.signed)} [{number(e.interval.low)}, {number(e.interval.high)}]"
+        for other, e in estimates_of(result)
+        if other.bounded_by == metric.key and not other.is_headline
+    ]
+    return tag("p", f"{_printing.capitalise('; '.join(words))}.", class_="detail") if words else None
 
 
 def _uce_card(result: Assessment) -> Markup:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trueness._markup import Markup, name_of, tag
-from trueness._printing import capitalise, count_text, rows_text
-from trueness._version import __version__
+from trueness._printing import count_text, rows_text
 from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 from trueness.plots import pictures
-from trueness.plots.picture import BINS, GROUPS
+from trueness.plots.picture import BINS, CLASSES, GROUPS, PREDICTED_CLASSES
+from trueness.report._classes import around_classes, around_predicted_classes
+from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
 from trueness.report._embedded import Embedded, embed_tables
+from trueness.report._event import event_section
 from trueness.report._figures import drawable, figures_by_section
 from trueness.report._html_table import html_table
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
-    colour,
     html_p_sentence,
     html_p_text,
     number,
     number_table,
-    sentence_of,
 )
 from trueness.report._provenance import assess_call, code_from_report
 
@@ -47,64 +44,20 @@ def page(
 ) -> str:
     """The entire file."""
     embedded = embed_tables(result)
-    heading = title or "Calibration report"
-    style, script = read_part("chart.css") + read_part("page.css"), read_part("page.js")
     shown, note = drawable(result)
-    body = [
-        _header(result, heading),
-        tag(
-            "main",
-            _verdict(result),
-            tag("section", tag("h2", "The numbers"), cards(result), _key()),
-            _limits(result),
-            _pictures(shown, note),
-            _bins(shown),
-            _all_numbers(result),
-            _provenance(result, made_by, file_name, embedded),
-        ),
-        tag(
-            "footer",
-            tag(
-                "p",
-                f"Written by trueness {__version__}. This file is self-contained: it loads nothing from the network.",
-            ),
-        ),
-    ]
-    head = [
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content=f"trueness {__version__}"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", heading if title is None else f"{title} – calibration report"),
-        tag("style", Markup(style)),
-    ]
-    whole = tag(
-        "html",
-        tag("head", head),
-        "\n",
-        tag("body", body, embedded.script, "\n", tag("script", Markup(script)), class_="trueness"),
-        lang="en",
+    event = result.event
+    main = tag(
+        "main",
+        verdict_section(result.verdict),
+        None if event is None else event_section(event),
+        tag("section", tag("h2", "The numbers"), cards(result), _key()),
+        warning_section(result.warnings),
+        _pictures(shown, note),
+        _bins(shown),
+        _all_numbers(result),
+        _provenance(result, made_by, file_name, embedded),
     )
-    return f"<!doctype html>\n{whole}\n"
-
-
-def read_part(name: str) -> str:
-    """A style sheet or script of the package."""
-    return files("trueness.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """The content security policy: nothing is loaded or sent, and only the script of this file runs, by its hash."""
-
-    def hash_of(text: str) -> str:
-        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; style-src {hash_of(style)}; script-src {hash_of(script)}; base-uri 'none'; "
-        "form-action 'none'"
-    )
+    return document(title, _header(result, title or HEADING), main, embedded.script)
 
 
 def _header(result: Assessment, heading: str) -> Markup:
@@ -121,18 +74,6 @@ def _header(result: Assessment, heading: str) -> Markup:
     return tag("header", tag("h1", name_of(heading)), tag("p", " · ".join(facts), class_="facts"))
 
 
-def _verdict(result: Assessment) -> Markup:
-    verdict = result.verdict
-    return tag(
-        "section",
-        tag("h2", verdict.headline),
-        tag("p", sentence_of(verdict)),
-        tag("p", verdict.advice),
-        class_=f"verdict {colour(verdict)}",
-        aria_label="Verdict",
-    )
-
-
 def _key() -> Markup:
     """How to read the cards."""
     return tag(
@@ -145,27 +86,26 @@ def _key() -> Markup:
     )
 
 
-def _limits(result: Assessment) -> Markup | None:
-    if not result.warnings:
-        return None
-    items = [
-        tag("li", tag("strong", f"{capitalise(it.message)}."), f" {capitalise(it.remedy)}.")
-        for it in result.warnings
-    ]
-    return tag("section", tag("h2", "Warnings"), tag("ul", items, class_="limits"))
-
-
 def _pictures(result: Assessment, note: str | None) -> list[Markup]:
     """A section for each heading of the pictures, in their order; that of the groups always, for its table."""
     figures = figures_by_section(result, pictures())
     sections = []
     for heading in dict.fromkeys([*figures, *([GROUPS] if result.groups else [])]):
-        before, after = _groups(result) if heading == GROUPS else ([], None)
-        if heading == BINS and note:
-            before = [tag("p", note, class_="detail")]
+        before, after = _around_figures(result, heading, note)
         grid = tag("div", figures[heading], class_="figures") if heading in figures else None
         sections.append(tag("section", tag("h2", heading), before, grid, after))
     return sections
+
+
+def _around_figures(result: Assessment, heading: str, note: str | None) -> tuple[list[Markup], Any]:
+    """What stands before and after the figures of a section."""
+    if heading == GROUPS:
+        return _groups(result)
+    if heading == CLASSES:
+        return around_classes(result)
+    if heading == PREDICTED_CLASSES:
+        return around_predicted_classes(result)
+    return ([tag("p", note, class_="detail")] if heading == BINS and note else []), None
 
 
 def _bins(result: Assessment) -> Markup:
@@ -320,14 +260,4 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, embedde
     if result.groups and not embedded.group_events:
         missing = "tables by class of the groups" if embedded.groups else "tables of the groups"
         parts.append(tag("p", f"The {missing} are not in this file: they would make it too large."))
-    parts += [
-        tag("h2", "How to cite"),
-        tag(
-            "p",
-            "The metric: A. Thompson and V. Desai, ",
-            tag("cite", "Extending confidence calibration to generalised measures of variation"),
-            ", National Physical Laboratory, 2026, arXiv 2602.12975. "
-            f"The software: The trueness authors, trueness {__version__}.",
-        ),
-    ]
-    return tag("section", parts)
+    return tag("section", parts, citation())

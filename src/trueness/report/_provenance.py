@@ -8,7 +8,7 @@ from trueness.bins import EqualWidth
 from trueness.table import CalibrationTable
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, EventAssessment
 
 MOST_EDGES = 12
 
@@ -71,6 +71,38 @@ def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> s
     if result.groups and with_groups:
         lines.append("    groups=saved.groups, min_group_size=1,")
     return "\n".join([*lines, ")"])
+
+
+def assess_event_call(event: EventAssessment) -> str:
+    """The call of `assess_event` that gives this assessment for the same rows."""
+    weights = ", sample_weight=sample_weight" if event.table.spec.weighted else ""
+    return (
+        f"trueness.assess_event(y_true, y_prob, event={_event_text(event)}, {_event_options(event)}{weights})"
+    )
+
+
+def _event_text(event: EventAssessment) -> str:
+    (chosen,) = event.table.events
+    return repr(chosen if event.table.spec.class_names is None else event.name)
+
+
+def _event_options(event: EventAssessment) -> str:
+    """The options on which the numbers of an event depend."""
+    bins = event.class_bins
+    shown = str(bins.n_bins) if isinstance(bins, EqualWidth) else f"trueness.{bins!r}"
+    curve = "" if event.curve.curve == "loess" else f" curve={event.curve.curve!r},"
+    return f"bins={shown},{curve} level={event.level:g}, resamples={event.resamples}, rng={event.seed}"
+
+
+def event_code_from_report(event: EventAssessment, file_name: str) -> str:
+    """Python code that reproduces the numbers of the report of an event from the report alone."""
+    lines = [
+        "import trueness",
+        "from trueness.report import event_tables_in",
+        f"(table,) = event_tables_in({file_name!r})",
+        f"result = trueness.assess_event_table(table, {_event_options(event)})",
+    ]
+    return "\n".join(lines)
 
 
 def _is_built_in(result: Assessment) -> bool:

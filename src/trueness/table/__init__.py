@@ -3,7 +3,7 @@
 from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums
-from trueness.table.event_table import EventTable, stack_events
+from trueness.table.event_table import EventTable, require_table_by_class, stack_events
 from trueness.table.plan import TablePlan
 from trueness.table.tables import (
     AnySpec,
@@ -34,6 +34,7 @@ __all__ = [
     "empty_table",
     "named_classes",
     "require_table",
+    "require_table_by_class",
     "spec_difference",
     "stack_events",
     "table_of",

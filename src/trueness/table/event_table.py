@@ -232,6 +232,19 @@ class EventTable:
         raise InvalidValueError("no-tables", "{file} holds no event table", file=os.fsdecode(path))
 
 
+def require_table_by_class(argument: str, value: Any) -> None:
+    """Refuse what is not an event table of all classes."""
+    if not isinstance(value, EventTable) or not value.spec.is_by_class:
+        events = f" of {len(value.events)} events" if isinstance(value, EventTable) else ""
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be an EventTable of all classes, such as tabulate_events returns, got {type}{events}",
+            argument=argument,
+            type=type(value).__name__,
+            events=events,
+        )
+
+
 def as_bins_of(grid: ProbabilityGrid) -> Bins:
     """The cells of a grid as bins to merge into."""
     from trueness.bins import Edges

@@ -24,6 +24,7 @@ __all__ = [
     "Sum",
     "NamedSums",
     "carry",
+    "add_fractions",
     "make_read_only",
     "reduce_to_fields",
 ]
@@ -44,6 +45,17 @@ def carry(totals: IntArray, bits: int) -> None:
     """Move what exceeds one from running fractions, totals[1], to the whole parts, totals[0]."""
     totals[0] += totals[1] >> bits
     totals[1] &= (1 << bits) - 1
+
+
+def add_fractions(totals: IntArray, at: Any, fractions: IntArray, bits: int) -> None:
+    """Add sums of up to 4095 fractions to `totals[:, at]`, whole and fraction.
+
+    Such sums are below 2⁶⁴ and may have wrapped round to negative numbers.
+    """
+    wide = fractions.view(np.uint64)
+    totals[0, at] += (wide >> np.uint64(bits)).view(np.int64)
+    totals[1, at] += (wide & np.uint64((1 << bits) - 1)).view(np.int64)
+    carry(totals, bits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

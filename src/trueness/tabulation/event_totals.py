@@ -22,7 +22,14 @@ from trueness.ranking import (
 )
 from trueness.rows import Rows, row_sums
 from trueness.table.event_content import TOP_LABEL, EventSpec, EventSums
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, carry
+from trueness.table.exact_sums import (
+    LOG_SCORE_BITS,
+    PROBABILITY_BITS,
+    ExactSum,
+    FloatSum,
+    add_fractions,
+    carry,
+)
 
 _HALF = PROBABILITY_BITS // 2
 _SLICES = 4096
@@ -210,8 +217,7 @@ class ExactEventTotals:
 def _add_over_rows(totals: IntArray, of_rows: IntArray, bits: int) -> None:
     """Add the sums over the rows, (K, n), to whole and fraction, (2, K)."""
     totals[0] += (of_rows >> bits).sum(axis=1)
-    totals[1] += (of_rows & ((1 << bits) - 1)).sum(axis=1)
-    carry(totals, bits)
+    add_fractions(totals, slice(None), (of_rows & ((1 << bits) - 1)).sum(axis=1), bits)
 
 
 class WeightedEventTotals:

@@ -16,7 +16,7 @@ from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
 from trueness.table import AnySpec, EventSpec, Sums, TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, carry
+from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 from trueness.tabulation.unit_sums import UnitSums
@@ -238,8 +238,8 @@ class _ScoreTotals:
             for grouping, totals in ((group, of_bins), (classes, of_classes)):
                 # Apart, since the sum of the units themselves may not fit in 64 bits.
                 totals[0, grouping.occupied] += grouping.total(units >> bits)
-                totals[1, grouping.occupied] += grouping.total(units & ((1 << bits) - 1))
-                carry(totals, bits)
+                fractions = grouping.total(units & ((1 << bits) - 1))
+                add_fractions(totals, grouping.occupied, fractions, bits)
 
     def fields(self) -> dict[str, Any]:
         names = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")

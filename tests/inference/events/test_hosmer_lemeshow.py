@@ -7,7 +7,8 @@ import pytest
 from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
 
 from trueness.inference.chi_square import chi_square_tail
-from trueness.inference.events.hosmer_lemeshow import equal_mass_groups, hosmer_lemeshow_test, merge_cells
+from trueness.inference.events.cells import EventCells
+from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import IMPOSSIBLE, NO_ROWS
 
 
@@ -30,16 +31,15 @@ def test_the_sum_by_loops():
 def test_groups_hold_equal_mass_and_all_cells():
     rng = np.random.default_rng(1)
     count = rng.integers(1, 9, 300).astype(float)
-    starts = equal_mass_groups(count, 10)
-    masses = np.add.reduceat(count, starts)
-    assert starts[0] == 0
-    assert len(starts) == 10
+    masses = EventCells(count, count / 2, count / 3, count).in_equal_mass(10).count
+    assert masses.sum() == count.sum()
+    assert len(masses) == 10
     assert np.all(np.abs(masses - count.sum() / 10) <= 8)
 
 
 def test_merged_cells_keep_their_sums():
     cells = cells_of([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], weight=[1.0, 2.0, 3.0, 4.0])
-    merged = merge_cells(cells, np.array([0, 2]))
+    merged = cells.merge_runs(np.array([0, 2]))
     assert merged.count.tolist() == [3, 7]
     assert merged.observed.tolist() == [2, 4]
     assert merged.weight_square.tolist() == [5, 25]

@@ -8,6 +8,7 @@ from class_rows import dirichlet, draw, log_scores
 from event_rows import T_LABELS, T_PROBS
 
 from trueness.inference.scores.cumulative import cumulative_score
+from trueness.inference.scores.rank_draws import score_draws
 
 P, Y = np.array(T_PROBS), np.array(T_LABELS)
 
@@ -66,15 +67,26 @@ def test_empty_bins_change_nothing() -> None:
 
 
 def test_the_larger_p_value_counts() -> None:
-    """Resampled ranks may have heavier tails than the normal ones."""
+    """Draws from resampled ranks may have heavier tails than normal increments."""
     score, variance = np.array([2.0, 1.0]), np.ones(2)
     wide, narrow = np.full((99, 2), 5.0), np.zeros((99, 2))
     plain = cumulative_score(score, variance, 99, 5)
     assert math.isnan(plain.drawn_p_value)
     assert plain.safe_p_value == plain.p_value
-    test = cumulative_score(score, variance, 99, 5, ranks=(score, [narrow, wide]))
+    test = cumulative_score(score, variance, 99, 5, draws=[narrow, wide])
     assert (test.drawn_p_value, test.safe_p_value, test.p_value) == (1.0, 1.0, plain.p_value)
-    assert cumulative_score(score, variance, 99, 5, ranks=(score, [narrow])).drawn_p_value == 0.01
+    assert cumulative_score(score, variance, 99, 5, draws=[narrow]).drawn_p_value == 0.01
+
+
+def test_draws_have_the_variance_of_the_rows() -> None:
+    """Ranks drawn from q̄ and scored against ln q̄ are scaled to ΣVE of each bin; 4 errors of 20 000 draws are .04."""
+    rng = np.random.default_rng(8)
+    q, n = np.array([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2], [1.0, 0.0, 0.0]]), np.array([40, 30, 5])
+    logs = np.log(np.where(q > 0, q, 1.0))
+    ranks = np.stack([rng.multinomial(n[m], q[m], 20_000) / n[m] for m in range(3)], axis=1)
+    drawn = score_draws(((ranks - q) * logs).sum(axis=2), n, q, np.array([30.0, 7.0, 0.0]))
+    assert drawn.var(axis=0) == pytest.approx([30.0, 7.0, 0.0], rel=0.04)
+    assert np.abs(drawn.mean(axis=0)).max() <= 4 * math.sqrt(30 / 20_000)
 
 
 def test_without_variance_and_with_impossible_rows() -> None:

@@ -48,7 +48,7 @@ def assess_classes(
         of_spreads = [noise.of_spread(each) for noise, each in zip(clusters, cells, strict=True)]
         spreads = [*map(_larger_spread, spreads, spread_tests(of_spreads))]
         bins = [noise.of_bins(each) for noise, each in zip(clusters, bins, strict=True)]
-    errors = classwise_errors(bins, level, resamples, streams, seed)
+    errors = classwise_errors(bins, level, resamples, streams)
     adjusted = _adjusted(gaps, spreads)
     limit = 1 - level + 1e-12  # 1 - 0.9 is rounded to below 0.1
     classes = tuple(

@@ -14,7 +14,7 @@ from trueness.inference.events.calibration_error import expected_absolute_gap
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.draws import by_draws
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
-from trueness.inference.normal import QUANTILE_DRAWS, debiased_total
+from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.results import Interval
 from trueness.rows.clusters import identity
@@ -23,11 +23,9 @@ LEAST_EXPECTED = 10
 NOT_MEASURED = f"fewer than {LEAST_EXPECTED} rows are expected with this class, or without it"
 
 _STREAM = 6
-_SHARED = (0, 1)
-"""Makes the stream of intervals distinct from those of classes, which have one number more than `_STREAM`."""
 
-_DRAWN_SCALES = 32
-_CHUNK = 64
+_HALF_NORMAL = (math.sqrt(2 / math.pi), 1 - 2 / math.pi, math.sqrt(2 / math.pi) * (4 / math.pi - 1))
+"""Mean, variance and third central moment of |Z|."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +85,18 @@ def stream_of(seed: int, index: int, name: str | None) -> list[int]:
 
 
 def classwise_errors(
-    bins: Sequence[EventCells], level: float, resamples: int, streams: Sequence[list[int]], seed: int
+    bins: Sequence[EventCells], level: float, resamples: int, streams: Sequence[list[int]]
 ) -> ClasswiseErrors:
     """The errors of all classes, or of the one event of two classes; each is drawn from its own stream.
 
     The draws of a mean are those of the classes, added as if these were independent. They are not, but the standard
     deviation of the sum is right to a few per cent from three classes on.
     """
-    arrays, weights, stream = ClassBins.of(bins), _weights(bins), [seed, _STREAM, *_SHARED]
+    arrays, weights = ClassBins.of(bins), _weights(bins)
     drawn, p_values = _draw(bins, arrays.value, weights, resamples, streams)
-    means = _means(arrays, weights, drawn, level, stream)
+    means = _means(arrays, weights, drawn, level)
     return ClasswiseErrors(
-        by_class=tuple(_by_class(bins, arrays, p_values, level, stream)),
+        by_class=tuple(_by_class(bins, arrays, p_values, level)),
         mean=means["mean"],
         total=_scaled(means["mean"], max(len(bins) / 2, 1.0)),
         expected_weighted=means["expected"],
@@ -159,12 +157,11 @@ def _means(
     weights: dict[str, FloatArray],
     drawn: dict[str, FloatArray],
     level: float,
-    stream: list[int],
 ) -> dict[str, ClasswiseError]:
     """The weighted means over the classes."""
     shares = np.stack([(weight[:, None] * arrays.share).ravel() for weight in weights.values()])
     gap, sd = arrays.gap.ravel(), arrays.sd.ravel()
-    debiased, reach = debiased_total(shares, gap, sd), _reaches(_largest_scales(shares * sd), level, stream)
+    debiased, reach = debiased_total(shares, gap, sd), half_normal_reach(shares * sd, level)
     errors = {}
     for k, (name, weight) in enumerate(weights.items()):
         value = float(weight @ arrays.value)
@@ -176,35 +173,22 @@ def _means(
     return errors
 
 
-@dataclass(frozen=True, slots=True)
-class _Scales:
-    """Scales s of sums Σ s·|Z|, in decreasing order, so that the order of classes does not matter."""
+def half_normal_reach(scale: FloatArray, level: float) -> FloatArray:
+    """The level-quantile of Σ s·|Z| over the last axis, for independent standard normal Z.
 
-    largest: FloatArray
-    """(K, L)."""
-    mean: FloatArray
-    """The mean of the sum of the others, (K,)."""
-    sd: FloatArray
-    """The standard deviation of the sum of the others, (K,), which are so many that it is normal."""
+    By Cornish and Fisher's expansion with the skewness of the sum, without draws: for a single term it is exact to 1 %
+    at levels up to .95 and 2.5 % too large at .99, for more terms it is closer.
 
-
-def _largest_scales(scale: FloatArray) -> _Scales:
-    ordered = -np.sort(-scale, axis=1)
-    largest, others = ordered[:, :_DRAWN_SCALES], ordered[:, _DRAWN_SCALES:]
-    mean, variance = math.sqrt(2 / math.pi) * others.sum(axis=1), (1 - 2 / math.pi) * (others**2).sum(axis=1)
-    return _Scales(largest, mean, np.sqrt(variance))
-
-
-def _reaches(scales: _Scales, level: float, stream: list[int]) -> FloatArray:
-    """The level-quantile of each sum Σ s·|Z|, (K,), all with the same draws."""
-    draws = np.random.default_rng(stream).standard_normal((QUANTILE_DRAWS, scales.largest.shape[1] + 1))
-    sizes, other = np.abs(draws[:, 1:]), draws[:, 0]
-    found = []
-    for k in range(0, len(scales.mean), _CHUNK):
-        some = slice(k, k + _CHUNK)
-        totals = scales.largest[some] @ sizes.T + (scales.mean[some, None] + scales.sd[some, None] * other)
-        found.append(np.quantile(totals, level, axis=1))
-    return np.concatenate(found)
+    >>> half_normal_reach(np.array([[1.0], [2.0]]), 0.95).round(2).tolist()
+    [1.96, 3.92]
+    """
+    mean, variance, third = (
+        factor * (scale**power).sum(axis=-1) for power, factor in enumerate(_HALF_NORMAL, start=1)
+    )
+    sd = np.sqrt(variance)
+    skewness = np.divide(third, sd**3, out=np.zeros(sd.shape), where=sd > 0)
+    z = normal_quantile(2 * level - 1)
+    return np.asarray(mean + sd * (z + skewness * (z**2 - 1) / 6))
 
 
 def _scaled(error: ClasswiseError, factor: float) -> ClasswiseError:
@@ -227,7 +211,6 @@ def _by_class(
     arrays: ClassBins,
     p_values: Sequence[float],
     level: float,
-    stream: list[int],
 ) -> list[ClasswiseError]:
     """The error of each class; debiased, with an interval, if the class is measured."""
     errors = [
@@ -242,7 +225,7 @@ def _by_class(
     if measured:
         share, gap, sd = arrays.share[measured], arrays.gap[measured], arrays.sd[measured]
         debiased = debiased_total(share, gap, sd).tolist()
-        reaches = _reaches(_largest_scales(share * sd), level, stream).tolist()
+        reaches = half_normal_reach(share * sd, level).tolist()
         for k, value, reach in zip(measured, debiased, reaches, strict=True):
             interval = Interval.around(errors[k].value, reach, (0.0, 1.0), level, "half-normal")
             errors[k] = replace(errors[k], debiased=value, interval=interval, reason=None)

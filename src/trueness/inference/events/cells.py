@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
+from trueness.bins import EqualMass
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,21 @@ class EventCells:
     weight_square: FloatArray
     """Σw²; the number of rows if they have no weights."""
     weighted: bool = False
+
+    def merge_runs(self, starts: IntArray) -> EventCells:
+        """These cells merged into coarser ones, of which the k-th begins at cell starts[k]."""
+        lines = (self.count, self.predicted, self.observed, self.weight_square)
+        count, predicted, observed, square = (np.asarray(np.add.reduceat(line, starts)) for line in lines)
+        return EventCells(count, predicted, observed, square, self.weighted)
+
+    def in_equal_mass(self, n_bins: int) -> EventCells:
+        """These cells merged into at most so many that hold nearly the same number of rows.
+
+        >>> n = np.array([1.0, 1.0, 2.0, 5.0, 1.0])
+        >>> EventCells(n, n / 2, n / 2, n).in_equal_mass(2).count.tolist()
+        [9.0, 1.0]
+        """
+        return self.merge_runs(EqualMass(n_bins).cell_starts(self.count))
 
     @property
     def total(self) -> float:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness.inference.events.cells import EventCells
-from trueness.inference.events.draws import by_draws
+from trueness.inference.events.draws import by_draws, few_cells
 from trueness.inference.events.in_the_large import NO_ROWS
 from trueness.inference.null import p_value
 
-MOST_DRAWN = 50_000_000
-"""Draws times cells; beyond it, p-values come from the law of Brownian motion."""
+_BISECTIONS = 60
 
 CERTAIN = "every probability is 0 or 1, so there is no noise to compare with"
 
@@ -30,12 +28,11 @@ class CumulativeTest:
     standardised: float
     """The value in units of √Σp(1 - p)/N."""
     p_value: float
-    """By draws, or by the law of Brownian motion, as `method` says."""
+    """By draws."""
     law_p_value: float
-    """By the law of Brownian motion."""
+    """By the law of Brownian motion, which the draws approach with many rows."""
     noise_floor: float
-    """The mean value of the draws; NaN if there are none."""
-    method: Literal["draws", "law"]
+    """The mean value of the draws."""
     reason: str | None = None
     """Why there is no value."""
 
@@ -58,8 +55,8 @@ def cumulative_differences(
     """The path of cumulative differences in order of the probability, with its tests.
 
     `square` is Σp² of the rows, for the exact noise √(Σp - Σp²)/N of unweighted ones; without it the noise is that of
-    the cells at their p̄. Equal probabilities lie in one cell, so that no order among ties matters. Draws are made on
-    the same cells, so that the p-values are valid whatever the grid.
+    the cells at their p̄. Equal probabilities lie in one cell, so that no order among ties matters. Draws are compared
+    with the path on the same cells, at most 512, so that the p-values are valid whatever the grid.
     """
     if not len(cells.count):
         return CumulativeDifferences(np.empty(0), math.nan, _undefined(NO_ROWS), _undefined(NO_ROWS))
@@ -68,14 +65,15 @@ def cumulative_differences(
         variance = max(float(cells.predicted.sum()) - square, 0.0)
     sd = math.sqrt(variance) / cells.total
     path = _path(cells, cells.mean_observed[None])
-    drawn = resamples * len(cells.count) <= MOST_DRAWN
-    null = by_draws(cells, seed, resamples, lambda y: _sizes(_path(cells, y))) if drawn else np.empty((0, 2))
+    few = few_cells(cells)
+    compared = _sizes(_path(few, few.mean_observed[None]))[0]
+    null = by_draws(few, seed, resamples, lambda y: _sizes(_path(few, y)))
     largest, span = _sizes(path)[0].tolist()
     return CumulativeDifferences(
         path=path[0],
         sd=sd,
-        ks=_test(largest, sd, null[:, 0], largest_tail),
-        kuiper=_test(span, sd, null[:, 1], range_tail),
+        ks=_test(largest, sd, (null[:, 0], float(compared[0])), largest_tail),
+        kuiper=_test(span, sd, (null[:, 1], float(compared[1])), range_tail),
     )
 
 
@@ -90,18 +88,18 @@ def _sizes(path: FloatArray) -> FloatArray:
     return np.stack([np.maximum(high, -low), high - low], axis=-1)
 
 
-def _test(value: float, sd: float, null: FloatArray, law: Callable[[float], float]) -> CumulativeTest:
-    """The test of one size of the path; null is empty if the law is to be used."""
+def _test(
+    value: float, sd: float, drawn: tuple[FloatArray, float], law: Callable[[float], float]
+) -> CumulativeTest:
+    """The test of one size of the path: the draws, and the value that is compared with them."""
     if sd <= 0:
         return _undefined(CERTAIN, value)
-    by_law = law(value / sd)
-    if not len(null):
-        return CumulativeTest(value, value / sd, by_law, by_law, math.nan, "law")
-    return CumulativeTest(value, value / sd, p_value(null, value), by_law, float(null.mean()), "draws")
+    null, compared = drawn
+    return CumulativeTest(value, value / sd, p_value(null, compared), law(value / sd), float(null.mean()))
 
 
 def _undefined(reason: str, value: float = math.nan) -> CumulativeTest:
-    return CumulativeTest(value, math.nan, math.nan, math.nan, math.nan, "law", reason)
+    return CumulativeTest(value, math.nan, math.nan, math.nan, math.nan, reason)
 
 
 def largest_tail(x: float) -> float:
@@ -117,6 +115,19 @@ def largest_tail(x: float) -> float:
     odd = range(1, 2 * _terms(x) + 2, 2)
     total = math.fsum((-1) ** (m // 2) / m * math.exp(-((m * math.pi / x) ** 2) / 8) for m in odd)
     return 1 - 4 / math.pi * total
+
+
+def largest_quantile(level: float) -> float:
+    """x with P(sup|B| ≤ x) = level: the band that a calibrated path stays within, in units of its last noise.
+
+    >>> round(largest_quantile(0.95), 4)
+    2.2414
+    """
+    low, high = 0.0, 20.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if largest_tail(middle) > 1 - level else (low, middle)
+    return (low + high) / 2
 
 
 def range_tail(x: float) -> float:

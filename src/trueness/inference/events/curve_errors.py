@@ -10,12 +10,13 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
 from trueness.inference.events.cells import EventCells
-from trueness.inference.events.draws import DrawnStatistic, by_draws
+from trueness.inference.events.draws import DrawnStatistic, by_draws, few_cells
 from trueness.inference.events.in_the_large import NO_ROWS
 from trueness.inference.events.isotonic import isotonic_frequencies
 from trueness.inference.events.loess import loess_frequencies
 from trueness.inference.events.logistic import LogisticRegression
 from trueness.inference.events.tilt import clipped, log_odds
+from trueness.inference.null import p_value
 
 Curve: TypeAlias = Literal["loess", "logistic", "isotonic"]
 
@@ -58,25 +59,17 @@ def curve_errors(cells: EventCells, curve: Curve, seed: list[int], resamples: in
         none = DrawnStatistic.undefined()
         return CurveErrors(none, none, none, none, curve, np.empty(0), 0, NO_ROWS)
     draws = min(resamples, MOST_LOESS_DRAWS) if curve == "loess" else resamples
-    fitted, distances = (_all_at_once if curve == "loess" else _in_parts)(cells, curve, seed, draws)
-    ici, e50, e90, e_max = (DrawnStatistic.of(float(each[0]), each[1:]) for each in distances.T)
-    return CurveErrors(ici, e50, e90, e_max, curve, fitted, draws)
-
-
-def _all_at_once(
-    cells: EventCells, curve: Curve, seed: list[int], draws: int
-) -> tuple[FloatArray, FloatArray]:
-    """The curve, (F,), and the distances of the event and of all draws, (1 + R, 4), for curves with common weights."""
-    frequency = np.vstack([cells.mean_observed, by_draws(cells, seed, draws, lambda y: y)])
-    fitted = _fit(cells, curve, frequency)
-    return fitted[0], _distances(cells, fitted)
-
-
-def _in_parts(cells: EventCells, curve: Curve, seed: list[int], draws: int) -> tuple[FloatArray, FloatArray]:
-    """The same, with as many draws in memory at a time as fit."""
     fitted = _fit(cells, curve, cells.mean_observed[None])
-    null = by_draws(cells, seed, draws, lambda y: _distances(cells, _fit(cells, curve, y)))
-    return fitted[0], np.vstack([_distances(cells, fitted), null])
+    few = few_cells(cells)
+    # All at once, because the draws of a local regression share its weights.
+    frequency = np.vstack([few.mean_observed, by_draws(few, seed, draws, lambda y: y)])
+    compared, *null = _distances(few, _fit(few, curve, frequency))
+    drawn = np.array(null)
+    ici, e50, e90, e_max = (
+        DrawnStatistic(value, float(drawn[:, k].mean()), p_value(drawn[:, k], float(compared[k])))
+        for k, value in enumerate(_distances(cells, fitted)[0].tolist())
+    )
+    return CurveErrors(ici, e50, e90, e_max, curve, fitted[0], draws)
 
 
 def _fit(cells: EventCells, curve: Curve, frequency: FloatArray) -> FloatArray:

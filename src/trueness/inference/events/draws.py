@@ -10,10 +10,12 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness.inference.events.cells import EventCells
-from trueness.inference.null import p_value
 
 _DRAWN_VALUES = 2**18
 """Drawn numbers in memory at a time, two megabytes."""
+
+MOST_DRAWN_CELLS = 512
+"""Cells of equal mass that draws are made on where a curve or a path is computed for each draw."""
 
 STREAMS = {
     "calibration_error": 0,
@@ -46,11 +48,6 @@ class DrawnStatistic:
     """The probability of a value at least as large if the event is calibrated: (k + 1)/(R + 1) of R draws."""
 
     @classmethod
-    def of(cls, value: float, null: FloatArray) -> DrawnStatistic:
-        """The statistic and R values of it under calibration."""
-        return cls(value, float(null.mean()), p_value(null, value))
-
-    @classmethod
     def undefined(cls) -> DrawnStatistic:
         """All NaN."""
         return cls(math.nan, math.nan, math.nan)
@@ -59,6 +56,14 @@ class DrawnStatistic:
 def independent_rows(cells: EventCells) -> FloatArray:
     """Rows of each cell, or the effective number of weighted ones, as whole numbers from 1 on."""
     return np.asarray(np.maximum(np.rint(cells.effective_count), 1.0))
+
+
+def few_cells(cells: EventCells) -> EventCells:
+    """The cells merged so far that refitting a curve to each draw takes little time; as they are if they are few.
+
+    A statistic is compared with its draws on the same cells, so that the p-value is valid whatever they are.
+    """
+    return cells if len(cells.count) <= MOST_DRAWN_CELLS else cells.in_equal_mass(MOST_DRAWN_CELLS)
 
 
 def by_draws(

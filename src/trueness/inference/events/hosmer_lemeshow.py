@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._arrays import FloatArray, IntArray
-from trueness.bins.equal_mass import EqualMass
+from trueness._arrays import FloatArray
 from trueness.inference.chi_square import chi_square_tail
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.draws import by_draws
@@ -32,30 +31,6 @@ class HosmerLemeshowTest:
     """Why there is no value, or why the p-value is 0."""
 
 
-def equal_mass_groups(count: FloatArray, n_bins: int) -> IntArray:
-    """The first cell of each of at most n_bins bins that hold nearly the same number of rows.
-
-    >>> equal_mass_groups(np.array([1.0, 1.0, 2.0, 5.0, 1.0]), 2).tolist()
-    [0, 4]
-    """
-    return EqualMass(n_bins).cell_starts(count)
-
-
-def merge_cells(cells: EventCells, starts: IntArray) -> EventCells:
-    """The cells merged into bins, of which bin m begins at cell starts[m]."""
-
-    def merged(values: FloatArray) -> FloatArray:
-        return np.asarray(np.add.reduceat(values, starts))
-
-    return EventCells(
-        count=merged(cells.count),
-        predicted=merged(cells.predicted),
-        observed=merged(cells.observed),
-        weight_square=merged(cells.weight_square),
-        weighted=cells.weighted,
-    )
-
-
 def hosmer_lemeshow_test(
     cells: EventCells, seed: list[int], resamples: int, n_bins: int = 10
 ) -> HosmerLemeshowTest:
@@ -66,7 +41,7 @@ def hosmer_lemeshow_test(
     """
     if not len(cells.count):
         return HosmerLemeshowTest(math.nan, math.nan, math.nan, 0, NO_ROWS)
-    bins = merge_cells(cells, equal_mass_groups(cells.count, n_bins))
+    bins = cells.in_equal_mass(n_bins)
     noisy = bins.variance > 0
     if np.any(np.abs(bins.observed - bins.predicted)[~noisy] > 1e-9 * bins.count[~noisy]):
         return HosmerLemeshowTest(math.inf, 0.0, 0.0, int(noisy.sum()), IMPOSSIBLE)

@@ -25,7 +25,7 @@ class CumulativeTest:
     p_value: float
     """By normal increments with the variances of the bins; 0 if there are impossible rows, whose log-score is -∞."""
     drawn_p_value: float
-    """By resampled ranks of the bins, correct also where rare outcomes make the score skewed; NaN without them."""
+    """By draws from resampled ranks, correct also where rare outcomes make the score skewed; NaN without them."""
     safe_p_value: float
     """The larger of the two, without impossible rows: for evidence beside other tests."""
     where: int | None
@@ -44,13 +44,13 @@ def cumulative_score(
     resamples: int,
     seed: int,
     *,
-    ranks: tuple[FloatArray, Sequence[FloatArray]] | None = None,
+    draws: Sequence[FloatArray] = (),
     impossible_rows: int = 0,
 ) -> CumulativeTest:
     """The test of the cumulated score, from its sum and variance in each bin, (M,) each, in the order of V.
 
-    `ranks` are the scores of the binned ranks, n·Σ(r̄ - q̄)·ln q̄, observed, (F,), and resampled under one or more
-    nulls, (R, F) each. The random stream is [seed, 9].
+    `draws` are scores of the bins that have rows under one or more nulls, (R, F) each, as `score_draws` makes them;
+    the largest of their p-values counts. The random stream of the normal increments is [seed, 9].
     """
     root = np.sqrt(np.maximum(variance, 0.0))
     z = np.divide(score, root, out=np.full(score.shape, np.nan), where=root > 0)
@@ -59,8 +59,9 @@ def cumulative_score(
         return _without_variance(z, impossible_rows)
     cumulated = np.cumsum(score) / total
     value = float(np.abs(cumulated).max())
+    nulls = [_largest(null / total) for null in draws]
     normal = p_value(_null_maxima(root / total, resamples, seed), value)
-    drawn = math.nan if ranks is None else max(_drawn_p_value(ranks[0], null) for null in ranks[1])
+    drawn = max((p_value(null, value) for null in nulls), default=math.nan)
     return CumulativeTest(
         value=value,
         p_value=0.0 if impossible_rows else normal,
@@ -87,10 +88,6 @@ def _null_maxima(sd: FloatArray, resamples: int, seed: int) -> FloatArray:
     batch = max(1, _BATCH_VALUES // len(filled))
     sizes = [min(batch, resamples - start) for start in range(0, resamples, batch)]
     return np.concatenate([_largest(stream.standard_normal((size, len(filled))) * filled) for size in sizes])
-
-
-def _drawn_p_value(observed: FloatArray, null: FloatArray) -> float:
-    return p_value(_largest(null), float(_largest(observed[None])[0]))
 
 
 def _largest(steps: FloatArray) -> FloatArray:

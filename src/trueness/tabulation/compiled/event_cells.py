@@ -5,23 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
+from trueness._row_arithmetic import ONE_BITS
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.table import TOP_LABEL, EventSpec, EventSums
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled.library import (
     CLASS_GRID,
     EVENT_GRID,
+    FIRST_BITS,
     N_MOMENTS,
     NO_CLASS,
     OTHER_GRID,
+    ROWS_SHIFT,
     Job,
     address,
 )
 
-MOST_ROWS = 2**31
-"""A cell counts its rows in 32 bits."""
+MOST_ROWS = 2**23
+"""So many rows certainly fit in the words of a cell."""
 
 MOMENTS = ("square", "cube", "fourth", "product", "log_likelihood")
 
@@ -36,9 +40,8 @@ class EventCells:
         )
         self.thresholds = spec.grid.thresholds(eps)
         self.kind, self.parts = _kind(spec.grid, eps)
-        self.cells = np.zeros((k, g, 2), np.uint64)
-        """The sum of the probabilities in units of 2⁻⁵² in 96 bits, and the number of rows in 32 bits above them."""
-        self.observed = np.zeros((k, g), np.int64)
+        self.cells = np.zeros((2, k, g | 1, 2), np.uint64)
+        """Two words for each cell, as `source/events.h` says; of rows without the event, and of rows with it."""
         self.moments = np.zeros((k, 2 * N_MOMENTS + 1), np.int64)
         self.n_rows = 0
         self.done: EventSums | None = None
@@ -50,7 +53,7 @@ class EventCells:
         job.all_classes = np.array_equal(self.classes, np.arange(job.n_classes))
         job.has_top = bool(np.any(self.classes == NO_CLASS))
         job.grid, job.parts = self.kind, self.parts
-        job.cells, job.observed = address(self.cells), address(self.observed)
+        job.stride, job.cells = self.cells.shape[2], address(self.cells)
         if self.spec.has_moments:
             job.moments = address(self.moments)
 
@@ -59,32 +62,43 @@ class EventCells:
         self.n_rows += n_rows
         if self.n_rows > MOST_ROWS:
             self.done = self.sums()
-            for sums in (self.cells, self.observed, self.moments):
+            for sums in (self.cells, self.moments):
                 sums[...] = 0
             self.n_rows = n_rows
 
     def sums(self) -> EventSums:
         """The sums so far."""
-        low, high = self.cells[..., 0], self.cells[..., 1].view(np.int64)
-        whole = (low >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
-            (high & (2**32 - 1)) << 64 - PROBABILITY_BITS
+        (rows, predicted), (observed, of_observed) = map(
+            _rows_and_sums, self.cells[:, :, : self.spec.grid.n_cells]
         )
-        fraction = (low & np.uint64((1 << PROBABILITY_BITS) - 1)).view(np.int64)
         sums = EventSums(
-            rows=high >> 32,
-            predicted=ExactSum(whole, fraction, PROBABILITY_BITS),
-            observed=ExactSum.of_counts(self.observed.copy(), PROBABILITY_BITS),
+            rows=rows + observed,
+            predicted=predicted + of_observed,
+            observed=ExactSum.of_counts(observed, PROBABILITY_BITS),
             **_moments(self.moments.copy()) if self.spec.has_moments else {},
         )
         return sums if self.done is None else self.done + sums
 
 
+def _rows_and_sums(cells: NDArray[np.uint64]) -> tuple[IntArray, ExactSum]:
+    """The number of rows in each cell, and the sum of their probabilities."""
+    bits, both = cells[..., 0], cells[..., 1]
+    rows, first_bits = both >> np.uint64(ROWS_SHIFT), both & np.uint64((1 << ROWS_SHIFT) - 1)
+    total = bits - rows * np.uint64(ONE_BITS)
+    # The sum of the first bits, times 2³⁸, is at most the sum that `total` is modulo 2⁶⁴, and not 2⁶⁴ less.
+    least = first_bits << np.uint64(FIRST_BITS)
+    wrapped = (first_bits >> np.uint64(64 - FIRST_BITS)) + (total < least)
+    whole = (total >> np.uint64(PROBABILITY_BITS)) + (wrapped << np.uint64(64 - PROBABILITY_BITS))
+    fraction = total & np.uint64((1 << PROBABILITY_BITS) - 1)
+    return rows.view(np.int64), ExactSum(whole.view(np.int64), fraction.view(np.int64), PROBABILITY_BITS)
+
+
 def _kind(grid: ProbabilityGrid, eps: float) -> tuple[int, float]:
-    """Which grid it is, and by what p is multiplied there: the number of equal cells, less the snap of their edges."""
+    """Which grid it is, and by what p is multiplied there: 60/64 or 3600/4096, less the snap of the edges."""
     snap = 1.0 + max(2.0**-22, 4.0 * eps)
     if grid == class_grid():
-        return CLASS_GRID, 60 / snap
-    return (EVENT_GRID, 3600 / snap) if grid == event_grid() else (OTHER_GRID, 0.0)
+        return CLASS_GRID, 60 / 64 / snap
+    return (EVENT_GRID, 3600 / 4096 / snap) if grid == event_grid() else (OTHER_GRID, 0.0)
 
 
 def _moments(totals: IntArray) -> dict[str, Any]:

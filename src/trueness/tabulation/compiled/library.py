@@ -21,7 +21,7 @@ from trueness._arrays import FloatArray, IntArray
 ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 2, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
-OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
+OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS, FIRST_BITS, ROWS_SHIFT = 0, 1, 2, -1, 5, 38, 38
 """As in `source/job.h`; `NO_CLASS` stands for the top label."""
 
 N_SCORES = 4
@@ -67,10 +67,10 @@ class Job(ctypes.Structure):
         ("has_top", c_int64),
         ("grid", c_int64),
         ("n_cells", c_int64),
+        ("stride", c_int64),
         ("parts", c_double),
         ("thresholds", c_void_p),
         ("cells", c_void_p),
-        ("observed", c_void_p),
         ("moments", c_void_p),
     )
 

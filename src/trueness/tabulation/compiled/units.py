@@ -20,7 +20,7 @@ from trueness.table import AnySpec, EventSpec, EventSums
 from trueness.table.cluster_sums import CellSums
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
-from trueness.tabulation.compiled.event_cells import EventCells
+from trueness.tabulation.compiled.event_cells import EventCells, _rows_and_sums
 from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
 from trueness.tabulation.unit_sums import UnitSums
 
@@ -237,27 +237,24 @@ class _UnitCells:
 
     def __init__(self, events: EventCells, n_units: int) -> None:
         self.events, (k, g) = events, events.spec.shape
-        self.cells = np.empty((RUNS_AT_A_TIME, k, g, 2), np.uint64)
-        self.seen = np.empty((RUNS_AT_A_TIME, k, g), np.int64)
+        self.cells = np.empty((RUNS_AT_A_TIME, *events.cells.shape), np.uint64)
         self.rows, self.whole, self.fraction, self.observed = np.zeros((4, n_units, k, g), np.int64)
 
     def collect(self, line: int) -> None:
         """Keep the cells of a run, and empty them."""
-        self.cells[line], self.seen[line] = self.events.cells, self.events.observed
+        self.cells[line] = self.events.cells
         self.events.cells[...] = 0
-        self.events.observed[...] = 0
 
     def add(self, units: IntArray, n: int) -> None:
         """Add the cells of the last n runs to those of their units."""
-        low, high = self.cells[:n, ..., 0], self.cells[:n, ..., 1].view(np.int64)
-        whole = (low >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
-            (high & (2**32 - 1)) << (64 - PROBABILITY_BITS)
-        )
-        fraction = (low & np.uint64((1 << PROBABILITY_BITS) - 1)).view(np.int64) + self.fraction[units]
-        self.rows[units] += high >> 32
-        self.whole[units] += whole + (fraction >> PROBABILITY_BITS)
+        cells = self.cells[:n, :, :, : self.events.spec.grid.n_cells]
+        (rows, without), (observed, with_event) = (_rows_and_sums(cells[:, k]) for k in range(2))
+        predicted = without + with_event
+        fraction = predicted.fraction + self.fraction[units]
+        self.rows[units] += rows + observed
+        self.whole[units] += predicted.whole + (fraction >> PROBABILITY_BITS)
         self.fraction[units] = fraction & ((1 << PROBABILITY_BITS) - 1)
-        self.observed[units] += self.seen[:n]
+        self.observed[units] += observed
 
     def sums(self) -> UnitSums:
         """The sums so far."""

@@ -1,21 +1,22 @@
 /* Events: of each class, or of the top label, the cell of its probability and whether it was observed.
  *
- * A cell is a number of 128 bits: the sum of its probabilities in units of 2^-52 in the lower 96 bits, the number of rows in the
- * upper 32. So it never has to be emptied, and one addition with a carry adds a row.
- *
  * The cell of p is the number of thresholds below p. Both grids have equal cells in the middle, 1/60 or 1/3600 wide, whose edges
  * are snapped, and powers of two (with 32 steps each on the event grid) towards 0 and 1, which are not. So the cell follows from
  * p times 60 or 3600, rounded down, and from the exponent of p or of 1 - p. Where the product is so near to a whole number that
- * its rounding could matter, the thresholds themselves are searched; so they are for any other grid. */
+ * its rounding could matter, the thresholds themselves are searched; so they are for any other grid.
+ *
+ * A cell has two words, which are added at once. The first is the sum of the bits of 1 + p, modulo 2^64. The second has the number
+ * of rows in its upper 26 bits, and below them the sum of the first 14 binary digits of p, from which it follows how often the
+ * first word has wrapped round. So 2^24 rows fit. Rows in which the event was observed have cells of their own, in a second half
+ * of the memory. */
 #ifndef TRUENESS_EVENTS_H
 #define TRUENESS_EVENTS_H
 
 #include "group.h"
 
-typedef unsigned __int128 cell_sum __attribute__((aligned(8), may_alias));
 
-#define ONE_ROW ((unsigned __int128)1 << 96)
-#define UNSURE (0.5 - 0x1p-30) /* so far from the middle between whole numbers, rounding could matter: it is off by 2^-38 at most */
+#define ONE_ROW ((UINT64_C(1) << ROWS_SHIFT) - (ONE_BITS >> FIRST_BITS)) /* added to the first bits of 1 + p */
+#define NEAR (UINT64_C(1) << 33) /* of 64 bits of fraction, so near to a whole number the product may be on its other side */
 
 /* The number of thresholds below p. */
 static __attribute__((noinline)) uint64_t searched_cell(const job *j, double p) {
@@ -28,94 +29,151 @@ static __attribute__((noinline)) uint64_t searched_cell(const job *j, double p) 
     return below;
 }
 
-/* t rounded down, for t from 0.25 to 2^51; adds to `unsure` the lanes where t is near a whole number. */
-INLINE words rounded_down(doubles t, lanes *unsure) {
-    doubles centred = t - 0.5, whole = centred + 0x1.8p52, off = centred - (whole - 0x1.8p52);
-    *unsure = above((doubles)(bits_of(off) & ~(UINT64_C(1) << 63)), same_doubles(UNSURE));
-    return bits_of(whole) - UINT64_C(0x4338000000000000);
+/* t * 2^bits rounded down, for t in [0, 1), and times 16; and the lanes where rounding of t could matter. 1 + t has the digits of
+ * t below 12 bits that are always the same. */
+INLINE words rounded_down(doubles t, int bits, lanes *unsure) {
+    words digits = bits_of(t + 1.0);
+    *unsure = above_words(same_words(2 * NEAR), (digits << (12 + bits)) + NEAR);
+    return digits >> (48 - bits) & ((UINT64_C(1) << bits) - 1) << 4;
 }
 
-/* p or 1 - p, whichever is smaller, between two bounds: as bits, less 1 if it is p. So a power of two is below the bits if it is
- * below p, or if it is at most 1 - p (which is exact there). */
-INLINE words to_nearer_end(doubles p, lanes is_high, double least, double most) {
-    doubles x = select_doubles(is_high, 1.0 - p, p);
-    return counted(bits_of(smaller(larger(x, same_doubles(least)), same_doubles(most))) - 1, is_high);
+/* The bits of p or of 1 - p, whichever is smaller, between two bounds; less 1 if it is p, and less some others. So a power of two
+ * has at most these bits if it is below p, or if it is not above 1 - p, which is exact there. */
+INLINE words to_nearer_end(doubles p, lanes is_high, double least, double most, uint64_t less) {
+    doubles x = larger(smaller(p, 1.0 - p), same_doubles(least));
+    return counted(bits_of(smaller(x, same_doubles(most))) - (less + 1), is_high);
 }
 
-/* On the class grid: edges at k/60, and at 2^-j and 1 - 2^-j for j = 7, 8, 9, 10, 13, 17. */
-INLINE words cells_on_class_grid(const job *j, doubles p, lanes *unsure) {
-    words in_middle = rounded_down(larger(p * j->parts, same_doubles(0.25)), unsure);
+/* How many of the powers 2^-7, 2^-8, 2^-9, 2^-10, 2^-13 and 2^-17 are not above 2^-19, 2^-18, ..., 2^-6: four bits each, above
+ * the first four. */
+#define PASSED UINT64_C(0x665432221111000)
+#define TO_PASS (UINT64_C(0xCCCCCCCCCCCCCC0) - PASSED) /* 12 less these: the six at the low end, and those of 1 - p */
+#define LEAST_EXPONENT UINT64_C(0x3EC0000000000000) /* the bits of 2^-19 */
+
+/* What these say of the exponent of some bits, less those of the least one; in bytes of cells. */
+INLINE words passed_bytes(words of_powers, words bits) { return of_powers >> (bits >> 50 & 0x3C) & 0xF0; }
+
+/* On the class grid: edges at k/60, and at 2^-j and 1 - 2^-j for j = 7, 8, 9, 10, 13, 17. In bytes of cells, as are the next. */
+INLINE words cells_on_class_grid(doubles p, doubles parts, lanes *unsure) {
+    words in_middle = rounded_down(larger(p * parts, same_doubles(0x1p-8)), 6, unsure);
     lanes is_high = above(p, same_doubles(0.5));
-    words exponent = (to_nearer_end(p, is_high, 0x1p-18, 0x1p-6) - UINT64_C(0x3EC0000000000000)) >> 50 & 0x3C;
-    /* How many of the six powers are not above 2^-19, 2^-18, ..., 2^-6: four bits each. */
-    words passed = same_words(UINT64_C(0x66543222111100)) >> exponent & 15;
-    return in_middle + select_words(is_high, 12 - passed, passed);
+    words of_powers = select_words(is_high, same_words(TO_PASS), same_words(PASSED));
+    return in_middle + passed_bytes(of_powers, to_nearer_end(p, is_high, 0x1p-18, 0x1p-6, LEAST_EXPONENT));
 }
 
-/* On the event grid: edges at k/3600 from k = 57 to 3543, and 768 below 1/64, at 2^-e (1 + i/32), 1/64, and their mirror images. */
-INLINE words cells_on_event_grid(const job *j, doubles p, lanes *unsure) {
-    doubles t = smaller(larger(p * j->parts, same_doubles(56.5)), same_doubles(3543.5));
-    words in_middle = rounded_down(t, unsure) - 56;
+/* On the event grid: edges at k/3600 from k = 57 to 3543, and 769 at 2^-e (1 + i/32) up to 1/64, and their mirror images. */
+INLINE words cells_on_event_grid(doubles p, doubles parts, lanes *unsure) {
+    doubles t = smaller(larger(p * parts, same_doubles(56.5 / 4096)), same_doubles(3543.5 / 4096));
+    words in_middle = rounded_down(t, 12, unsure) - 16 * 56;
     lanes is_high = above(p, same_doubles(0.5));
-    /* Bits of exponent and steps; 0x3E0F8 are those just below 2^-30. */
-    words passed = (to_nearer_end(p, is_high, 0x1.fcp-31, 0x1.01p-6) >> 47) - (UINT64_C(0x3E10000000000000) >> 47) + 1;
-    return in_middle + select_words(is_high, 2 * 769 - passed, passed);
+    /* Exponent and steps, counted from just below 2^-30. */
+    words passed = to_nearer_end(p, is_high, 0x1.fcp-31, 0x1.01p-6, UINT64_C(0x3E10000000000000) - (UINT64_C(1) << 47)) >> 47;
+    return in_middle + (select_words(is_high, 2 * 769 - passed, passed) << 4);
 }
 
-/* The cell of each probability. */
+/* Where the cell of each probability is, in bytes from the first, without a search; and the lanes that need one. */
+INLINE words found_cells(doubles p, int64_t grid, doubles parts, lanes *unsure) {
+    if (grid == CLASS_GRID) return cells_on_class_grid(p, parts, unsure);
+    if (grid == EVENT_GRID) return cells_on_event_grid(p, parts, unsure);
+    *unsure = equal_words(same_words(0), same_words(0));
+    return same_words(0);
+}
+
+/* The same, with a search where it is needed. */
 INLINE words event_cells(const job *j, doubles p) {
     lanes unsure;
-    words cell;
-    if (j->grid == CLASS_GRID) cell = cells_on_class_grid(j, p, &unsure);
-    else if (j->grid == EVENT_GRID) cell = cells_on_event_grid(j, p, &unsure);
-    else unsure = not_below(p, same_doubles(0.0)), cell = same_words(0);
+    words cell = found_cells(p, j->grid, same_doubles(j->parts), &unsure);
     if (__builtin_expect(any(unsure), 0))
-        for (int lane = 0; lane < WIDTH; lane++) cell[lane] = searched_cell(j, p[lane]);
+        for (int lane = 0; lane < WIDTH; lane++) cell[lane] = 16 * searched_cell(j, p[lane]);
     return cell;
 }
 
 /* What is known of the rows of a group when their events are added. */
 typedef struct {
-    doubles p, largest; /* of the true class, and of all */
-    words is_first;     /* 1 if the true class has the first rank, else 0 */
+    doubles largest;
+    words is_first; /* 1 if the true class has the first rank, else 0 */
 } outcomes;
 
-INLINE void add_to_cell(const job *j, uint64_t cell, uint64_t units) { ((cell_sum *)j->cells)[cell] += units + ONE_ROW; }
+INLINE void put(batch *b, int64_t i, doubles p, words to) {
+    words bits = bits_of(p + 1.0), rows = (bits >> FIRST_BITS) + ONE_ROW;
+    store_words(to, b->to + i);
+    store_words(even_pairs(bits, rows), b->added + i);
+    store_words(odd_pairs(bits, rows), b->added + i + WIDTH / 2);
+}
 
-/* A run of probabilities that lie together, each of the event whose first cell `places` names. */
-INLINE void add_run(const job *j, const char *at, int64_t n, int64_t item, const uint64_t *places) {
+/* Adds what was put into one vector of a batch. */
+INLINE void add_vector(const batch *b, int64_t i) {
+    UNROLL for (int lane = 0; lane < WIDTH; lane++) *b->to[i + lane] += b->added[i + lane / 2 + lane % 2 * (WIDTH / 2)];
+}
+
+/* Adds what is still to be added. */
+INLINE void add_waiting(event_batches *q) {
+    for (int64_t i = 0; i < q->waiting; i += WIDTH) add_vector(&q->both[q->last], i);
+    q->waiting = 0;
+}
+
+/* Lanes beyond the last row add to cells that nobody reads. */
+INLINE void discard(const arena *a, batch *b, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i++) b->to[i] = (pair *)a->discarded + i % WIDTH;
+}
+
+/* Searches the cells of the probabilities of a batch for which that is needed. */
+static __attribute__((noinline)) void search_batch(
+    const job *j, batch *b, const char *at, int64_t n, int64_t last, int64_t item, const uint64_t *places
+) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t vector = i / WIDTH * WIDTH;
+        double p = load_one(at + ((vector < last ? vector : last) + i % WIDTH) * item, item);
+        lanes unsure;
+        found_cells(same_doubles(p), CLASS_GRID, same_doubles(j->parts), &unsure);
+        if (any(unsure)) b->to[i] = (pair *)places[i] + searched_cell(j, p);
+    }
+}
+
+/* The next batch: n probabilities that lie together, each of the class whose cells begin where `places` says, on the class grid.
+ * The last vector begins at `last`, so that no load reaches beyond the row. */
+INLINE batch *fill_batch(
+    const job *j, event_batches *q, const char *at, int64_t n, int64_t last, int64_t item, const uint64_t *places
+) {
+    const doubles parts = same_doubles(j->parts);
+    lanes doubtful = above_words(same_words(0), same_words(0));
+    const batch *before = &q->both[q->last];
+    batch *b = &q->both[1 - q->last];
     for (int64_t i = 0; i < n; i += WIDTH) {
-        uint64_t cells[WIDTH] __attribute__((aligned(64))), units[WIDTH] __attribute__((aligned(64)));
-        int64_t left = n - i < WIDTH ? n - i : WIDTH;
-        char padded[8 * WIDTH];
-        if (__builtin_expect(left < WIDTH, 0))
-            for (int64_t b = 0; b < WIDTH * item; b++) padded[b] = b < left * item ? at[i * item + b] : 0;
-        doubles p = load_item(left < WIDTH ? padded : at + i * item, item);
-        store_words(bits_of(p + 1.0) - ONE_BITS, units);
-        store_words(event_cells(j, p) + load_words(places + i), cells);
-        if (__builtin_expect(left == WIDTH, 1)) {
-            UNROLL for (int lane = 0; lane < WIDTH; lane++) add_to_cell(j, cells[lane], units[lane]);
-        } else {
-            for (int lane = 0; lane < left; lane++) add_to_cell(j, cells[lane], units[lane]);
+        doubles p = load_item(at + (i < last ? i : last) * item, item);
+        words place = load_words(places + i);
+        if (i < q->waiting) add_vector(before, i);
+        lanes unsure;
+        put(b, i, p, place + found_cells(p, CLASS_GRID, parts, &unsure));
+        doubtful = either(doubtful, unsure);
+    }
+    for (int64_t i = n; i < q->waiting; i += WIDTH) add_vector(before, i);
+    if (__builtin_expect(any(doubtful), 0)) search_batch(j, b, at, n, last, item, places);
+    q->last = 1 - q->last, q->waiting = n;
+    return b;
+}
+
+/* All classes of a group of few classes, whose rows follow each other; `places` has WIDTH rows. */
+INLINE void add_few_classes(const job *j, const arena *a, const group *g, int64_t item) {
+    int64_t n = WIDTH * j->n_classes, left = g->valid * j->n_classes;
+    batch *b = fill_batch(j, a->batches, g->rows, n, n, item, a->places);
+    for (int64_t r = 0; r < g->valid; r++) b->to[r * j->n_classes + g->labels[r]] += j->n_events * j->stride;
+    if (__builtin_expect(left < n, 0)) discard(a, b, left, n);
+}
+
+/* All classes of the rows of a group. Of BATCH classes at a time, so that their cells stay in the cache, and row by row, so that
+ * additions that follow each other are to different cells. */
+INLINE void add_many_classes(const job *j, const arena *a, const group *g, int64_t item) {
+    int64_t n_places = round_up(j->n_classes, WIDTH), beyond = n_places - j->n_classes;
+    for (int64_t first = 0; first < n_places; first += BATCH) {
+        int64_t n = n_places - first < BATCH ? n_places - first : BATCH;
+        for (int64_t r = 0; r < g->valid; r++) {
+            const char *at = g->rows + r * g->to_next_row + first * item;
+            batch *b = fill_batch(j, a->batches, at, n, j->n_classes - WIDTH - first, item, a->places + first);
+            int64_t label = g->labels[r], place = label + (label >= n_places - WIDTH ? beyond : 0) - first;
+            if (place >= 0 && place < n) b->to[place] += j->n_events * j->stride;
         }
     }
-}
-
-/* All classes of the rows of a group, row by row: so additions that follow each other are to different cells. */
-static void add_all_classes(const job *j, const group *g, const uint64_t *places) {
-    int64_t item = j->item, n = j->n_classes;
-    int together = j->n_classes <= NETWORK_CLASSES && g->to_next_row == n * item; /* `places` has WIDTH rows */
-    for (int64_t r = 0; r < (together ? 1 : g->valid); r++) {
-        const char *at = g->rows + r * g->to_next_row;
-        if (item == 4) add_run(j, at, together ? g->valid * n : n, 4, places);
-        else add_run(j, at, together ? g->valid * n : n, 8, places);
-    }
-}
-
-/* Counts the true class of each row. */
-INLINE void count_true_classes(const job *j, const group *g, doubles p) {
-    words cells = event_cells(j, p) + load_words(g->labels) * (uint64_t)j->n_cells;
-    for (int r = 0; r < g->valid; r++) j->observed[cells[r]]++;
 }
 
 /* Sums of powers and logarithms of one event. `y` is 1 in the rows where it was observed. */
@@ -143,11 +201,13 @@ static __attribute__((noinline)) void add_moments(const job *j, const arena *a, 
 
 /* One event of the rows of a group. */
 INLINE void add_event(const job *j, const arena *a, int64_t k, doubles p, words y, int64_t valid) {
-    words cells = event_cells(j, p) + (uint64_t)(k * j->n_cells), units = bits_of(p + 1.0) - ONE_BITS;
-    for (int r = 0; r < valid; r++) {
-        add_to_cell(j, cells[r], units[r]);
-        j->observed[cells[r]] += (int64_t)y[r];
-    }
+    uint64_t place = (uint64_t)(uintptr_t)(j->cells + 2 * k * j->stride), half = 16 * (uint64_t)(j->n_events * j->stride);
+    words observed = select_words(above_words(y, same_words(0)), same_words(half), same_words(0));
+    event_batches *q = a->batches;
+    add_waiting(q);
+    put(&q->both[q->last], 0, p, event_cells(j, p) + observed + place);
+    if (valid < WIDTH) discard(a, &q->both[q->last], valid, WIDTH);
+    q->waiting = WIDTH;
     if (j->moments) add_moments(j, a, k, &p, &y, valid);
 }
 
@@ -164,9 +224,12 @@ INLINE doubles of_class(const job *j, const group *g, int64_t class) {
 static __attribute__((noinline)) void add_events(const loop *l, const group *g, const outcomes *o) {
     const job *j = l->given;
     const arena *a = &l->memory;
-    if (j->all_classes && !j->moments && g->to_next_class == j->item) {
-        add_all_classes(j, g, a->places);
-        count_true_classes(j, g, o->p);
+    int few = j->n_classes <= NETWORK_CLASSES, follow = g->to_next_row == j->n_classes * j->item;
+    if (j->all_classes && j->grid == CLASS_GRID && g->to_next_class == j->item && (follow || !few)) {
+        if (j->item == 4 && few) add_few_classes(j, a, g, 4);
+        else if (few) add_few_classes(j, a, g, 8);
+        else if (j->item == 4) add_many_classes(j, a, g, 4);
+        else add_many_classes(j, a, g, 8);
         return;
     }
     for (int64_t k = 0; k < j->n_events; k++) {
@@ -178,6 +241,12 @@ static __attribute__((noinline)) void add_events(const loop *l, const group *g, 
         words y = counted(same_words(0), equal_words(load_words(g->labels), same_words((uint64_t)class)));
         add_event(j, a, k, of_class(j, g, class), y, g->valid);
     }
+}
+
+/* Ends what is under way, and empties all sums since the last time. */
+static __attribute__((noinline)) void empty(const loop *l) {
+    if (l->given->n_events) add_waiting(l->memory.batches);
+    empty_sums(l->given, &l->memory, &l->t);
 }
 
 /* 1 in the lanes whose true class has the first rank, of equal ones the lower class; 0 if nobody asks. */

@@ -168,7 +168,7 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         concluded c = conclude(j, &a, &l, &done, now.valid);
         if (__builtin_expect(c.is_bad, 0)) {
-            empty_sums(given, &l.memory, &l.t);
+            empty(&l);
             return first;
         }
         NAME(add)(j, &a, &c, steps);
@@ -178,12 +178,12 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         if (j->n_events) {
             const group of_events = now;
-            const outcomes o = {c.p, c.largest, is_first_rank(&l, c.rank, c.tied, first, now.valid)};
+            const outcomes o = {c.largest, is_first_rank(&l, c.rank, c.tied, first, now.valid)};
             add_events(&l, &of_events, &o);
         }
-        if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
+        if (++waiting == groups_at_once) empty(&l), waiting = 0;
     }
-    empty_sums(given, &l.memory, &l.t);
+    empty(&l);
     return -1;
 }
 
@@ -200,9 +200,9 @@ static int64_t NAME(count_rows)(job *given) {
         swept s = {.p = NAME(true_probability)(&g, x), .largest = x[0], .smallest = x[0]};
         UNROLL for (int c = 0; c < CLASSES; c++) check(&s, x[c]);
         if (add_checked(&l, &s, &g, first)) break;
-        if (++waiting == MOST_ROWS) empty_sums(given, &l.memory, &l.t), waiting = 0;
+        if (++waiting == MOST_ROWS) empty(&l), waiting = 0;
     }
-    empty_sums(given, &l.memory, &l.t);
+    empty(&l);
     return first < j->n_rows ? first : -1;
 }
 

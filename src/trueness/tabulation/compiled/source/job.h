@@ -20,7 +20,9 @@ enum {
     FEW_EDGES = 32,       /* up to so many edges a value is compared with all of them */
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
+    BATCH = 128,          /* probabilities of events that are added at a time */
     UNDERFLOWED_WORDS = 2 + MAX_MEASURES,
+    FIRST_BITS = 38, ROWS_SHIFT = 38, /* of a cell, see events.h: bits that are left out of the second word, and those below its count */
     N_MOMENTS = 5,                    /* of an event: sums of p^2, p^3, p^4, p y, and of logarithms in units of 2^-40 */
     MOMENT_WORDS = 2 * N_MOMENTS + 1  /* whole and fraction of each, and the number of impossible rows */
 };
@@ -54,11 +56,11 @@ typedef struct {
     const int64_t *events; /* the class of each event, or TOP_LABEL */
     int64_t all_classes, has_top; /* whether they are all classes, in their order; whether one is TOP_LABEL */
     int64_t grid, n_cells;
-    double parts;             /* p times this is above k if p exceeds the threshold of k/60, or of k/3600 */
+    int64_t stride; /* cells from an event to the next: an odd number, so that theirs do not lie at the same places of pages */
+    double parts;             /* p times this is above k/64 if p exceeds the threshold of k/60, or k/4096 and k/3600 */
     const double *thresholds; /* (n_cells - 1), in order */
-    uint64_t *cells;   /* (events, cells, 2), zero at first: see events.h */
-    int64_t *observed; /* (events, cells), zero at first */
-    int64_t *moments;  /* (events, MOMENT_WORDS), zero at first, or NULL */
+    uint64_t *cells;  /* (2, events, stride, 2), zero at first: see events.h */
+    int64_t *moments; /* (events, MOMENT_WORDS), zero at first, or NULL */
 } job;
 
 #endif

@@ -31,7 +31,7 @@ INLINE void check(swept *s, doubles x) {
 INLINE int add_checked(const loop *l, const swept *s, const group *g, int64_t first) {
     lanes rows = above_words(same_words((uint64_t)g->valid), lane_numbers());
     if (any(both(rows, improper(l->given, s)))) return 1;
-    const outcomes o = {s->p, s->largest, is_first_rank(l, s->more, s->at_least - s->more, first, g->valid)};
+    const outcomes o = {s->largest, is_first_rank(l, s->more, s->at_least - s->more, first, g->valid)};
     add_events(l, g, &o);
     return 0;
 }

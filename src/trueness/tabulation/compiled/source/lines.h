@@ -184,7 +184,7 @@ static int64_t NAME(sum_rows)(job *given) {
         if (__builtin_expect(c.is_bad, 0)) {
             /* What is below zero was sorted behind the zeros there. */
             for (int64_t k = j->n_classes; k < n_lines; k++) lines[k] = (LINE){0};
-            empty_sums(given, &l.memory, &l.t);
+            empty(&l);
             return first;
         }
         NAME(add_lines)(j, &a, &c, lines);
@@ -194,12 +194,12 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         if (j->n_events) {
             const group of_events = g;
-            const outcomes o = {c.p, c.largest, is_first_rank(&l, c.rank, c.tied, first, g.valid)};
+            const outcomes o = {c.largest, is_first_rank(&l, c.rank, c.tied, first, g.valid)};
             add_events(&l, &of_events, &o);
         }
-        if (++waiting == groups_at_once) empty_sums(given, &l.memory, &l.t), waiting = 0;
+        if (++waiting == groups_at_once) empty(&l), waiting = 0;
     }
-    empty_sums(given, &l.memory, &l.t);
+    empty(&l);
     return -1;
 }
 
@@ -218,9 +218,9 @@ static int64_t NAME(count_rows)(job *given) {
         for (int64_t c = 0; c < j->n_classes; c++) check(&s, WIDE(lines[c]));
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
         if (add_checked(&l, &s, &g, first)) break;
-        if (++waiting == MOST_ROWS) empty_sums(given, &l.memory, &l.t), waiting = 0;
+        if (++waiting == MOST_ROWS) empty(&l), waiting = 0;
     }
-    empty_sums(given, &l.memory, &l.t);
+    empty(&l);
     return first < j->n_rows ? first : -1;
 }
 

@@ -25,8 +25,24 @@ enum { LOG_SCORE, LOG_SCORE_VARIANCE, BRIER_RESIDUAL, BRIER_RESIDUAL_VARIANCE, N
 enum {
     MOST_UNITS = 4095, /* so many probabilities in units of 2^-52 fit in a word */
     MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
+    DISCARDED_CELLS = WIDTH + 72,
     HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
 };
+
+typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias)); /* a cell, or what a row adds to it */
+
+/* What some probabilities add, and where; in memory, from which it is added one by one. Of each WIDTH of `added` the even lanes
+ * come first. A batch is added while the next one is filled, since these are the work of different parts of the processor. */
+typedef struct {
+    pair added[BATCH];
+    pair *to[BATCH];
+} batch;
+
+/* Two batches in turn, and how many of the last one are still to be added. */
+typedef struct {
+    batch both[2];
+    int64_t last, waiting;
+} event_batches;
 
 /* Working memory for the rows of a group, and for sums since they were last emptied. */
 typedef struct {
@@ -40,7 +56,9 @@ typedef struct {
     uint64_t *predicted_rows; /* (copies, classes + 1) */
     uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
     uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
-    uint64_t *places;      /* (WIDTH, classes) if there are few, else (classes): the first cell of each class */
+    uint64_t *places;      /* where the cells of each class begin: of WIDTH rows if there are few classes, else see `set_places` */
+    event_batches *batches;    /* of the probabilities of events, see events.h */
+    uint64_t *discarded;   /* cells for lanes that hold nothing to be added */
     char *padded_rows;   /* WIDTH rows, for the last of a block */
     int64_t *padded_labels;
     char *lines; /* a vector for each class, up to a power of two of them, if rows are sorted in memory */
@@ -80,7 +98,9 @@ static arena arena_of(const job *j) {
     a.predicted_rows = take(&a, memory, 8 * classes);
     a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
     a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
-    a.places = take(&a, memory, j->all_classes ? 8 * j->n_classes * (few ? WIDTH : 1) : 0);
+    a.places = take(&a, memory, j->all_classes ? 8 * (few ? WIDTH * j->n_classes : round_up(j->n_classes, WIDTH)) : 0);
+    a.batches = take(&a, memory, j->n_events ? (int64_t)sizeof(event_batches) : 0);
+    a.discarded = take(&a, memory, 16 * DISCARDED_CELLS);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
     a.padded_labels = take(&a, memory, 8 * WIDTH);
     a.lines = take(&a, memory, few ? 0 : line_count(j->n_classes) * WIDTH * 8);
@@ -88,11 +108,18 @@ static arena arena_of(const job *j) {
     return a;
 }
 
-/* Fills in the first cell of each class. */
+/* Fills in where the cells of each class begin. If there are many classes, the last vector holds the last ones, and those among
+ * them that were in the vector before are discarded. */
 static void set_places(const job *j, const arena *a) {
     if (!j->all_classes) return;
-    int64_t n = j->n_classes * (j->n_classes <= NETWORK_CLASSES ? WIDTH : 1);
-    for (int64_t i = 0; i < n; i++) a->places[i] = (uint64_t)(i % j->n_classes * j->n_cells);
+    int few = j->n_classes <= NETWORK_CLASSES;
+    int64_t n = few ? WIDTH * j->n_classes : round_up(j->n_classes, WIDTH), whole = j->n_classes / WIDTH * WIDTH;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t class = few ? i % j->n_classes : i < whole ? i : i - (n - j->n_classes);
+        int again = !few && i >= whole && class < whole;
+        uint64_t *at = again ? a->discarded + 2 * (i % WIDTH) : j->cells + 2 * class * j->stride;
+        a->places[i] = (uint64_t)(uintptr_t)at;
+    }
 }
 
 typedef struct {

@@ -210,6 +210,26 @@ INLINE void transpose_doubles(doubles v[WIDTH]) {
 #endif
 }
 
+/* The even, or the odd, lanes of two vectors in turn. */
+INLINE words even_pairs(words a, words b) {
+#if WIDTH == 8
+    return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+#elif WIDTH == 4
+    return __builtin_shufflevector(a, b, 0, 4, 2, 6);
+#else
+    return __builtin_shufflevector(a, b, 0, 2);
+#endif
+}
+INLINE words odd_pairs(words a, words b) {
+#if WIDTH == 8
+    return __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+#elif WIDTH == 4
+    return __builtin_shufflevector(a, b, 1, 5, 3, 7);
+#else
+    return __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
+
 #if LEVEL == 4
 INLINE void transpose_floats(floats v[WIDTH]) {
     floats a[8], b[8];

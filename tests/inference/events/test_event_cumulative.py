@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from event_rows import NO_CELLS, calibrated_cells, cells_of, certain, event_b
+from event_rows import NO_CELLS, calibrated_cells, cells_of, certain
 
 from trueness.inference.events.cumulative import CERTAIN, cumulative_differences, largest_tail, range_tail
 from trueness.inference.events.in_the_large import NO_ROWS, gap_test
@@ -70,15 +70,17 @@ def test_draws_tend_to_the_law():
     rng = np.random.default_rng(1)
     found = cumulative_differences(calibrated_cells(rng, rng.random(3000)), [0], 999)
     for test in (found.ks, found.kuiper):
-        assert test.method == "draws"
         assert test.p_value == pytest.approx(test.law_p_value, abs=0.09)
 
 
-def test_the_law_is_used_for_many_draws_of_many_cells():
-    found = cumulative_differences(event_b(), [0], 5_000_001)
-    assert (found.ks.method, found.kuiper.method) == ("law", "law")
-    assert found.ks.p_value == found.ks.law_p_value
-    assert math.isnan(found.ks.noise_floor)
+def test_draws_on_fewer_cells():
+    """Of 3000 cells draws are made on 512: the p-value is that of the path there, the value that of all cells."""
+    rng = np.random.default_rng(2)
+    cells = calibrated_cells(rng, rng.random(3000))
+    found, few = (cumulative_differences(it, [0], 999) for it in (cells, cells.in_equal_mass(512)))
+    assert len(found.path) == len(cells.count) > 2000
+    assert found.ks.value >= few.ks.value
+    assert (found.ks.p_value, found.kuiper.p_value) == (few.ks.p_value, few.kuiper.p_value)
 
 
 def test_no_noise_and_no_rows():

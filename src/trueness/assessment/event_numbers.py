@@ -1,0 +1,57 @@
+"""The numbers of an event as one list, for text and report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trueness.inference.results import Interval
+
+if TYPE_CHECKING:
+    from trueness.assessment._event_result import EventAssessment
+
+
+@dataclass(frozen=True, slots=True)
+class EventNumber:
+    """A number of an event, beside what a calibrated model would have."""
+
+    label: str
+    value: float
+    calibrated: float
+    """Its value for a calibrated event: its noise floor, if it is above 0; NaN if not known."""
+    p_value: float
+    """NaN if it has none of its own."""
+    interval: Interval | None = None
+    signed: bool = False
+    reason: str | None = None
+    """Why there is no value."""
+
+
+def event_numbers(result: EventAssessment) -> Iterator[EventNumber]:
+    """All numbers in the order in which they are shown; the gap in the large is the first."""
+    gap, none = result.in_the_large, math.nan
+    yield EventNumber("gap in the large", gap.value, 0.0, gap.p_value, gap.interval, signed=True)
+    spread = result.spread
+    yield EventNumber(
+        "spread (signed root)", spread.signed_root, 0.0, spread.p_value, signed=True, reason=spread.reason
+    )
+    slope, intercept = result.cox.slope, result.cox.intercept
+    yield EventNumber("Cox slope", slope.value, 1.0, none, slope.interval, reason=slope.reason)
+    yield EventNumber(
+        "Cox intercept", intercept.value, 0.0, result.cox.p_value, intercept.interval, signed=True
+    )
+    ece = result.ece
+    yield EventNumber("ECE, plug-in", ece.value, ece.noise_floor, ece.p_value)
+    yield EventNumber("ECE, debiased", ece.debiased, 0.0, none, ece.interval)
+    distances = ((f"ICI ({result.curve.curve})", result.ici), ("E50", result.e50), ("E90", result.e90))
+    for label, drawn in (*distances, ("Emax", result.e_max)):
+        yield EventNumber(label, drawn.value, drawn.noise_floor, drawn.p_value)
+    for label, test in (("KS", result.ks), ("Kuiper", result.kuiper)):
+        yield EventNumber(label, test.value, test.noise_floor, test.p_value)
+    z, hosmer = result.spiegelhalter, result.hosmer_lemeshow
+    yield EventNumber("Spiegelhalter Z", z.value, 0.0, z.p_value, signed=True, reason=z.reason)
+    yield EventNumber("Hosmer-Lemeshow", hosmer.value, float(hosmer.degrees), hosmer.p_value)
+    yield EventNumber("Brier score", result.brier_score, result.brier.calibrated_value, none)
+    yield EventNumber("log-loss", result.log_loss, result.log.calibrated_value, none)

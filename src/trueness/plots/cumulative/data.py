@@ -1,0 +1,154 @@
+"""What the pictures of the log-score show: where along V, and for which predicted class, a model is over-confident."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness._printing import p_sentence
+from trueness.inference.events.cumulative import largest_quantile
+from trueness.inference.normal import normal_quantile
+from trueness.plots._plotted_bins import PlottedBins, zoom_range
+from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.assessment import Assessment
+    from trueness.inference.scores.predicted_class import PredictedClassTerm
+
+MOST_CLASSES = 40
+"""More bars are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""
+
+Y_LABEL = "log-score, in standard deviations"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CumulativeScore:
+    """The log-score of each bin that holds rows, and cumulated over the bins, in standard deviations, (F,) each."""
+
+    bins: PlottedBins
+    left: FloatArray
+    """Lower edge of each bin, as V."""
+    right: FloatArray
+    z: FloatArray
+    """Z_m of each bin: below 0 over-confident; NaN without variance."""
+    cumulated: FloatArray
+    """After each bin, in standard deviations of the total."""
+    reach: float
+    """Half the width of the band that the cumulated score of a calibrated model leaves with at most 1 - level."""
+    view: tuple[float, float]
+    """The part of V that is shown."""
+    x_label: str
+    summary: str
+    level: float
+
+    @property
+    def y_limit(self) -> float:
+        """The largest distance from 0 that is shown."""
+        known = np.concatenate([self.cumulated, self.z[~np.isnan(self.z)]])
+        return 1.12 * max(float(np.abs(known).max(initial=0.0)), self.reach)
+
+
+def cumulative_score_of(result: Assessment) -> CumulativeScore:
+    """The log-score of an `Assessment` along its variation measure."""
+    test = result.cumulative_log_score
+    if test is None or math.isnan(test.value):
+        raise _missing("this assessment has no cumulated log-score")
+    bins = PlottedBins.of(result.table)
+    left, right = bins.edges[bins.index], bins.edges[bins.index + 1]
+    measure = result.table.spec.variation
+    return CumulativeScore(
+        bins=bins,
+        left=left,
+        right=right,
+        z=test.bin_values[bins.index],
+        cumulated=test.cumulated[bins.index],
+        reach=largest_quantile(result.level),
+        view=zoom_range(measure.range_for(result.table.n_classes), np.concatenate([left, right])),
+        x_label=f"{bins.measure} of the prediction",
+        summary=f"largest cumulated log-score {test.value:.2f}, {p_sentence(test.safe_p_value)}",
+        level=result.level,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedClassBar:
+    """The rows that predict one class."""
+
+    name: str
+    rows: float
+    z: float
+    """Z_k, below 0 where the model is over-confident."""
+    corrected: float
+    """Z_k corrected for the skewness of rare misses, as the p-value is."""
+    adjusted_p_value: float
+    called: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedClasses:
+    """The predicted classes with the smallest adjusted p-values, smallest first."""
+
+    bars: tuple[PredictedClassBar, ...]
+    n_left_out: int
+    n_called: int
+    """Of all predicted classes."""
+    reach: float
+    """Half the width of the band in which a single Z_k lies with probability `level`."""
+    summary: str
+    level: float
+
+    @property
+    def limit(self) -> float:
+        """The largest distance from 0 that is shown."""
+        return 1.12 * max(self.reach, *(abs(bar.corrected) for bar in self.bars))
+
+
+def predicted_classes_of(result: Assessment, most: int = MOST_CLASSES) -> PredictedClasses:
+    """The log-score by predicted class of an `Assessment`."""
+    test = result.by_predicted_class
+    if test is None or math.isnan(test.value):
+        raise _missing("this assessment has no log-score by predicted class")
+    tested = [term for term in test.terms if not math.isnan(term.corrected_value)]
+    ordered = sorted(tested, key=lambda term: (term.adjusted_p_value, -abs(term.corrected_value)))
+    limit = 1 - result.level + 1e-12
+    bars = tuple(
+        PredictedClassBar(
+            name=_name(term, result),
+            rows=term.rows,
+            z=term.value,
+            corrected=term.corrected_value,
+            adjusted_p_value=term.adjusted_p_value,
+            called=term.adjusted_p_value <= limit,
+        )
+        for term in ordered[:most]
+    )
+    return PredictedClasses(
+        bars=bars,
+        n_left_out=len(ordered) - len(bars),
+        n_called=sum(term.adjusted_p_value <= limit for term in tested),
+        reach=normal_quantile(result.level),
+        summary=f"Q = {test.value:.1f}, {test.degrees} degrees of freedom, {p_sentence(test.safe_p_value)}",
+        level=result.level,
+    )
+
+
+def _name(term: PredictedClassTerm, result: Assessment) -> str:
+    """The name of the class; of a pooled term, how many there are."""
+    if len(term.classes) > 1:
+        return f"{len(term.classes)} rarer classes"
+    table = result.tables.by_class
+    names = None if table is None else table.spec.class_names
+    return str(term.classes[0]) if names is None else names[term.classes[0]]
+
+
+def _missing(cause: str) -> InvalidValueError:
+    return InvalidValueError(
+        "missing-table",
+        cause,
+        "assess the rows again: tables of older versions lack its sums",
+        argument="result",
+    )
