@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         assess,
         assess_table,
         compare,
+        compare_tables,
         sweep_bins,
     )
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
@@ -61,6 +62,7 @@ __all__ = [
     "assess",
     "assess_table",
     "compare",
+    "compare_tables",
     "Comparer",
     "Comparison",
     "sweep_bins",
@@ -113,6 +115,7 @@ _MODULES = {
         "assess_event_table",
         "assess_table",
         "compare",
+        "compare_tables",
         "sweep_bins",
     ],
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],

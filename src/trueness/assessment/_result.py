@@ -33,6 +33,7 @@ from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
+    from trueness.assessment._comparison_result import Comparison
     from trueness.plots import RankDisplay, ReliabilityDisplay
 
 
@@ -251,6 +252,15 @@ class Assessment:
         return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+    def compare_groups(self, against: str = "rest") -> Comparison:
+        """Compare each group with all other rows of assessed groups ("rest"), or each group with each ("each").
+
+        The differences have intervals and p-values that are corrected over all pairs, by Holm.
+        """
+        from trueness.assessment.unpaired import compare_groups
+
+        return compare_groups(self, against)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""

@@ -11,7 +11,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
 from trueness.inference.null import Frequencies, NullBins
-from trueness.table import TableSpec
+from trueness.table import CalibrationTable, TableSpec
 from trueness.table.cluster_sums import CellSums, ClusterSums
 from trueness.table.clusters import Clusters
 
@@ -94,6 +94,24 @@ class Replicates:
             yield self.means(bins, m)[1]
 
         return of_bin
+
+
+def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) -> Replicates:
+    """The replicates of a table of independent rows, from the table alone: the rank counts are Poisson.
+
+    Drawn around the smoothed observed frequencies for the effective number of rows, each bin from its own stream. The
+    predictions of a bin stay as they are: how they vary within it is not in the table.
+    """
+    bins = NullBins.of(table)
+    smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
+    n, c = table.n_bins, table.n_classes
+    made = Replicates(table.spec, np.zeros((n, resamples, 2 * c)), np.zeros((n, resamples)))
+    for m, at in enumerate(bins.index.tolist()):
+        stream = np.random.default_rng([*seed, at])
+        ranks = stream.poisson(bins.count[m] * smoothed[m], (resamples, c)) * (mass[m] / bins.count[m])
+        made.rank[at] = ranks
+        made.ordered[at] = ranks.sum(axis=1, keepdims=True) * bins.predicted[m]
+    return made
 
 
 DRAWN_AT_A_TIME = 1024

@@ -173,6 +173,12 @@ class ClusterTables:
         )
         return ClusterTables(together, tuple(a.merge(b) for a, b in zip(mine, theirs, strict=True)))
 
+    def in_blocks(self, n_blocks: int) -> ClusterTables:
+        """The same sums in so many blocks, at most as many as now."""
+        dealt = self.clusters.in_blocks(n_blocks)
+        places = self.clusters.places_in(dealt)
+        return ClusterTables(dealt, tuple(sums.with_units(places) for sums in self.of_tables))
+
     def select(self, tables: slice) -> ClusterTables:
         """The sums of some of the tables."""
         return ClusterTables(self.clusters, self.of_tables[tables])
@@ -193,3 +199,9 @@ class ClusterTables:
     def __repr__(self) -> str:
         blocks = "" if self.clusters.n_blocks is None else f" in {self.clusters.n_blocks} blocks"
         return f"ClusterTables: {self.n_clusters} clusters{blocks}, {len(self.of_tables)} tables"
+
+
+def in_common_units(tables: Sequence[ClusterTables]) -> list[ClusterTables]:
+    """The clusters of several tables, all apart or all in the same blocks: equal clusters are in equal units."""
+    dealt = [it.clusters.n_blocks for it in tables if it.clusters.n_blocks is not None]
+    return [it.in_blocks(min(dealt)) for it in tables] if dealt else list(tables)
