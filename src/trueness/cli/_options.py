@@ -55,6 +55,11 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "COLUMN",
         "help": "column of groups; for combinations of columns write region,sex or repeat the option",
     },
+    "--clusters": {
+        "metavar": "COLUMN",
+        "help": "column that names the rows that belong together, such as a patient or an image: intervals and "
+        "p-values then count clusters instead of rows",
+    },
     "--format": {"choices": format_names(), "help": "format of all files (default: from the file extension)"},
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
     "--probs": {

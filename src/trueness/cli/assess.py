@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    _options.add_options(parser, "--clusters")
     parser.add_argument(
         "--class-bins",
         type=_options.number_of_bins,

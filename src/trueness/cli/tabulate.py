@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make one table for each value of this column; for combinations of columns write region,sex or repeat the "
         "option",
     )
+    _options.add_options(parser, "--clusters")
     parser.add_argument(
         "--grid",
         type=int,

@@ -10,12 +10,11 @@ from trueness._arrays import IntArray
 from trueness.rows.clusters import Identities, identity
 from trueness.table import event_file
 from trueness.table import file as table_file
-from trueness.table.cluster_sums import AnyCellSums, CellSums, ClusterSums, EventCellSums
+from trueness.table.cluster_sums import AnyCellSums, CellSums, ClusterSums, EventCellSums, zero_cells
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.consistency import is_int, require
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, Sum
 from trueness.table.json_numbers import decode_sum, encode_sum, integers
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def _decode_sums(content: Any, clusters: Clusters, variation: Variation | None) 
 
 
 def _decode_cell_sums(given: Any, spec: TableSpec | EventSpec, n: int) -> AnyCellSums:
-    zeros = dict(_zeros(spec, n).items())
+    zeros = dict(zero_cells(spec, n).items())
     require(isinstance(given, dict) and set(given) == set(zeros), f"its sums must be {', '.join(zeros)}")
     decoded = {name: decode_sum(name, given[name], zero) for name, zero in zeros.items()}
     return EventCellSums(**decoded) if isinstance(spec, EventSpec) else CellSums(**decoded)
@@ -125,23 +124,3 @@ def _decode_cell_sums(given: Any, spec: TableSpec | EventSpec, n: int) -> AnyCel
 def _require_cells(cells: IntArray, n_cells: int) -> None:
     inside = bool(np.all((cells >= 0) & (cells < n_cells)) and np.all(np.diff(cells) > 0))
     require(inside, "cells must increase and be those of its clusters")
-
-
-def _zeros(spec: TableSpec | EventSpec, n: int) -> AnyCellSums:
-    """Sums of n entries, of the kind and shape that a file must have."""
-
-    def zero(bits: int, *more: int) -> Sum:
-        return FloatSum(np.zeros((n, *more))) if spec.weighted else ExactSum.zeros((n, *more), bits)
-
-    rows, weight = np.zeros(n, np.int64), FloatSum(np.zeros(n)) if spec.weighted else None
-    if isinstance(spec, EventSpec):
-        return EventCellSums(rows, zero(PROBABILITY_BITS), zero(PROBABILITY_BITS), weight)
-    c = spec.n_classes
-    return CellSums(
-        rows,
-        zero(PROBABILITY_BITS, c),
-        zero(PROBABILITY_BITS, c),
-        zero(LOG_SCORE_BITS),
-        zero(LOG_SCORE_BITS),
-        weight,
-    )

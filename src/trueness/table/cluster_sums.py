@@ -15,6 +15,8 @@ from trueness.bins import EqualWidth, ProbabilityGrid, class_grid
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import EventSpec, EventSums
 from trueness.table.exact_sums import (
+    LOG_SCORE_BITS,
+    PROBABILITY_BITS,
     ExactSum,
     FloatSum,
     NamedSums,
@@ -95,6 +97,11 @@ class ClusterSums:
         """From the sums of all cells of all units, of which many may hold no rows."""
         filled = np.flatnonzero(sums.rows)
         return cls(spec, filled, _each(sums, lambda values: values[filled]))
+
+    @classmethod
+    def empty(cls, spec: TableSpec | EventSpec) -> ClusterSums:
+        """Those of no rows."""
+        return cls(spec, np.empty(0, np.int64), zero_cells(spec, 0))
 
     @property
     def n_bins(self) -> int:
@@ -194,6 +201,26 @@ def bytes_of_unit(spec: TableSpec | EventSpec) -> int:
     """The memory that the sums of one unit take, if it fills all bins."""
     words = 6 if isinstance(spec, EventSpec) else 4 * spec.n_classes + 12
     return 8 * words * n_bins_of(spec)
+
+
+def zero_cells(spec: TableSpec | EventSpec, n: int) -> AnyCellSums:
+    """Sums of n entries, all zero."""
+
+    def zero(bits: int, *more: int) -> Sum:
+        return FloatSum(np.zeros((n, *more))) if spec.weighted else ExactSum.zeros((n, *more), bits)
+
+    rows, weight = np.zeros(n, np.int64), FloatSum(np.zeros(n)) if spec.weighted else None
+    if isinstance(spec, EventSpec):
+        return EventCellSums(rows, zero(PROBABILITY_BITS), zero(PROBABILITY_BITS), weight)
+    c = spec.n_classes
+    return CellSums(
+        rows,
+        zero(PROBABILITY_BITS, c),
+        zero(PROBABILITY_BITS, c),
+        zero(LOG_SCORE_BITS),
+        zero(LOG_SCORE_BITS),
+        weight,
+    )
 
 
 def _merged(cells: IntArray, sums: AnyCellSums) -> tuple[IntArray, AnyCellSums]:

@@ -11,7 +11,7 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness.refusals import InvalidValueError
 from trueness.rows.clusters import ClustersOfRows, Identities, row_identities
-from trueness.table.cluster_sums import ClusterSums, bytes_of_unit
+from trueness.table.cluster_sums import ClusterSums, bytes_of_unit, has_units, spec_of_units
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
 from trueness.table.exact_sums import make_read_only, reduce_to_fields
@@ -150,6 +150,12 @@ class ClusterTables:
     clusters: Clusters
     of_tables: tuple[ClusterSums, ...]
     """In the order of `Tables.calibration_tables`, followed by those of events."""
+
+    @classmethod
+    def empty(cls, specs: Sequence[TableSpec | EventSpec]) -> ClusterTables:
+        """Those of no rows, for tables of these specs: adding them changes nothing."""
+        summed = [spec_of_units(spec) for spec in specs if has_units(spec)]
+        return cls(Clusters(np.empty(0, np.uint64), ()), tuple(map(ClusterSums.empty, summed)))
 
     @property
     def n_clusters(self) -> int:

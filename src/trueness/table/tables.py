@@ -205,7 +205,11 @@ class Tables:
 
     def without_events(self) -> Tables:
         """The tables that are binned by a measure."""
-        return replace(self, events=())
+        clusters = self.clusters
+        if clusters is not None:
+            binned = tuple(sums for sums in clusters.of_tables if not isinstance(sums.spec, EventSpec))
+            clusters = replace(clusters, of_tables=binned)
+        return replace(self, events=(), clusters=clusters)
 
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
