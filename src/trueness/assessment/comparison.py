@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of
+from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._settings import Settings
@@ -26,6 +27,7 @@ from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
+from trueness.rows.images import pixels_of
 from trueness.table import TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation.clusters import RowsDone
@@ -46,6 +48,8 @@ def compare(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
+    class_axis: int | None = None,
+    ignore_index: int | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -65,6 +69,17 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
+    pixels = {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
+    first = next(iter(pixels.values()))
+    notes: tuple[Caution, ...] = ()
+    if first is not None:
+        models = {
+            name: y_prob if own is None else own.y_prob for (name, y_prob), own in _pairs(models, pixels)
+        }
+        notes = about_pixels(first, by_default=clusters is None)
+        y_true, clusters = first.y_true, first.names_of_clusters(clusters)
+        sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
+    clusters = None if clusters is False else clusters
     plan = TablePlan.of(variation, bins, confidence_bins, ties)
     specs = {}
     for name, y_prob in models.items():
@@ -89,7 +104,14 @@ def compare(
     comparer.update(
         y_true, models, sample_weight=sample_weight, groups=groups, clusters=clusters, progress=progress
     )
-    return comparer.result()
+    result = comparer.result()
+    noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
+    return replace(result, assessments=noted) if notes else result
+
+
+def _pairs(models: Mapping[str, Any], pixels: Mapping[str, Any]) -> list[tuple[tuple[str, Any], Any]]:
+    """Each model by its name with its predictions, and the same as rows of an array of images."""
+    return list(zip(models.items(), pixels.values(), strict=True))
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:

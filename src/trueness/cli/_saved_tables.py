@@ -52,6 +52,9 @@ _ROW_OPTIONS: dict[str, Any] = {
     "ties": "first",
     "checkpoint": None,
     "clusters": None,
+    "class_axis": None,
+    "ignore_index": None,
+    "label_dir": None,
 }
 """Options for reading and summing rows, with their defaults."""
 

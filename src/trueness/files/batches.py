@@ -50,6 +50,7 @@ SKIPPED: Mapping[str, str] = {
     "not-one-hot": "labels that are not one-hot",
     "wrong-field-count": "another number of fields than in the first row",
     "unreadable-row": "lines that cannot be read",
+    "outside-crop": "voxels outside the crop, whose probabilities are all 0",
 }
 """What is wrong with skipped rows, by the code of the refusal."""
 

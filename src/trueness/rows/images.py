@@ -98,6 +98,12 @@ class Pixels:
         flat = np.repeat(flat, self.per_first) if self.many_dimensions and flat.size == self.n_first else flat
         return flat if self.kept is None else flat[self.kept]
 
+    def names_of_clusters(self, clusters: Any) -> Any:
+        """A name for each row, by default the first index; None if rows are independent."""
+        if clusters is False or (clusters is None and not self.many_dimensions):
+            return None
+        return self.spread("clusters", np.arange(self.n_first) if clusters is None else clusters)
+
     def clusters(self, clusters: Any) -> ClustersOfRows | None:
         """The cluster of each row: by default rows that share the first index; None if rows are independent."""
         if clusters is False or (clusters is None and not self.many_dimensions):
