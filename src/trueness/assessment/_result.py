@@ -13,6 +13,7 @@ from trueness.assessment import text
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
+from trueness.assessment.cluster_text import cluster_spread_json
 from trueness.assessment.event import event_of
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import (
@@ -25,6 +26,7 @@ from trueness.assessment.verdict import (
 )
 from trueness.bins import Bins
 from trueness.inference.classwise.results import ClasswiseAssessment
+from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
@@ -253,6 +255,12 @@ class Assessment:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def cluster_spread(self) -> ClusterSpread | None:
+        """How much clusters differ in their net gap, and which are furthest off; None without clusters."""
+        clusters = self.tables.clusters
+        return None if clusters is None else cluster_spread(self.table, clusters, self.level)
+
     def compare_groups(self, against: str = "rest") -> Comparison:
         """Compare each group with all other rows of assessed groups ("rest"), or each group with each ("each").
 
@@ -279,6 +287,7 @@ class Assessment:
             "resamples": self.resamples,
             "seed": self.seed,
             "n_clusters": self.n_clusters,
+            "cluster_spread": cluster_spread_json(self.cluster_spread),
             "tolerance": plain(self.tolerance),
             "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,

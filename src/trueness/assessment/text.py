@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
+from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 
@@ -35,6 +36,7 @@ def page(result: Assessment) -> str:
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
+    parts += cluster_lines(result.cluster_spread)
     if result.groups:
         parts += ["", *_group_lines(result)]
     if result.warnings:
