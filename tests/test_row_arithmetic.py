@@ -236,9 +236,9 @@ class TestRows:
             one(row, label, n_classes) for row, label in zip(given.tolist(), labels.tolist(), strict=True)
         ]
         sums = tn.tabulate(labels, given, engine=engine, bins=1, from_logits=from_logits).sums
-        assert sums.log_score.units == sum(row.log_score for row in rows)
+        assert sums.log_score.total().units == sum(row.log_score for row in rows)
         assert sums.log_likelihood.units == sum(row.log_likelihood for row in rows)
-        assert sums.log_score_variance.units == sum(row.variance for row in rows)
+        assert sums.log_score_variance.total().units == sum(row.variance for row in rows)
         assert sums.true_probability.units == sum(row.true_probability for row in rows)
         assert sums.square.units == sum(row.square for row in rows)
         assert units_of(sums.variation) == [sum(rule_oracle.units(row.variation) for row in rows)]

@@ -226,7 +226,7 @@ def work_for(**options: Any) -> partitions.Work:
     asked: Any = options
     request = partitions.request_of("y", "p_*", asked)
     choice = partitions.choice_of({name: Field("number") for name in ["y", *PROBS]}, request)
-    plan = partitions.plan_of(asked, with_confidence=False)
+    plan = partitions.plan_of(asked, for_assessment=False)
     return partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
 
 

@@ -113,9 +113,9 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--no-by-class"},
+    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
-    "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class"},
+    "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class", "--event"},
     "bins": SUMMING,
 }
 

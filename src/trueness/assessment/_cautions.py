@@ -10,8 +10,9 @@ import numpy as np
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
 from trueness.rows.images import Pixels
-from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
+from trueness.table.calibration_table import CalibrationTable
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
+from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables
 
 FEW_CLUSTERS = 30

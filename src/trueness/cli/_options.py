@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from trueness.formats import format_names
 
 DEFAULT_BINS = 10
+DEFAULT_CLASS_BINS = 10
 DEFAULT_RESAMPLES = 999
 GRID_CELLS = 4000
 
@@ -118,6 +119,13 @@ SHARED: dict[str, dict[str, Any]] = {
         "action": argparse.BooleanOptionalAction,
         "default": None,  # on; argparse would append another default to the help
         "help": "also sum each class by its probability, for metrics by class (default: on)",
+    },
+    "--class-bins": {
+        "type": number_of_bins,
+        "default": DEFAULT_CLASS_BINS,
+        "metavar": "M",
+        "help": "number of equal-width bins of the probability of each class, over 0 to 1; it must divide 60 (default: "
+        f"{DEFAULT_CLASS_BINS})",
     },
     "--exact": {
         "action": "store_true",

@@ -41,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"use a fine grid of CELLS bins (default: {_options.GRID_CELLS}), which can be merged into "
         "coarser bins later",
     )
+    parser.add_argument(
+        "--event",
+        action="append",
+        metavar="CLASS",
+        help="also sum this class (name or index), or the top label (top), on the event grid, for trueness assess "
+        "--event; may be repeated",
+    )
     _options.add_column_options(parser)
     _options.add_table_options(parser)
     _options.add_checkpoint_options(parser)

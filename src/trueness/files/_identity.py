@@ -32,6 +32,7 @@ _OPTIONS = {
     "weight": "--sample-weight",
     "by": "--groups",
     "clusters": "--clusters",
+    "events": "--event",
 }
 """Options whose name for the user is not that of the field."""
 

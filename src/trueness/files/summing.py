@@ -55,13 +55,20 @@ class Plan:
         *,
         with_confidence: bool = True,
         by_class: bool = False,
+        events: Sequence[str] = (),
         exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> Plan:
         """The plan for these arguments, or a refusal that names the argument."""
         tables = TablePlan.of(
-            variation, bins, confidence_bins, ties, with_confidence=with_confidence, by_class=by_class
+            variation,
+            bins,
+            confidence_bins,
+            ties,
+            with_confidence=with_confidence,
+            by_class=by_class,
+            events=events,
         )
         return cls(tables, exact, engine, n_threads)
 

@@ -155,16 +155,16 @@ INLINE void add_few_classes(const job *j, const arena *a, const group *g, int64_
     if (__builtin_expect(left < n, 0)) discard(a, b, left, n);
 }
 
-/* All classes of the rows of a group. Of BATCH classes at a time, so that their cells stay in the cache, and row by row, so that
- * additions that follow each other are to different cells. */
-INLINE void add_many_classes(const job *j, const arena *a, const group *g, int64_t item) {
+/* All classes of some rows of many classes, each of which lies together. Of BATCH classes at a time, so that their cells stay in
+ * the cache, and row by row, so that additions that follow each other are to different cells. */
+INLINE void add_many_classes(const job *j, const arena *a, int64_t begin, int64_t end, int64_t item) {
     int64_t n_places = round_up(j->n_classes, WIDTH), beyond = n_places - j->n_classes;
     for (int64_t first = 0; first < n_places; first += BATCH) {
         int64_t n = n_places - first < BATCH ? n_places - first : BATCH;
-        for (int64_t r = 0; r < g->valid; r++) {
-            const char *at = g->rows + r * g->to_next_row + first * item;
+        for (int64_t row = begin; row < end; row++) {
+            const char *at = j->rows + row * j->to_next_row + first * item;
             batch *b = fill_batch(j, a->batches, at, n, j->n_classes - WIDTH - first, item, a->places + first);
-            int64_t label = g->labels[r], place = label + (label >= n_places - WIDTH ? beyond : 0) - first;
+            int64_t label = j->labels[row], place = label + (label >= n_places - WIDTH ? beyond : 0) - first;
             if (place >= 0 && place < n) b->to[place] += j->n_events * j->stride;
         }
     }
@@ -243,15 +243,18 @@ static void add_each_event(const job *j, const arena *a, const group *g, int64_t
 static void add_events(const loop *l, int64_t begin, int64_t end) {
     const job *j = l->given;
     const arena *a = &l->memory;
-    int all = j->all_classes && j->grid == CLASS_GRID, few = j->n_classes <= NETWORK_CLASSES;
+    int all = j->all_classes && j->grid == CLASS_GRID && j->to_next_class == j->item, few = j->n_classes <= NETWORK_CLASSES;
+    if (all && !few) {
+        if (j->item == 4) add_many_classes(j, a, begin, end, 4);
+        else add_many_classes(j, a, begin, end, 8);
+        return;
+    }
+    all = all && j->to_next_row == j->n_classes * j->item;
     for (int64_t first = begin; first < end; first += WIDTH) {
         const group g = group_at(j, l, first);
-        int lie_together = g.to_next_class == j->item, follow = lie_together && g.to_next_row == j->n_classes * j->item;
-        if (!all || !(few ? follow : lie_together)) add_each_event(j, a, &g, first, first - begin);
-        else if (few && j->item == 4) add_few_classes(j, a, &g, 4);
-        else if (few) add_few_classes(j, a, &g, 8);
-        else if (j->item == 4) add_many_classes(j, a, &g, 4);
-        else add_many_classes(j, a, &g, 8);
+        if (all && j->item == 4) add_few_classes(j, a, &g, 4);
+        else if (all) add_few_classes(j, a, &g, 8);
+        else add_each_event(j, a, &g, first, first - begin);
     }
 }
 
