@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         assess_event_table,
         assess_table,
         compare,
+        compare_tables,
         sweep_bins,
     )
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
@@ -64,6 +65,7 @@ __all__ = [
     "assess",
     "assess_table",
     "compare",
+    "compare_tables",
     "Comparer",
     "Comparison",
     "sweep_bins",
@@ -116,6 +118,7 @@ _MODULES = {
         "assess_event_table",
         "assess_table",
         "compare",
+        "compare_tables",
         "sweep_bins",
     ],
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from trueness.cli import _options, _sources
+from trueness.cli._images import inputs_of
 from trueness.cli._outputs import output_path, print_summary
 
 EXAMPLES = """\
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make one table for each value of this column; for combinations of columns write region,sex or repeat the "
         "option",
     )
+    _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
         "--grid",
         type=int,
@@ -73,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dask is not None:
         summed = sum_on_cluster(arguments)
     else:
-        inputs = _sources.inputs_of(arguments)
+        inputs = inputs_of(arguments)
         check_outputs([arguments.output, arguments.checkpoint], _sources.paths_read(arguments, inputs))
         summed = sum_inputs(arguments, inputs)
     tables = in_requested_bins(summed.tables, arguments)

