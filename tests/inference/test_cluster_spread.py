@@ -88,7 +88,7 @@ def test_in_text_json_and_report(tmp_path: Path) -> None:
     content = json.loads(json.dumps(result.to_dict()))["cluster_spread"]
     assert content["sd"] == spread.sd
     assert len(content["clusters"]) == MOST_CLUSTERS
-    result.report(tmp_path / "report.html")
+    result.write_html(tmp_path / "report.html")
     report = (tmp_path / "report.html").read_text()
     assert "Clusters that are furthest off" in report
     assert f">{spread.clusters[0].name}<" in report

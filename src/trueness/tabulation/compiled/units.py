@@ -20,7 +20,7 @@ from trueness.table import AnySpec, EventSpec, EventSums
 from trueness.table.cluster_sums import CellSums
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
-from trueness.tabulation.compiled.event_cells import EventCells, _rows_and_sums
+from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
 from trueness.tabulation.unit_sums import UnitSums
 
@@ -96,7 +96,7 @@ class _UnitTotals:
         self.totals, self.layout = totals, _Layout(totals)
         self.lines = np.zeros((n_units, len(totals.totals)), np.int64)
         self.n_additions = 0
-        self.events = None if totals.events is None else _UnitCells(totals.events, n_units)
+        self.events = None if totals.events is None else _UnitCells(totals, totals.events, n_units)
 
     def add(self, rows: Rows, labels: IntArray, runs: _Runs) -> None:
         """Add rows that are in the order of their units."""
@@ -235,24 +235,23 @@ _OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS)
 class _UnitCells:
     """The cells of events of each unit."""
 
-    def __init__(self, events: EventCells, n_units: int) -> None:
-        self.events, (k, g) = events, events.spec.shape
-        self.cells = np.empty((RUNS_AT_A_TIME, *events.cells.shape), np.uint64)
+    def __init__(self, totals: _Totals, events: EventCells, n_units: int) -> None:
+        self.events, self.library, self.job, (k, g) = events, totals.library, totals.job, events.spec.shape
+        self.found = np.empty((RUNS_AT_A_TIME, 4, k, g), np.int64)
+        """Rows, whole and fraction of the probabilities, and observed rows of each run."""
         self.rows, self.whole, self.fraction, self.observed = np.zeros((4, n_units, k, g), np.int64)
 
     def collect(self, line: int) -> None:
         """Keep the cells of a run, and empty them."""
-        self.cells[line] = self.events.cells
+        self.library.read_cells(self.job, self.found[line])
         self.events.cells[...] = 0
 
     def add(self, units: IntArray, n: int) -> None:
         """Add the cells of the last n runs to those of their units."""
-        cells = self.cells[:n, :, :, : self.events.spec.grid.n_cells]
-        (rows, without), (observed, with_event) = (_rows_and_sums(cells[:, k]) for k in range(2))
-        predicted = without + with_event
-        fraction = predicted.fraction + self.fraction[units]
-        self.rows[units] += rows + observed
-        self.whole[units] += predicted.whole + (fraction >> PROBABILITY_BITS)
+        rows, whole, fraction, observed = (self.found[:n, part] for part in range(4))
+        fraction = fraction + self.fraction[units]
+        self.rows[units] += rows
+        self.whole[units] += whole + (fraction >> PROBABILITY_BITS)
         self.fraction[units] = fraction & ((1 << PROBABILITY_BITS) - 1)
         self.observed[units] += observed
 
