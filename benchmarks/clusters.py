@@ -103,7 +103,7 @@ def _measure_memory(case: str, contender: str, scale: int) -> float:
     return resident_growth(contenders[contender])
 
 
-def line(case: str, contender: str, base: str, limit: float, scale: int, rounds: int) -> list[list[str]]:
+def line(case: str, contender: str, base: str, limit: float, *, scale: int, rounds: int) -> list[list[str]]:
     """The contender against the base, with its ratio, and whether that is within the limit."""
     contenders, n_rows = CASES[case](scale)
     seconds = processor_seconds(contenders, rounds)

@@ -152,7 +152,7 @@ def measure_top_label_band(runs: int, n_looks: int = 60, alpha: float = 0.05) ->
 def measure_net_band(
     runs: int, n_classes: int = 3, n_rows: int = 1000, n_looks: int = 60
 ) -> dict[str, float]:
-    """Coverage of band (9), and of the ordinary interval, at all looks at once: calibrated, by the library's ĝ and s."""
+    """Coverage of band (9), and of the ordinary interval, at all looks at once, of calibrated rows."""
     held = ordinary = 0
     for run in range(runs):
         rng = np.random.default_rng([9, run])
