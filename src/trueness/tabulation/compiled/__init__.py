@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import (
-    bits_to_classes,
     entropy_in_bits,
     log_moments,
     underflowed_score_units,
@@ -23,15 +21,13 @@ from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
+from trueness.tabulation.compiled.layout import layout_for
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
-    MEASURES,
-    N_SCORES,
     Job,
     address,
     require_library,
 )
-from trueness.tabulation.compiled.search import Search
 
 SHARED_VALUES = 2**19
 """Fewer values are one thread's work: to wake another takes as long as to sum 2¹⁷."""
@@ -50,18 +46,6 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
     values = min(2**20, max(2**17, -(-in_all // (2 * n_threads)))) if shared else 2**20
     step = max(ROWS_AT_A_TIME, min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME)
     return [(start, min(start + step, rows.n_rows)) for start in range(0, rows.n_rows, step)]
-
-
-def job_for(rows: Rows) -> Job:
-    """A job for such rows, without the place of a block and without sums."""
-    form = rows.form
-    return Job(
-        item=form.item,
-        n_classes=form.n_classes,
-        slack=form.sum_tolerance_units,
-        to_unit=bits_to_classes(form.n_classes),
-        least=1.0 / form.n_classes,
-    )
 
 
 def set_block(job: Job, rows: Rows, start: int, stop: int, scratch: Scratch) -> NDArray[Any]:
@@ -110,18 +94,8 @@ class _Totals:
     """The sums of up to two tables."""
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec]) -> None:
-        self.library, self.specs, self.job = require_library(), specs, job_for(rows)
-        k, c = len(specs), rows.n_classes
-        self.search = Search(specs, rows.y_prob.eps)
-        self.search.describe(self.job)
-        for which, spec in enumerate(specs):
-            self.job.kinds[which] = MEASURES[str(spec.variation.kernel)]
-        self.job.n_measures, self.job.split = k, specs[0].ties == "split"
-        self.shape = k, self.search.n_edges + 1, c
-        cells = math.prod(self.shape)
-        self.sizes = 2 * (cells + cells // c), cells, 2 * N_SCORES, 2, 2 * cells * self.job.split
-        """Of the parts of `totals`, in the order of `source/totals.h`."""
-        n_totals = sum(self.sizes)
+        self.library, self.specs, self.layout = require_library(), specs, layout_for(rows.form, specs)
+        self.job, n_totals = self.layout.job(), sum(self.layout.sizes)
         memory = np.zeros(n_totals + self.library.arena_size(self.job) // 8, np.int64)
         self.totals = memory[:n_totals]
         self.job.totals = address(memory)
@@ -154,10 +128,11 @@ class _Totals:
 
     def sums(self) -> list[Sums]:
         """The sums so far, one for each spec; they do not change when further rows are added."""
-        k, m, c = self.shape
-        totals, ends = self.totals.copy(), [*accumulate(self.sizes)]
+        (k, m, c), sizes = self.layout.shape, self.layout.sizes
+        totals, ends = self.totals.copy(), [*accumulate(sizes)]
+        totals.setflags(write=False)  # and with it all parts of it, rather than one by one
         ordered, counts, scores, odd, split = (
-            totals[end - size : end] for size, end in zip(self.sizes, ends, strict=True)
+            totals[end - size : end] for size, end in zip(sizes, ends, strict=True)
         )
         whole, fraction = ordered.reshape(2, k, m, c + 1)
         rank_count, (impossible, tied) = counts.reshape(k, m, c), odd.tolist()
