@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,18 @@ ROWS_AT_A_TIME = 8
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
-    """Blocks long enough to hide what the interpreter does between them, and several for each of several threads."""
-    in_all = rows.n_rows * rows.n_classes
-    shared = n_threads > 1 and in_all >= SHARED_VALUES
-    values = min(2**20, max(2**17, -(-in_all // (2 * n_threads)))) if shared else 2**20
-    step = max(ROWS_AT_A_TIME, min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME)
-    return [(start, min(start + step, rows.n_rows)) for start in range(0, rows.n_rows, step)]
+    """Blocks long enough to hide what the interpreter does between them.
+
+    For several threads they become shorter towards the end, so that no thread waits long for the last one.
+    """
+    shared = n_threads > 1 and rows.n_rows * rows.n_classes >= SHARED_VALUES
+    ends = [0]
+    while ends[-1] < rows.n_rows:
+        share = (rows.n_rows - ends[-1]) * rows.n_classes // (4 * n_threads)
+        values = min(2**20, max(2**17, share)) if shared else 2**20
+        step = min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME
+        ends.append(min(ends[-1] + max(ROWS_AT_A_TIME, step), rows.n_rows))
+    return [*pairwise(ends)]
 
 
 def set_block(job: Job, rows: Rows, start: int, stop: int, scratch: Scratch) -> NDArray[Any]:
