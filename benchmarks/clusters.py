@@ -135,9 +135,9 @@ def main() -> None:
         return
     head = ["case", "rows", "base, s", "s", "ratio", "limit", "memory beyond the rows, MB"]
     lines = [
-        *line("pixels", "clusters", "plain", 3, given.scale, given.rounds),
-        *line("small clusters", "clusters", "plain", 20, given.scale, given.rounds),
-        *line("two models", "compare", "tables", 4, given.scale, given.rounds),
+        *line("pixels", "clusters", "plain", 3, scale=given.scale, rounds=given.rounds),
+        *line("small clusters", "clusters", "plain", 20, scale=given.scale, rounds=given.rounds),
+        *line("two models", "compare", "tables", 4, scale=given.scale, rounds=given.rounds),
     ]
     text = f"# Clusters and comparisons\n\n{machine()}\n\n{markdown(head, lines)}\n"
     print(text)
