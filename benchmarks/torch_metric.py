@@ -16,7 +16,11 @@ from measuring import Work, figure, machine, markdown, take_turns, thousands
 from required import TITLE, Target, required_markdown
 from torchmetrics.classification import MulticlassCalibrationError
 
-from trueness.adapters.torch import ExpectedCalibrationError, VariationCalibrationError
+from trueness.adapters.torch import (
+    ClasswiseCalibrationError,
+    ExpectedCalibrationError,
+    VariationCalibrationError,
+)
 
 RESULTS = Path(__file__).parent / "results" / "torch_metric.md"
 
@@ -61,6 +65,8 @@ def contenders(n_classes: int) -> dict[str, Callable[[], Any]]:
         ),
         "ECE": lambda: ExpectedCalibrationError(n_classes),
         "VCE": lambda: VariationCalibrationError(n_classes),
+        "VCE and classes": lambda: VariationCalibrationError(n_classes, by_class=True),
+        "classwise ECE": lambda: ClasswiseCalibrationError(n_classes),
     }
 
 

@@ -1,7 +1,8 @@
 """Tables that must stay as they are for ever, of rows that are made without random numbers and without logarithms.
 
-`fixtures/golden-tables.json` holds them, each with its options. To add one, add a line to `CHOICES` and run this file:
-`python tests/golden_tables.py`. It adds what is missing and changes nothing else.
+`fixtures/golden-tables-v3.json` holds them, each followed by the event table of its classes, and
+`fixtures/golden-tables.json` those of the first ten choices as schema 2 had them. To add one, add a line to `CHOICES`
+and run this file: `python tests/golden_tables.py`. It adds what is missing and changes nothing else.
 """
 
 from pathlib import Path
@@ -10,8 +11,11 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
+from trueness.table.file import write
+from trueness.table.tables import load_tables
 
-FILE = Path(__file__).parent / "fixtures" / "golden-tables.json"
+FILE = Path(__file__).parent / "fixtures" / "golden-tables-v3.json"
+FILE_OF_SCHEMA_2 = FILE.with_name("golden-tables.json")
 
 
 def fractions(n_rows: int, n_classes: int, dtype: str) -> tuple[Any, Any]:
@@ -53,7 +57,15 @@ def golden(number: int, engine: str) -> tn.CalibrationTable:
     return tn.tabulate(*rows, engine=engine, **how)
 
 
+def golden_events(number: int, engine: str) -> tn.EventTable:
+    """The event table of the same rows."""
+    rows, how = CHOICES[number]
+    options = {name: how[name] for name in ("ties", "from_logits") if name in how}
+    return tn.tabulate_events(*rows, engine=engine, **options)
+
+
 if __name__ == "__main__":
-    kept = tn.CalibrationTable.load_all(FILE) if FILE.exists() else []
-    more = [golden(number, "portable") for number in range(len(kept), len(CHOICES))]
-    tn.CalibrationTable.save_all([*kept, *more], FILE)
+    kept = load_tables(FILE) if FILE.exists() else []
+    more = range(len(kept) // 2, len(CHOICES))
+    pairs = [(golden(number, "portable"), golden_events(number, "portable")) for number in more]
+    write([table.to_dict() for table in [*kept, *(table for pair in pairs for table in pair)]], FILE)

@@ -140,11 +140,12 @@ def bias(n: int, q: Row, beta: float) -> float:
     return oracle.entropy(tilted) - expected_entropy(n, tilted)
 
 
-def cauchy_combination(p: Row) -> float:
+def cauchy_combination(p: Row, weights: Row | None = None) -> float:
     """1 - F(mean of F^-1(1 - p)) for the standard Cauchy distribution F; p above 0.9 count as 0.9 unless all are."""
     if min(p) >= 0.9:
         return min(p)
-    mean = sum(math.tan(math.pi * (0.5 - min(x, 0.9))) for x in p) / len(p)
+    w = [1.0] * len(p) if weights is None else weights
+    mean = sum(v * math.tan(math.pi * (0.5 - min(x, 0.9))) for x, v in zip(p, w, strict=True)) / sum(w)
     return 0.5 - math.atan(mean) / math.pi
 
 

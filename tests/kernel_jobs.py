@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compiled_rows import nasty, nasty_logits
+from compiled_rows import every_kind_of_events, nasty, nasty_logits
 from numpy.typing import NDArray
 
 import trueness as tn
 from trueness.rows import Rows
-from trueness.tabulation.compiled import job_for
-from trueness.tabulation.compiled.library import MEASURES, N_SCORES, Job, Library
+from trueness.table import EventSpec
+from trueness.tabulation.compiled.event_cells import EventCells
+from trueness.tabulation.compiled.layout import job_for
+from trueness.tabulation.compiled.library import MEASURES, UNDERFLOWED_WORDS, Job, Library, total_sizes
 from trueness.tabulation.compiled.search import Search
 
 DRIVER = Path(__file__).parent / "kernels" / "driver.c"
-POINTERS = ("rows", "labels", "logits", "edges", "guesses")
+POINTERS = ("rows", "labels", "logits", "edges", "guesses", "events", "thresholds")
 
 
 @dataclass
@@ -31,6 +33,9 @@ class KernelJob:
     to_sum: bool
     arrays: dict[str, bytes | None]
     n_totals: int
+    n_cells: int = 0
+    """Words of the cells of events, and of their moments."""
+    n_moments: int = 0
     shift: int = 0
     """How many bytes an array lies behind an aligned address: the rows, or another one."""
     shifted: str = "rows"
@@ -43,7 +48,7 @@ class KernelJob:
             data, shift = self.arrays[name], self.shift if name == self.shifted else 0
             arrays += _numbers(-1 if data is None else len(data), shift) + (data or b"")
         head = _numbers(self.to_sum, self.level, ctypes.sizeof(Job)) + bytes(self.job)
-        return head + arrays + _numbers(self.n_totals)
+        return head + arrays + _numbers(self.n_totals, self.n_cells, self.n_moments)
 
     def result(self, library: Library, place: Any = None) -> bytes:
         """What `driver.c` would write; `place` puts the rows, labels and logits somewhere in memory."""
@@ -59,13 +64,17 @@ class KernelJob:
         for name, data in kept.items():
             setattr(job, name, data.__array_interface__["data"][0])
         n_rows = job.n_rows
+        cells, moments = np.zeros(self.n_cells, np.int64), np.zeros(self.n_moments, np.int64)
+        job.cells = cells.__array_interface__["data"][0]
+        job.moments = moments.__array_interface__["data"][0] if self.n_moments else 0
         arena, totals = np.zeros(library.arena_size(job), np.uint8), np.zeros(self.n_totals, np.int64)
-        underflowed, values = np.zeros(n_rows, np.int64), np.zeros(n_rows)
+        underflowed, values = np.zeros((n_rows, UNDERFLOWED_WORDS), np.int64), np.zeros(n_rows)
         for name, array in (("arena", arena), ("totals", totals), ("underflowed", underflowed)):
             setattr(job, name, array.__array_interface__["data"][0])
         first_bad = library.sum(job) if self.to_sum else library.measure(job, values)
         some = underflowed[: job.n_underflowed]
-        written = _numbers(first_bad, job.n_underflowed) + some.tobytes() + totals.tobytes()
+        written = _numbers(first_bad, job.n_underflowed) + some.tobytes()
+        written += totals.tobytes() + cells.tobytes() + moments.tobytes()
         return written + (values.tobytes() if not self.to_sum and first_bad < 0 else b"")
 
 
@@ -85,6 +94,7 @@ def kernel_job(
     y_true: Any,
     y_prob: Any,
     specs: Sequence[tn.TableSpec],
+    events: EventSpec | None = None,
     *,
     to_sum: bool = True,
     columns: bool = False,
@@ -94,21 +104,26 @@ def kernel_job(
     """A job for rows in memory; with `columns` they lie class by class."""
     rows = Rows.of_arrays(np.asarray(y_true), y_prob, from_logits=from_logits)
     with np.errstate(invalid="ignore", over="ignore"):
-        block, search, job = rows.block(0, rows.n_rows), Search(specs, rows.y_prob.eps), job_for(rows)
+        block, search, job = rows.block(0, rows.n_rows), Search(specs, rows.y_prob.eps), job_for(rows.form)
     search.describe(job)
     k, m, (n, c), item = len(specs), search.n_edges + 1, block.shape, block.itemsize
     job.kinds[:k] = [MEASURES[str(spec.variation.kernel)] for spec in specs]
-    job.n_measures, job.split, job.n_rows = k, specs[0].ties == "split", n
+    job.n_measures, job.split, job.n_rows = k, any(spec.ties == "split" for spec in specs), n
     job.to_next_row, job.to_next_class = (item, item * n) if columns else (item * c, item)
-    n_totals = 2 * k * m * (c + 1) + k * m * c + 2 * N_SCORES + 2 + (2 * k * m * c if job.split else 0)
+    sums = EventCells(events, rows.y_prob.eps) if events is not None and to_sum else None
+    if sums is not None:
+        sums.describe(job)
+        how |= {"n_cells": sums.cells.size, "n_moments": sums.moments.size if sums.spec.has_moments else 0}
     arrays = {
         "rows": block.tobytes("F" if columns else "C"),
         "labels": np.asarray(y_true, np.int64).tobytes(),
         "logits": np.asarray(y_prob, np.float64).tobytes() if from_logits else None,
         "edges": search.edges.tobytes(),
         "guesses": None if search.guesses is None else search.guesses.tobytes(),
+        "events": None if sums is None else sums.classes.tobytes(),
+        "thresholds": None if sums is None else sums.thresholds.tobytes(),
     }
-    return KernelJob(job, to_sum, arrays, n_totals, **how)
+    return KernelJob(job, to_sum, arrays, sum(total_sizes(k, m, c, split=bool(job.split))), **how)
 
 
 def specs_of(n_classes: int, names: Sequence[str], n_bins: int, ties: str = "first") -> list[tn.TableSpec]:
@@ -122,6 +137,12 @@ def specs_of(n_classes: int, names: Sequence[str], n_bins: int, ties: str = "fir
 BOTH = ("entropy", "confidence")
 
 
+def events_of(n_classes: int, number: int) -> EventSpec | None:
+    """Events of every kind in turn, or none."""
+    kinds = [*every_kind_of_events(n_classes), None]
+    return kinds[number % len(kinds)]
+
+
 def spoiled(y_prob: Any, row: int, value: float) -> Any:
     """The rows with a bad value somewhere in one of them."""
     spoilt = y_prob.copy()
@@ -130,7 +151,7 @@ def spoiled(y_prob: Any, row: int, value: float) -> Any:
 
 
 def nasty_jobs(classes: Sequence[int], seed: int = 0) -> Iterator[KernelJob]:
-    """Of every kind: tails of 1 to 17 rows, both dtypes and layouts, few and many bins, ties, logits, bad rows."""
+    """Of every kind: tails of 1 to 17 rows, dtypes, layouts, few and many bins, ties, logits, bad rows, events."""
     turn = count()
     for n_classes in classes:
         for dtype in (np.float32, np.float64):
@@ -148,8 +169,12 @@ def nasty_jobs(classes: Sequence[int], seed: int = 0) -> Iterator[KernelJob]:
                     bad = (np.nan, -np.nan, np.inf, -np.inf, -0.5, 7.0, 1e300, -1e-40)[number // 6 % 8]
                     with np.errstate(over="ignore"):
                         given = spoiled(given, n_rows // 2, bad)
-                yield kernel_job(y_true[some], given, specs, **how)
+                events = events_of(n_classes, number)
+                if events is not None and how["to_sum"] and number % 11 == 0:
+                    specs = []
+                yield kernel_job(y_true[some], given, specs, events, **how)
         y_true, z = nasty_logits(n_classes, seed)
         for n_rows in (1, 3, 16, 17, len(z)):
             specs = specs_of(n_classes, BOTH, 10, ("first", "split")[n_rows % 2])
-            yield kernel_job(y_true[:n_rows], z[:n_rows], specs, from_logits=True)
+            events = events_of(n_classes, next(turn))
+            yield kernel_job(y_true[:n_rows], z[:n_rows], specs, events, from_logits=True)

@@ -23,6 +23,7 @@ PYTHON: Mapping[str, str] = {
     "weight": "sample_weight",
     "groups": "groups",
     "by": "by",
+    "clusters": "clusters",
     "classes": "classes",
     "classes_names": "classes=['cat', 'dog']",
     "classes_columns": "classes='columns'",

@@ -24,6 +24,7 @@ from partitioned import (
     example,
     of_group,
     one_process,
+    require_clusters,
     require_tables_by_class,
     require_tables_of_three,
     spark_session,
@@ -155,6 +156,13 @@ def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
     assert adapter.assess(data, "y", "p_*", by="g", rng=5) == expected
 
 
+def test_clusters_spread_over_partitions(session: Any) -> None:
+    def data(who: Any) -> Any:
+        return session.createDataFrame(whole().assign(who=who)).repartition(5)
+
+    require_clusters(lambda some, **how: adapter.assess(some, "y", "p_*", **how), data)
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("engine", ["portable", "compiled"])
 def test_each_engine(data: Any, engine: str) -> None:
@@ -218,7 +226,7 @@ def work_for(**options: Any) -> partitions.Work:
     asked: Any = options
     request = partitions.request_of("y", "p_*", asked)
     choice = partitions.choice_of({name: Field("number") for name in ["y", *PROBS]}, request)
-    plan = partitions.plan_of(asked, with_confidence=False)
+    plan = partitions.plan_of(asked, for_assessment=False)
     return partitions.Work.of(request, partitions.row_options_of(asked), plan, choice, N_CLASSES)
 
 

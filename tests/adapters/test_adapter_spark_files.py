@@ -44,16 +44,6 @@ def session() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rows as files of two formats."""
-    folder = tmp_path_factory.mktemp("shards")
-    whole()[:1000].to_parquet(folder / "a.parquet", row_group_size=300)
-    whole()[1000:1700].to_csv(folder / "b.csv", index=False)
-    whole()[1700:].to_parquet(folder / "c.parquet")
-    return folder
-
-
 def tabulate(data: Any, **options: Any) -> Any:
     return adapter.tabulate(data, "y", "p_*", **options)
 
@@ -68,7 +58,7 @@ def paths_in(folder: Path) -> list[str]:
 def test_files_of_all_kinds(session: Any, shards: Path) -> None:
     paths = paths_in(shards)
     source = Source(find_inputs(paths).files, Request("y", "p_*"), RowOptions())
-    from_files = sum_source(source, Plan.of(with_confidence=False)).tables.whole
+    from_files = sum_source(source, Plan.of(for_assessment=False)).tables.whole
     assert tabulate(paths, session=session) == from_files.by_variation == one_process()
     assert tabulate(paths[::-1], session=session) == one_process()
     assert tabulate(f"file://{shards}/*", session=session) == one_process()
@@ -193,7 +183,7 @@ def test_a_worker_returns_one_row_for_each_piece(shards: Path, tmp_path: Path) -
     gone.write_bytes((shards / "c.parquet").read_bytes())
     files = find_remote([*paths_in(shards), str(gone)])
     gone.unlink()  # as on a machine that does not have the disk
-    plan = partitions.plan_of({}, with_confidence=False)
+    plan = partitions.plan_of({}, for_assessment=False)
     work = partitions.work_of_files(files, Request("y", "p_*"), RowOptions(), plan)
     pieces = [pickle.dumps(piece) for piece in partitions.file_pieces(files, 10_000)]
     assert len(pieces) == 4

@@ -9,7 +9,7 @@ from typing import Any
 import inference_oracle as exact
 import numpy as np
 import pytest
-from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, codes, combined
+from assessment_data import EF, ENGINES, RESULT, SITE, Y_PROB, Y_TRUE, as_schema_2, codes, combined
 
 import trueness as tn
 from trueness.assessment._estimation import resamples_for
@@ -230,7 +230,11 @@ class TestManyGroups:
         names = np.repeat(np.arange(80), 100)
         y_true, y_prob = tn.simulate.calibrated(8000, [1.0] * 3, rng=4)
         y_prob[:100] = np.roll(np.eye(3)[y_true[:100]], 1, axis=1) * 0.97 + 0.01
-        result = tn.assess(y_true, y_prob, groups=names, by_class=False)
+        tables = {
+            str(name): as_schema_2(tn.tabulate(y_true[names == name], y_prob[names == name]))
+            for name in range(80)
+        }
+        result = tn.assess_table(sum(tables.values()), groups=tables)
         wrong = next(group for group in result.groups if group.name == "0")
         assert wrong.adjusted_p_value <= 0.05
         assert wrong.assessment is not None
@@ -260,9 +264,10 @@ class TestManyGroups:
         """One test alone then reaches the p-value if all others count against it; with 2 % fewer draws it does not."""
         result = tn.assess(*tn.simulate.calibrated(300, [1.0] * 3, rng=4))
         resamples = resamples_for(p_value, result)
-        others = [0.9] * (len(result.evidence) - 1)
-        assert exact.cauchy_combination([1 / (resamples + 1), *others]) <= p_value
-        assert exact.cauchy_combination([1 / (0.98 * resamples), *others]) > p_value
+        others, weights = [0.9] * (len(result.evidence) - 1), [1.0] * len(result.evidence)
+        weights[-1] = 2.0  # that of the cumulative log-score
+        assert exact.cauchy_combination([1 / (resamples + 1), *others], weights) <= p_value
+        assert exact.cauchy_combination([1 / (0.98 * resamples), *others], weights) > p_value
 
     def test_clusters_cannot_be_drawn_again_and_a_warning_says_so(self) -> None:
         names = np.repeat(np.arange(12), 100)

@@ -67,7 +67,7 @@ class TestVerdict:
         assert f"{result.net.debiased:+.4f}" in said
         assert f"[{result.net.interval.low:+.4f}, {result.net.interval.high:+.4f}]" in said
         assert sign * result.log_score_z.value < 0
-        assert "p = 0.001" in said  # all tests are at their floor, 1/(999 + 1)
+        assert f"p = {result.p_value:.1g}" in said
         right = float(np.mean(self.P.argmax(axis=1) == self.Y))
         assert f"correct in {100 * right:.1f} % of rows" in said
 
@@ -118,7 +118,10 @@ class TestVerdict:
     def test_one_bin_is_not_some_bins(self) -> None:
         """First choices are right more often than stated, lower ranks vary more: in a single bin."""
         y_prob = np.tile([0.6, 0.39, 0.005, 0.005], (2000, 1))
-        result = tn.assess(np.repeat([0, 1, 2, 3], [1260, 540, 100, 100]), y_prob)
+        y_true = np.repeat([0, 1, 2, 3], [1260, 540, 100, 100])
+        by_class = tn.assess(y_true, y_prob).verdict
+        assert str(by_class).startswith("class 1 is predicted too often: 780 expected, 540 observed")
+        result = tn.assess(y_true, y_prob, by_class=False)
         assert result.verdict.kind == "mixed"
         assert "some bins" not in str(result.verdict)
         said = str(result.verdict)
@@ -142,25 +145,31 @@ class TestVerdict:
                 "rce",
                 "rce_w1",
                 "log_score",
+                "cumulative_log_score",
+                "by_predicted_class",
+                "classes",
             ]
             assert result.p_value == pytest.approx(combined(result))
 
     def test_no_metric_is_counted_twice(self) -> None:
         """With confidence as measure VCE and ECE are equal, and for two classes so are both distances of RCE."""
         two = tn.assess(*tn.simulate.calibrated(300, [1.0, 1.0], rng=4))
-        assert [f.key for f in two.evidence] == ["vce", "net", "ece", "rce", "log_score"]
+        scores = ["log_score", "cumulative_log_score", "by_predicted_class"]
+        assert [f.key for f in two.evidence] == ["vce", "net", "ece", "rce", *scores, "classes"]
         by_confidence = tn.assess(self.Y, self.P, variation="confidence")
-        assert [f.key for f in by_confidence.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
+        assert [f.key for f in by_confidence.evidence] == ["vce", "net", "rce", "rce_w1", *scores, "classes"]
         alone = tn.assess_table(tn.tabulate(self.Y, self.P))
-        assert [f.key for f in alone.evidence] == ["vce", "net", "rce", "rce_w1", "log_score"]
+        assert [f.key for f in alone.evidence] == ["vce", "net", "rce", "rce_w1", *scores]
 
     def test_only_the_log_score(self) -> None:
         """A thousand rows, one of them with an outcome of stated probability 1e-9."""
         y_true = np.array([0] * 999 + [1])
         y_prob = np.tile([1 - 1e-9, 1e-9], (1000, 1))
-        result = tn.assess(y_true, y_prob, rng=0)
+        result = tn.assess(y_true, y_prob, rng=0, by_class=False)
         assert result.log_score_z.p_value < 1e-6
         assert result.verdict.kind == "over-confident"
+        by_class = tn.assess(y_true, y_prob, rng=0).verdict
+        assert str(by_class).startswith("forecasts class 1 too seldom: 1e-06 expected, 1 observed")
 
     def test_the_log_score_needs_its_drawn_p_value_too(self) -> None:
         """One event of stated probability 1e-4 in 1000 rows has a chance of .095; Z is -2.9, p = .003 if normal."""

@@ -114,9 +114,18 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--no-by-class"},
+    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
-    "tabulate": {"--at", "--by", "--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class"},
+    "tabulate": {
+        "--at",
+        "--by",
+        "--groups",
+        "--dask",
+        "--confidence-bins",
+        "--by-class",
+        "--no-by-class",
+        "--event",
+    },
     "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
     "bins": SUMMING,
 }

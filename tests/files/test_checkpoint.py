@@ -174,6 +174,26 @@ class TestCheckpoint:
         straight = self.summed(some, checkpoint_of(tmp_path / "d", some))
         assert resumed.tables.whole == straight.tables.whole
 
+    def test_tables_by_class_are_resumed(self, some: list[Any], tmp_path: Path) -> None:
+        by_class = Plan.of(by_class=True)
+
+        def stop(position: Any, _: Any) -> None:
+            if position.file == 4:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            self.summed(some, checkpoint_of(tmp_path / "c", some, by_class), stop, by_class=True)
+        saved = checkpoint_of(tmp_path / "c", some, by_class).load()
+        assert saved is not None
+        assert saved.tables.whole.by_class is not None
+        resumed = self.summed(some, checkpoint_of(tmp_path / "c", some, by_class), by_class=True).tables.whole
+        straight = self.summed(
+            some, checkpoint_of(tmp_path / "d", some, by_class), by_class=True
+        ).tables.whole
+        assert resumed == straight
+        assert resumed.by_class is not None
+        assert resumed.n_rows == resumed.by_class.n_rows == 5000
+
     def test_batches_within_a_file_count(
         self, some: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -204,6 +224,7 @@ class TestCheckpoint:
             ({"on_bad_rows": "skip"}, "--on-bad-rows was 'refuse' and is now 'skip'"),
             ({"plan": Plan.of(bins=tn.EqualWidth(7))}, "the choice of bins"),
             ({"plan": Plan.of(ties="split")}, "--ties was 'first' and is now 'split'"),
+            ({"plan": Plan.of(by_class=True)}, "--by-class was not given and is now given"),
             ({"plan": Plan.of("iqv")}, "--variation was 'entropy' and is now 'iqv'"),
         ],
         ids=str,
@@ -275,8 +296,8 @@ class TestCheckpoint:
         with pytest.raises(KeyboardInterrupt):
             sum_source(
                 Source(files, Request(), RowOptions(), **one),
-                Plan(),
-                checkpoint=checkpoint_of(tmp_path / "c", files, **one),
+                Plan.of(by_class=True),
+                checkpoint=checkpoint_of(tmp_path / "c", files, Plan.of(by_class=True), **one),
                 progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt),
             )
         command = ["tabulate", files[0].path, "--checkpoint", str(tmp_path / "c"), "-o", str(tmp_path / "t")]

@@ -56,9 +56,10 @@ class TestSeveralFiles:
         assert main(["tabulate", str(tmp_path / "data"), "--by", "site", "-o", str(out)]) == 0
         grouped = load_tables(str(out))
         assert set(grouped.groups) == set(same.HOSPITAL.tolist())
-        for name, (by_entropy, _) in grouped.groups.items():
+        for name, of_group in grouped.groups.items():
             mine = name == same.HOSPITAL
-            assert by_entropy == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+            assert of_group.by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
+            assert of_group.by_class == tn.tabulate_events(same.Y_TRUE[mine], same.Y_PROB[mine])
         north = same.HOSPITAL == "north"
         expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
         assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected

@@ -104,22 +104,31 @@ static int run(void) {
     if (number() != sizeof j) give_up(6);
     take(&j, sizeof j);
     array rows = taken_array(), labels = taken_array(), logits = taken_array(), edges = taken_array(), guesses = taken_array();
+    array events = taken_array(), thresholds = taken_array();
     j.rows = rows.data, j.labels = (int64_t *)labels.data, j.logits = (double *)logits.data;
     j.edges = (double *)edges.data, j.guesses = (int64_t *)guesses.data;
-    int64_t n_totals = 8 * number(), n_arena = trueness_arena(&j);
+    j.events = (int64_t *)events.data, j.thresholds = (double *)thresholds.data;
+    int64_t n_totals = 8 * number(), n_cells = 8 * number(), n_moments = 8 * number();
+    j.cells = (uint64_t *)block(n_cells), zero((char *)j.cells, n_cells);
+    char *moments = block(n_moments);
+    zero(moments, n_moments);
+    j.moments = n_moments ? (int64_t *)moments : 0;
+    int64_t n_arena = trueness_arena(&j), n_underflowed = 8 * UNDERFLOWED_WORDS * j.n_rows;
     j.arena = block(n_arena), zero(j.arena, n_arena);
     j.totals = (int64_t *)block(n_totals), zero((char *)j.totals, n_totals);
-    j.underflowed = (int64_t *)block(8 * j.n_rows), zero((char *)j.underflowed, 8 * j.n_rows);
+    j.underflowed = (int64_t *)block(n_underflowed), zero((char *)j.underflowed, n_underflowed);
     double *values = (double *)block(8 * j.n_rows);
     zero((char *)values, 8 * j.n_rows);
     int64_t first_bad = to_sum ? trueness_sum(&j) : trueness_measure(&j, values);
     put(&first_bad, 8);
     put(&j.n_underflowed, 8);
-    put(j.underflowed, 8 * j.n_underflowed);
+    put(j.underflowed, 8 * UNDERFLOWED_WORDS * j.n_underflowed);
     put(j.totals, n_totals);
+    put(j.cells, n_cells);
+    put(moments, n_moments);
     if (!to_sum && first_bad < 0) put(values, 8 * j.n_rows);
-    char *all[] = {rows.whole, labels.whole, logits.whole, edges.whole, guesses.whole, j.arena, (char *)j.totals,
-                   (char *)j.underflowed, (char *)values};
+    char *all[] = {rows.whole, labels.whole, logits.whole, edges.whole, guesses.whole, events.whole, thresholds.whole,
+                   (char *)j.cells, moments, j.arena, (char *)j.totals, (char *)j.underflowed, (char *)values};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     return 1;
 }

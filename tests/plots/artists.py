@@ -23,6 +23,39 @@ def over_confident_assessment():
     return result
 
 
+NAMES = ("ape", "bat", "cat", "dog", "elk", "fox", "gnu", "hen")
+
+
+@cache
+def wrong_classes():
+    """Eight classes with names, all of which are predicted too often or too seldom."""
+    y_true, y_prob = tn.simulate.calibrated(4000, [0.6] * 8, rng=1)
+    factor = np.where(np.arange(8) % 2, 1.5, 0.6)
+    moved = y_prob * factor / (y_prob * factor).sum(axis=1, keepdims=True)
+    return tn.assess(np.array(NAMES)[y_true], moved, classes=list(NAMES), rng=0, resamples=199)
+
+
+@cache
+def event_rows(n_rows=6000, shift=0.0):
+    """Outcomes of a rare event (about 1 %) with its probabilities, whose log-odds are shifted."""
+    rng = np.random.default_rng(0)
+    log_odds = -5.4 + 1.4 * rng.normal(size=n_rows)
+    y_true = (rng.random(n_rows) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    return y_true, 1 / (1 + np.exp(-(log_odds + shift)))
+
+
+@cache
+def rare_event():
+    """A calibrated rare event."""
+    return tn.assess_event(*event_rows(), rng=0, resamples=99)
+
+
+@cache
+def class_weighted_event():
+    """The same event by a model that was trained as if it were as frequent as its opposite: odds times 99."""
+    return tn.assess_event(*event_rows(shift=np.log(99)), rng=0, resamples=99)
+
+
 def scattered(ax):
     """Offsets, areas and whether filled of all points with a marker."""
     from matplotlib.collections import PathCollection

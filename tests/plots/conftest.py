@@ -1,7 +1,7 @@
 """The assessment that most tests of pictures draw."""
 
 import pytest
-from artists import over_confident_assessment
+from artists import over_confident_assessment, rare_event, wrong_classes
 
 import trueness as tn
 
@@ -9,3 +9,13 @@ import trueness as tn
 @pytest.fixture(scope="session")
 def result() -> tn.Assessment:
     return over_confident_assessment()
+
+
+@pytest.fixture(scope="session")
+def classes() -> tn.Assessment:
+    return wrong_classes()
+
+
+@pytest.fixture(scope="session")
+def event() -> tn.EventAssessment:
+    return rare_event()

@@ -4,25 +4,36 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from trueness.plots import pictures
-from trueness.plots.picture import BINS, GROUPS, RANKS
+from trueness.plots import event_pictures, pictures
+from trueness.plots.picture import BINS, CLASSES, EVENT, GROUPS, PREDICTED_CLASSES, RANKS
 
 SVG = "{http://www.w3.org/2000/svg}"
-PICTURES = pictures()
-EVERY = pytest.mark.parametrize("picture", PICTURES, ids=[picture.key for picture in PICTURES])
+PICTURES, EVENTS = pictures(), event_pictures()
+EVERY = pytest.mark.parametrize(
+    "picture", [*PICTURES, *EVENTS], ids=[picture.key for picture in (*PICTURES, *EVENTS)]
+)
+WITH_NUMBERS = [picture for picture in (*PICTURES, *EVENTS) if picture.numbers]
+ORDER = [BINS, CLASSES, PREDICTED_CLASSES, RANKS, GROUPS]
+
+
+@pytest.fixture
+def shown(request, result, classes, event):
+    """What a picture is drawn from: a result to which it applies."""
+    picture = request.getfixturevalue("picture")
+    return event if picture in EVENTS else next(it for it in (result, classes) if picture.applies(it))
 
 
 def test_keys_are_unique_and_sections_stand_together():
-    assert len({picture.key for picture in PICTURES}) == len(PICTURES)
-    assert list(dict.fromkeys(picture.section for picture in PICTURES)) == [BINS, RANKS, GROUPS]
+    assert len({picture.key for picture in (*PICTURES, *EVENTS)}) == len(PICTURES) + len(EVENTS)
     sections = [picture.section for picture in PICTURES]
-    assert sections == sorted(sections, key=[BINS, RANKS, GROUPS].index)
+    assert list(dict.fromkeys(sections)) == ORDER
+    assert sections == sorted(sections, key=ORDER.index)
+    assert {picture.section for picture in EVENTS} == {EVENT}
 
 
 @EVERY
-def test_the_svg_has_a_name_a_description_and_words_for_every_mark(picture, result):
-    assert picture.applies(result)
-    data = picture.data(result)
+def test_the_svg_has_a_name_a_description_and_words_for_every_mark(picture, shown):
+    data = picture.data(shown)
     root = ET.fromstring(picture.svg(data))
     assert root.attrib["aria-label"]
     assert root.find(f"{SVG}desc").text.endswith(".")
@@ -32,26 +43,26 @@ def test_the_svg_has_a_name_a_description_and_words_for_every_mark(picture, resu
 
 
 @EVERY
-def test_titles_and_captions_are_sentences_for_people(picture, result):
-    caption = picture.caption_for(picture.data(result))
+def test_titles_and_captions_are_sentences_for_people(picture, shown):
+    caption = picture.caption_for(picture.data(shown))
     assert picture.title[0].isupper()
     assert caption[0].isupper()
     assert caption.endswith(".")
     assert "came true" not in caption
 
 
-@pytest.mark.parametrize("picture", [it for it in PICTURES if it.numbers], ids=lambda it: it.key)
-def test_numbers_have_a_cell_for_every_head(picture, result):
-    _, heads, lines = picture.numbers(picture.data(result))
+@pytest.mark.parametrize("picture", WITH_NUMBERS, ids=lambda it: it.key)
+def test_numbers_have_a_cell_for_every_head(picture, shown):
+    _, heads, lines = picture.numbers(picture.data(shown))
     assert {len(line) for line in lines} == {len(heads)}
 
 
 @pytest.mark.plots
 @EVERY
-def test_the_display_draws_the_same_data(picture, result):
+def test_the_display_draws_the_same_data(picture, shown):
     from matplotlib.figure import Figure
 
-    data, ax = picture.data(result), Figure().subplots()
+    data, ax = picture.data(shown), Figure().subplots()
     display = picture.display(data).plot(ax)
     assert display.data is data
     assert ax.has_data()

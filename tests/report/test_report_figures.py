@@ -11,7 +11,7 @@ from html_reader import read, rows
 
 import trueness as tn
 from trueness import plots, report
-from trueness.plots.picture import BINS
+from trueness.plots.picture import BINS, CLASSES
 from trueness.plots.reliability import reliability_chart, reliability_of
 from trueness.plots.svg import WIDTH, linear_ticks, log_ticks
 from trueness.report._figures import MOST_BINS, drawable
@@ -64,7 +64,7 @@ def add_picture(tmp_path, monkeypatch):
         monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
         monkeypatch.delitem(sys.modules, f"{plots.__name__}.accuracy", raising=False)
         invalidate_caches()
-        return plots.pictures()[-1]
+        return next(picture for picture in plots.pictures() if picture.key == "accuracy")
 
     return add
 
@@ -72,14 +72,18 @@ def add_picture(tmp_path, monkeypatch):
 class TestRegistry:
     def test_every_picture_that_applies_is_in_the_page_in_its_order(self, result, page):
         names = [a["aria-label"] for a in read(page).named("svg") if "aria-label" in a]
-        drawn = [picture.svg(picture.data(result)) for picture in plots.pictures()]
+        drawn = [it.svg(it.data(result)) for it in plots.pictures() if it.applies(result)]
         assert names == [read(svg).named("svg")[0]["aria-label"] for svg in drawn]
         assert all(svg in page for svg in drawn)
 
     def test_a_picture_that_does_not_apply_is_left_out(self):
         page = report.page(tn.assess_table(tn.tabulate(*rows(), variation="margin"), rng=0))
         for picture in plots.pictures():
-            absent = picture.key in {"reliability-ece", "reliability-uce", "groups"}
+            absent = picture.section == CLASSES or picture.key in {
+                "reliability-ece",
+                "reliability-uce",
+                "groups",
+            }
             assert (f"<strong>{picture.title}. </strong>" in page) is not absent
 
     def test_a_new_picture_appears_by_its_folder_alone(self, result, page, add_picture):

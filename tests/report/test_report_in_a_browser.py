@@ -45,6 +45,22 @@ def path(tmp_path_factory):
     return written
 
 
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """Reports of two classes, of an event, and of classes that are all wrong, with names that are attacks."""
+    folder = tmp_path_factory.mktemp("classes")
+    y_true, y_prob = tn.simulate.calibrated(2000, [0.3, 3.0], rng=0)
+    tn.assess(y_true, y_prob**2, normalize=True, resamples=99).write_html(folder / "two-classes.html")
+    tn.assess_event(y_true, y_prob[:, 1], resamples=99).write_html(folder / "event.html", title=HOSTILE[1])
+    labels, moved = tn.simulate.calibrated(4000, [0.5] * 5, rng=0)
+    names = np.array(HOSTILE, dtype=object)
+    wrong = tn.assess(
+        names[labels], moved * [0.4, 1, 2, 1, 0.6], classes=HOSTILE, normalize=True, resamples=99
+    )
+    wrong.write_html(folder / "wrong-classes.html")
+    return folder
+
+
 @pytest.fixture
 def opened(browser, path):
     """Opens the report (or another file) and records console messages, errors and requests."""
@@ -232,6 +248,26 @@ class TestForEveryone:
         assert found.violations_count == 0, found.generate_report()
         assert len(found.response["passes"]) > 15
 
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes"])
+    def test_axe_finds_nothing_in_reports_of_classes_and_events(self, opened, reports, kind, scheme):
+        from axe_playwright_python.sync_playwright import Axe
+
+        page = opened(reports / f"{kind}.html", color_scheme=scheme, bypass_csp=True)
+        assert page.problems == []
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+    @pytest.mark.parametrize("width", [320, 1000])
+    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes"])
+    def test_reports_of_classes_and_events_fit_the_screen(self, opened, reports, kind, width):
+        page = opened(reports / f"{kind}.html", width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if kind == "wrong-classes" and width == 1000:  # all columns of the table are visible
+            table = page.locator("#classes").bounding_box()
+            assert table["x"] + table["width"] <= width
+
     def test_axe_would_find_something(self, opened, tmp_path):
         from axe_playwright_python.sync_playwright import Axe
 
@@ -310,10 +346,12 @@ class TestLarge:
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
         assert page.locator("#groups tbody tr").count() == 1000
         # The page stays short enough to scroll, and the list of groups scrolls by itself.
-        assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+        assert page.evaluate("document.documentElement.scrollHeight") < 14_000
         page.get_by_label("Find a group by its name").fill("hospital 77,")
         visible = page.locator("#groups tbody tr:visible")
         assert visible.count() == 1
         assert "hospital 77, ward <b>0</b>" in visible.inner_text()
-        assert page.locator(".chart").count() == 8
+        assert page.locator(".chart").count() == 11
+        assert page.locator("#classes tbody tr").count() == 40
+        assert page.locator("#further-classes tbody tr").count() == 960
         assert report.tables_in(path)[0] == large.table

@@ -8,6 +8,7 @@ from html_reader import read, rows
 
 import trueness as tn
 from trueness import report
+from trueness.table import file as table_file
 
 
 class TestReadBack:
@@ -77,12 +78,45 @@ class TestReadBack:
         assert report.tables_in(path) == [answer.table]
         assert "Accuracy against confidence" not in path.read_text(encoding="utf-8")
 
+    def test_tables_by_class_come_back(self, tmp_path):
+        path = tmp_path / "r.html"
+        answer = tn.assess(*rows(), groups=["a", "b"] * 750, rng=0)
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables == answer.tables
+        assert saved.tables.by_class == tn.tabulate_events(*rows())
+        assert [tables.by_class for tables in saved.groups.values()] == [
+            group.assessment.tables.by_class for group in answer.groups
+        ]
+        assert "too large" not in path.read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("limit", "kept", "words"),
+        [
+            (20_000, ["a", "b"], "The tables by class of the groups are not in this file"),
+            (1_000, [], "The tables of the groups are not in this file"),
+        ],
+    )
+    def test_groups_are_kept_without_tables_by_class_if_these_are_too_large(
+        self, tmp_path, monkeypatch, limit, kept, words
+    ):
+        monkeypatch.setattr("trueness.report._embedded.MOST_FOR_GROUPS", limit)
+        path = tmp_path / "r.html"
+        answer = tn.assess(*rows(), groups=["a", "b"] * 750, rng=0)
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables == answer.tables
+        assert list(saved.groups) == kept
+        for group in answer.groups[: len(kept)]:
+            assert saved.groups[group.name] == group.assessment.tables.without_events()
+        assert words in path.read_text(encoding="utf-8")
+
     @pytest.mark.parametrize(
         ("spoil", "words"),
         [
             (lambda text: text[:9], "has no tables; pass a complete report written by trueness"),
             (lambda text: text[: text.index("</script>")], "has no tables"),
-            (lambda text: text.replace('"schema": 3', '"schema": 99'), "schema 99"),
+            (lambda text: text.replace(f'"schema": {table_file.SCHEMA}', '"schema": 99'), "schema 99"),
             (lambda text: text.replace('"n_rows": 1500', '"n_rows": 1501'), "n_rows is 1501"),
             (lambda text: text.replace('{"format"', '{"format'), "is not a file of calibration tables"),
             (lambda text: text.replace('"seed": 7', '"seed": "x"'), "metadata is corrupt"),

@@ -2,30 +2,43 @@
 
 import numpy as np
 import pytest
-from golden_tables import CHOICES, FILE, golden
+from golden_tables import CHOICES, FILE, FILE_OF_SCHEMA_2, golden, golden_events
 from saved import without_columns
 
 import trueness as tn
 from trueness.table.content import Sums
+from trueness.table.tables import load_tables
 
-TABLES = tn.CalibrationTable.load_all(FILE)
+SAVED = load_tables(FILE)
+TABLES, EVENTS = SAVED[::2], SAVED[1::2]
+OF_SCHEMA_2 = tn.CalibrationTable.load_all(FILE_OF_SCHEMA_2)
+ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 
 
-@pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("number", range(len(CHOICES)))
-def test_the_same_rows_give_the_saved_table(number: int, engine: str) -> None:
-    assert without_columns(golden(number, engine)) == TABLES[number]
+def test_the_same_rows_give_the_saved_tables(number: int, engine: str) -> None:
+    assert golden(number, engine) == TABLES[number]
+    assert golden_events(number, engine) == EVENTS[number]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("number", range(len(OF_SCHEMA_2)))
+def test_the_same_rows_give_the_tables_of_schema_2(number: int, engine: str) -> None:
+    assert without_columns(golden(number, engine)) == OF_SCHEMA_2[number]
 
 
 def test_every_choice_is_saved() -> None:
-    assert len(TABLES) == len(CHOICES)
+    assert len(TABLES) == len(EVENTS) == len(CHOICES)
 
 
 def test_the_rows_are_nasty_enough() -> None:
     """Ties, impossible labels and empty sums are among them, and some number would change with any other rounding."""
-    assert sum(table.tied_rows for table in TABLES) > 100
-    assert sum(table.impossible_rows for table in TABLES) > 100
-    assert sum(table.n_rows for table in TABLES) > 3000
-    for table in TABLES:
+    tables = [table for table in TABLES if isinstance(table, tn.CalibrationTable)]
+    assert sum(table.tied_rows for table in tables) > 100
+    assert sum(table.impossible_rows for table in tables) > 100
+    assert sum(table.n_rows for table in tables) > 3000
+    for table in tables:
         assert isinstance(table.sums, Sums)
         assert np.count_nonzero(table.sums.variation.fraction) > 0
+        assert np.count_nonzero(table.sums.predicted_brier.fraction) > 0

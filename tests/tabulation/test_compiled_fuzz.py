@@ -155,9 +155,9 @@ def test_the_sums_of_single_rows_are_those_of_the_rule(rows: Any) -> None:
         expected = rule_oracle.scalar_row(p, label, len(p))
         sums = tn.tabulate([label], given[row : row + 1], bins=1, engine="compiled").sums
         found = [
-            sums.log_score.units,
+            sums.log_score.total().units,
             sums.log_likelihood.units,
-            sums.log_score_variance.units,
+            sums.log_score_variance.total().units,
             sums.true_probability.units,
             sums.square.units,
             int(sums.impossible_rows),

@@ -55,19 +55,17 @@ def words_of(sums: Sums, spec: TableSpec) -> tuple[IntArray, IntArray]:
         *halves(_exact(sums.ordered)),
         *([rank.whole] if spec.ties == "first" else halves(rank)),
         np.stack(three_words(_exact(sums.variation)), axis=1),
-        _score_words(
-            sums.log_score, sums.log_score_variance, sums.brier_residual, sums.brier_residual_variance
+        *_score_words(
+            _side_by_side(sums.log_score, sums.log_score_variance),
+            _side_by_side(sums.brier_residual, sums.brier_residual_variance),
         ),
     ]
     assert sums.predicted_rows is not None
-    predicted = [
-        sums.predicted_rows[:, None],
-        _score_words(*_columns(sums.predicted_scores), *_columns(sums.predicted_brier)),
-    ]
+    of_classes = _score_words(_exact(sums.predicted_scores), _exact(sums.predicted_brier))
     totals: list[IntArray] = [
         np.array([sums.tied_rows, sums.impossible_rows]),
         np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
-        np.concatenate(predicted, axis=1).ravel(),
+        np.concatenate([sums.predicted_rows[:, None], *of_classes], axis=1).ravel(),
     ]
     return np.concatenate(words, axis=1), np.concatenate(totals)
 
@@ -78,9 +76,11 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
     rows, high, low, *ranks, variation = np.split(
         bins[:, :-N_SCORES], [1, *range(1 + c, bins.shape[1] - N_SCORES - 2, c)], axis=1
     )
-    log_score, log_score_variance, residual, residual_variance = _scores_of(bins[:, -N_SCORES:])
+    (log_score, log_score_variance), (residual, residual_variance) = map(
+        _columns, _scores_of(bins[:, -N_SCORES:])
+    )
     predicted = totals[_FIRST_TOTALS : n_totals(c)].reshape(c, 1 + N_SCORES)
-    of_classes = _scores_of(predicted[:, 1:])
+    predicted_scores, predicted_brier = _scores_of(predicted[:, 1:])
     bits = (LOG_HALF, HALF, HALF)
     named = zip(TOTALS, totals[2:_FIRST_TOTALS].reshape(-1, 3), bits, strict=True)
     of_all: dict[str, Any] = {name: of_three_words(words, half) for name, words, half in named}
@@ -98,47 +98,36 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
         brier_residual=residual,
         brier_residual_variance=residual_variance,
         predicted_rows=predicted[:, 0].copy(),
-        predicted_scores=_side_by_side(*of_classes[:2]),
-        predicted_brier=_side_by_side(*of_classes[2:]),
+        predicted_scores=predicted_scores,
+        predicted_brier=predicted_brier,
         **of_all,
     )
 
 
-def _score_words(*scores: object) -> IntArray:
-    """The words of log-score, its variance, Brier residual and its variance, (n, 10)."""
-    log_score, log_score_variance, residual, residual_variance = map(_exact, scores)
-    parts = [
-        *three_words(log_score),
-        *three_words(log_score_variance),
-        *halves(residual),
-        *halves(residual_variance),
-    ]
-    return np.stack(parts, axis=1)
+def _score_words(scores: ExactSum, brier: ExactSum) -> tuple[IntArray, IntArray]:
+    """The words of log-score and its variance, (n, 6), and of Brier residual and its variance, (n, 4)."""
+    n = len(scores.whole)
+    log_words, brier_words = np.stack(three_words(scores), axis=-1), np.stack(halves(brier), axis=-1)
+    return log_words.reshape(n, -1), brier_words.reshape(n, -1)
 
 
-def _scores_of(words: IntArray) -> tuple[ExactSum, ExactSum, ExactSum, ExactSum]:
-    """The sums of `_score_words`."""
-    return (
-        of_three_words(words[:, :3], LOG_HALF),
-        of_three_words(words[:, 3:6], LOG_HALF),
-        of_halves(words[:, 6], words[:, 7]),
-        of_halves(words[:, 8], words[:, 9]),
-    )
+def _scores_of(words: IntArray) -> tuple[ExactSum, ExactSum]:
+    """The sums whose `_score_words`, side by side, are these, (n, 2) each."""
+    pairs = words[:, 6:].reshape(-1, 2, 2)
+    return of_three_words(words[:, :6].reshape(-1, 2, 3), LOG_HALF), of_halves(pairs[..., 0], pairs[..., 1])
 
 
-def _columns(pair: object) -> tuple[ExactSum, ExactSum]:
-    both = _exact(pair)
-    first, second = (ExactSum(both.whole[:, k], both.fraction[:, k], both.bits) for k in (0, 1))
+def _columns(pair: ExactSum) -> tuple[ExactSum, ExactSum]:
+    """Two sums (n,) of one (n, 2)."""
+    first, second = (ExactSum(pair.whole[:, k], pair.fraction[:, k], pair.bits) for k in (0, 1))
     return first, second
 
 
-def _side_by_side(first: ExactSum, second: ExactSum) -> ExactSum:
-    whole, fraction = (np.stack(parts, axis=1) for parts in zip(_parts(first), _parts(second), strict=True))
-    return ExactSum(whole, fraction, first.bits)
-
-
-def _parts(total: ExactSum) -> tuple[IntArray, IntArray]:
-    return total.whole, total.fraction
+def _side_by_side(first: object, second: object) -> ExactSum:
+    """One sum (n, 2) of two (n,)."""
+    a, b = _exact(first), _exact(second)
+    whole, fraction = np.stack([a.whole, b.whole], axis=1), np.stack([a.fraction, b.fraction], axis=1)
+    return ExactSum(whole, fraction, a.bits)
 
 
 def _exact(total: object) -> ExactSum:
@@ -165,6 +154,6 @@ def three_words(total: ExactSum) -> tuple[IntArray, IntArray, IntArray]:
 
 def of_three_words(words: IntArray, half: int) -> ExactSum:
     """The sum whose `three_words`, or those of its parts added up, lie along the last axis."""
-    whole, high, low = np.moveaxis(words, -1, 0)
+    whole, high, low = words[..., 0], words[..., 1], words[..., 2]
     units = ((high & ((1 << half) - 1)) << half) + low
     return ExactSum.with_carry(whole + (high >> half), units, 2 * half)

@@ -16,8 +16,7 @@ from trueness.bins import Bins, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import RowCode
-from trueness.table import AnySpec, EventSpec, TablePlan, TableSpec
-from trueness.tabulation.events import event_index
+from trueness.table import AnySpec, EventSpec, TablePlan, TableSpec, event_index
 from trueness.variation import Variation
 
 N_REASONS = 4

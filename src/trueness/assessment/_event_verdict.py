@@ -26,11 +26,12 @@ def event_verdict(result: EventAssessment) -> Verdict:
     """The conclusion from the evidence: what is largest in practice first, the rest in a clause each."""
     p = result.p_value
     if not p <= significance_limit(result.level):
-        sentence = f"{p_sentence(p)}; {expected_and_observed(result)}, {_interval(result)}"
+        sentence = f"{expected_and_observed(result)}, {_interval(result)}, {p_sentence(p)}"
         headline = f"No evidence of miscalibration of {label(result)}"
         return Verdict("none", None, p, None, headline, sentence, _MORE_ROWS)
-    clear = clear_keys(result.evidence, result.level)
-    large, wide = "in_the_large" in clear, "spread" in clear
+    clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
+    large = "in_the_large" in clear
+    wide = "spread" in clear and not (large and _slope_may_be_one(result))
     if large and (not wide or abs(result.in_the_large.value) >= result.ece.debiased / 2):
         return _in_the_large(result, p, also=[spread_words(result)] if wide else [])
     if wide:
@@ -59,6 +60,12 @@ def _slope_words(result: EventAssessment) -> str:
     if slope.reason is not None:
         return f"slope {result.spread.slope:.2f}"
     return f"slope {slope.value:.2f} [{slope.interval.low:.2f}, {slope.interval.high:.2f}]"
+
+
+def _slope_may_be_one(result: EventAssessment) -> bool:
+    """Whether the interval of the slope holds 1: the test of the spread also responds to a large gap."""
+    interval = result.cox.slope.interval
+    return result.cox.slope.reason is None and interval.low <= 1 <= interval.high
 
 
 def _gap_words(result: EventAssessment) -> str:

@@ -57,6 +57,14 @@ class Settings:
         keys = [metric.key for metric in bounding_metrics()]
         limits = None if tolerance is None else as_limits("tolerance", tolerance, keys)
         bins = as_bins(class_bins)
+        if isinstance(bins, EqualWidth) and 60 % bins.n_bins:
+            raise InvalidValueError(
+                "bins-not-nested",
+                "bins of equal width of the probability of a class must divide 60 parts, got {value} bins",
+                "use 10, 12, 15, 20, 30 or 60",
+                argument="class_bins",
+                value=bins.n_bins,
+            )
         class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
         return cls(level, resamples, root_seed(rng), limits, float(finest), bins)
 

@@ -30,8 +30,8 @@ from trueness.inference.events.prevalence import adjust_prevalence
 from trueness.inference.events.spread import spread_test
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.containers import contents_of
-from trueness.table import Event, EventTable, stack_events
-from trueness.tabulation.events import event_index, tabulate_events
+from trueness.table import Event, EventTable, event_index, stack_events
+from trueness.tabulation.events import tabulate_events
 
 
 def assess_event(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
+from trueness.assessment._class_words import fault_of
+from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 
@@ -35,6 +37,7 @@ def page(result: Assessment) -> str:
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
+    parts += cluster_lines(result.cluster_spread)
     if result.groups:
         parts += ["", *_group_lines(result)]
     if result.warnings:
@@ -147,7 +150,7 @@ def _class_line(it: ClassAssessment, width: int) -> str:
     slope = "-" if math.isnan(it.spread.slope) else f"{it.spread.slope:.2f}"
     return (
         f"{visible(it.name):{width}}{about_text(it.gap.expected):>12}{count_text(it.gap.observed):>10}"
-        f"{it.gap.value:+10.4f}{slope:>8}{ece:>9}{p_text(it.adjusted_p_value):>12}  {it.words}"
+        f"{it.gap.value:+10.4f}{slope:>8}{ece:>9}{p_text(it.adjusted_p_value):>12}  {fault_of(it)}"
     )
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trueness._printing import about_text, capitalise, count_text, p_sentence, plural, visible
-from trueness.assessment.reported import REPORTED, ReportedMetric, bounding_metrics, estimates_of
+from trueness._printing import capitalise, p_sentence, plural
+from trueness.assessment._case import Case
+from trueness.assessment._class_words import (
+    called_classes,
+    class_clause,
+    fault_of,
+    is_gap,
+    name_of_class,
+    names_of_classes,
+    numbers_of,
+    other_classes,
+    size_of,
+)
+from trueness.assessment._practical_size import practical_size
+from trueness.assessment.reported import REPORTED, estimates_of
 from trueness.inference.classwise.results import ClassAssessment
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import holm
@@ -21,12 +34,9 @@ from trueness.inference.scores.predicted_class import PredictedClassTerm
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
 
-SMALL = 0.01
-"""Without a tolerance, an error is small if all metrics are at most this, and their intervals at most twice this."""
-
 CUMULATIVE_WEIGHT = 2.0
 """The cumulative log-score counts double: it detects a wrong temperature and errors that change sign along V, which
-several other tests share, and others miss (ADR 18)."""
+several other tests share, and others miss (ADR 19)."""
 
 MIXED = 1.5
 """If VCE is more than this many times the net gap, gaps of both signs cancel in the net gap."""
@@ -108,21 +118,10 @@ def verdict_of(result: Assessment) -> Verdict:
         case = _too_few(result)
     else:
         case = _no_evidence(result)
-    size, headline, remark = _practical_size(result, case)
+    size, headline, remark = practical_size(result, case)
     remarks = [case.sentence, *([remark] if remark else []), *_impossible(result)]
     advice = "No recalibration is needed for this tolerance." if size == "negligible" else case.advice
     return Verdict(case.kind, case.direction, p, size, headline, "; ".join(remarks), advice)
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A verdict before the size of the error is considered."""
-
-    kind: str
-    direction: str | None
-    headline: str
-    sentence: str
-    advice: str
 
 
 _RECALIBRATE = (
@@ -138,13 +137,13 @@ _BY_PREDICTED_CLASS = "One temperature cannot correct this; fit one for each pre
 _CHECK_CLASSES = "A temperature cannot correct this. Check that the columns are in the order of the labels."
 
 
-def _no_evidence(result: Assessment) -> _Case:
+def _no_evidence(result: Assessment) -> Case:
     sentence = p_sentence(result.p_value)
     if result.detectable_net_gap > 0:  # 0 for predictions of probability 1, where one error is evidence
         sentence += (
             f"; a net gap of {result.detectable_net_gap:.3g} or more would be detected with 80 % power"
         )
-    return _Case(
+    return Case(
         "none",
         None,
         "No evidence of miscalibration at this sample size",
@@ -153,8 +152,8 @@ def _no_evidence(result: Assessment) -> _Case:
     )
 
 
-def _too_few(result: Assessment) -> _Case:
-    return _Case(
+def _too_few(result: Assessment) -> Case:
+    return Case(
         "too-few-rows",
         None,
         "Too few rows for a conclusion",
@@ -163,10 +162,14 @@ def _too_few(result: Assessment) -> _Case:
     )
 
 
-def _miscalibration(result: Assessment) -> _Case:
+def _miscalibration(result: Assessment) -> Case:
     """What is largest in practice, with the rest in a clause each."""
-    clear = clear_keys(result.evidence, result.level)
-    called = called_classes(result) if "classes" in clear or not clear & _OF_RANKS else []
+    clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
+    called = (
+        called_classes(result, significance_limit(result.level))
+        if "classes" in clear or not clear & _OF_RANKS
+        else []
+    )
     if called and not _order_is_wrong(result) and _classes_come_first(result, called, clear):
         return _classes(result, called, clear)
     if not clear & _OF_RANKS and result.by_predicted_class is not None and "by_predicted_class" in clear:
@@ -179,131 +182,64 @@ def _miscalibration(result: Assessment) -> _Case:
 _OF_RANKS = frozenset({*REPORTED, "log_score", "cumulative_log_score"})
 """The evidence that does not depend on which class is meant."""
 
-LIMIT_OF_GAP = 0.01
-"""A gap with a smaller corrected p-value, and half the size of the error, is named before the spread."""
+CLASS_FIRST = 1.25
+"""Classes come first in the verdict if the largest error of a class is at least this times that of the top label."""
 
-CLASS_FIRST = 0.8
-"""Classes come first in the verdict if the largest error of a class is at least this times that of the top class."""
+EVENT_FIRST = 0.8
+"""The same with two classes, where the error of the top class follows from that of the event."""
 
 
 def _classes_come_first(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> bool:
     """Whether the largest error of a class is the largest error in practice, and not that of most classes alike."""
     if not clear & _OF_RANKS:
         return True
-    return _is_specific(called, result) and _size(called[0]) >= CLASS_FIRST * _rank_error(result)
+    stated, right, _ = _confidence_and_accuracy(result)
+    share = EVENT_FIRST if result.tables.n_classes == 2 else CLASS_FIRST
+    return _is_specific(called, result) and size_of(called[0]) >= share * abs(stated - right)
 
 
 def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
     """Whether the first class has a gap, or a spread that most other classes do not have: else all are alike."""
-    if _is_gap(called[0]):
+    if is_gap(called[0]):
         return True
-    alike = sum(_fault(it) == _fault(called[0]) for it in called)
+    alike = sum(fault_of(it) == fault_of(called[0]) for it in called)
     return 2 * alike < result.tables.n_classes
 
 
-def called_classes(result: Assessment) -> list[ClassAssessment]:
-    """The classes that are wrong by their corrected p-values, the largest error first."""
-    if result.classes is None:
-        return []
-    limit = significance_limit(result.level)
-    found = [each for each in result.classes.classes if each.adjusted_p_value <= limit]
-    return sorted(found, key=_size, reverse=True)
-
-
-def _size(it: ClassAssessment) -> float:
-    """The size of a class's error as a share of the rows: of its gap, or of its calibration error."""
-    return max(abs(it.gap.value), 0.0 if math.isnan(it.ece.debiased) else it.ece.debiased)
-
-
-def _rank_error(result: Assessment) -> float:
-    """The difference between mean confidence and accuracy, or RCE, which are shares of the rows too."""
-    stated, right, _ = _confidence_and_accuracy(result)
-    return max(abs(stated - right), result.rce.debiased)
-
-
-def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> _Case:
+def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> Case:
     """Some classes are wrong, and this is the largest error."""
     first, *others = called
-    name = _class_name(first, result)
-    headline = f"{capitalise(name)} is {_fault(first)}"
-    if result.tables.n_classes == 2 and _is_gap(first):
+    name = name_of_class(first, result)
+    headline = f"{capitalise(name)} is {fault_of(first)}"
+    if result.tables.n_classes == 2 and is_gap(first):
         headline = f"Forecasts {name} too {'often' if first.gap.value > 0 else 'seldom'}"
-    parts = [f"{_numbers(first)}, {p_sentence(result.p_value)}"]
-    parts += _other_classes(others)
+    parts = [f"{numbers_of(first)}, {p_sentence(result.p_value)}"]
+    parts += other_classes(others)
     if clear & _OF_RANKS:
         over = result.net.debiased > 0
         parts.append(f"{'over' if over else 'under'}-confident as a whole, {metric_text(result, 'net')}")
-    advice = _CHECK_PRIOR if _is_gap(first) else _BY_CLASS
-    return _Case("classes", None, headline, "; ".join(parts), advice)
+    advice = _CHECK_PRIOR if is_gap(first) else _BY_CLASS
+    return Case("classes", None, headline, "; ".join(parts), advice)
 
 
-def class_clause(result: Assessment, called: Sequence[ClassAssessment]) -> str:
-    """The class with the largest error, in a clause."""
-    first, *others = called
-    clause = f"{_class_name(first, result)} is {_fault(first)}, {_numbers(first)}"
-    return "; ".join([clause, *_other_classes(others)])
-
-
-def _other_classes(others: Sequence[ClassAssessment]) -> list[str]:
-    if not others:
-        return []
-    shown = ", ".join(f"{visible(it.name)} ({_fault(it)})" for it in others[:2])
-    more = f" and {plural(len(others) - 2, 'more class', 'more classes')}" if len(others) > 2 else ""
-    return [f"also {'class' if len(others) == 1 else 'classes'} {shown}{more}"]
-
-
-def _is_gap(it: ClassAssessment) -> bool:
-    """Whether the gap is the main fault of a class; else it is the spread."""
-    clearer = not it.adjusted_spread_p_value < it.adjusted_gap_p_value
-    # Rows that have a gap are often too extreme too: the gap explains most of the error then.
-    explains = it.adjusted_gap_p_value <= LIMIT_OF_GAP and abs(it.gap.value) >= _size(it) / 2
-    return clearer or explains
-
-
-def _fault(it: ClassAssessment) -> str:
-    if _is_gap(it):
-        return f"predicted too {'often' if it.gap.value > 0 else 'seldom'}"
-    return f"too {'extreme' if it.spread.statistic < 0 else 'timid'}"
-
-
-def _numbers(it: ClassAssessment) -> str:
-    if _is_gap(it):
-        return f"{about_text(it.gap.expected)} expected, {count_text(it.gap.observed)} observed"
-    interval = it.ece.interval
-    span = "" if interval is None else f" [{interval.low:.4f}, {interval.high:.4f}]"
-    return f"slope {it.spread.slope:.2f}, ECE of the class {it.ece.debiased:.4f}{span}"
-
-
-def _class_name(it: ClassAssessment, result: Assessment) -> str:
-    """The class in a sentence; of two classes an index needs no quotes."""
-    named = result.tables.by_class is not None and result.tables.by_class.spec.class_names is not None
-    return f"class {visible(it.name)!r}" if named else f"class {it.name}"
-
-
-def _predicted_class(result: Assessment) -> _Case:
+def _predicted_class(result: Assessment) -> Case:
     """Over- and under-confidence that depend on the predicted class."""
     test = result.by_predicted_class
     assert test is not None
     terms = sorted((t for t in test.terms if not math.isnan(t.p_value)), key=lambda term: term.p_value)
-    names = _names_of_classes(result)
+    names = names_of_classes(result)
 
     def words(term: PredictedClassTerm) -> str:
         which = f"class {names[term.classes[0]]}" if len(term.classes) == 1 else "rare classes"
         return f"{'over' if term.value < 0 else 'under'}-confident where it predicts {which}, Z = {term.value:+.1f}"
 
     sentence = "; ".join([*(words(term) for term in terms[:2]), p_sentence(result.p_value)])
-    return _Case(
+    return Case(
         "predicted-class", None, "Miscalibrated for some predicted classes", sentence, _BY_PREDICTED_CLASS
     )
 
 
-def _names_of_classes(result: Assessment) -> list[str]:
-    table = result.tables.by_class
-    names = None if table is None else table.spec.class_names
-    return [visible(name) for name in names or map(str, range(result.tables.n_classes))]
-
-
-def _of_ranks(result: Assessment, clear: set[str]) -> _Case:
+def _of_ranks(result: Assessment, clear: set[str]) -> Case:
     """The error of the ordered probabilities, which does not depend on which class is meant."""
     revealed = {REPORTED[key].reveals for key in clear if key in REPORTED}
     stated, right, is_sure = _confidence_and_accuracy(result)
@@ -325,7 +261,7 @@ def _of_ranks(result: Assessment, clear: set[str]) -> _Case:
     return _of_scores(result, clear, choice, p)
 
 
-def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> _Case:
+def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> Case:
     """What the log-score alone shows."""
     if "log_score" not in clear and result.cumulative_log_score is not None:
         return _along_variation(result, choice, p)
@@ -333,7 +269,7 @@ def _of_scores(result: Assessment, clear: set[str], choice: str, p: str) -> _Cas
     return _one_direction(z < 0, f"shown by the log-score and not by VCE, Z = {z:+.1f}, {p}; {choice}")
 
 
-def _along_variation(result: Assessment, choice: str, p: str) -> _Case:
+def _along_variation(result: Assessment, choice: str, p: str) -> Case:
     """Errors that change sign along V, shown by the cumulated log-score alone."""
     test = result.cumulative_log_score
     assert test is not None
@@ -343,7 +279,7 @@ def _along_variation(result: Assessment, choice: str, p: str) -> _Case:
     sentence = (
         f"{'over' if over else 'under'}-confident {where}, shown by the cumulated log-score, {p}; {choice}"
     )
-    return _Case("mixed", None, "Miscalibrated in some bins", sentence, _BY_BINS)
+    return Case("mixed", None, "Miscalibrated in some bins", sentence, _BY_BINS)
 
 
 def _first_clear(clear: set[str], reveals: str) -> str | None:
@@ -351,19 +287,19 @@ def _first_clear(clear: set[str], reveals: str) -> str | None:
     return next((key for key, metric in REPORTED.items() if key in clear and metric.reveals == reveals), None)
 
 
-def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
+def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> Case:
     """Errors of both directions, between the top class and lower ranks or between bins, cancel in the net gap."""
     if opposed:
         vary = f"yet outcomes vary {'more' if result.net.debiased > 0 else 'less'} than predicted"
         sentence = f"{choice}, {vary}, {metric_text(result, 'net')}, {p}"
-        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+        return Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
     noise, gap = result.vce.bins, result.net.centred_gap
     beyond = (noise.observed < noise.low - 1e-12) | (noise.observed > noise.high + 1e-12)
     numbers = f"{metric_text(result, 'vce')}, {metric_text(result, 'net', interval=False)}, {p}; {choice}"
     if (beyond & (gap > 0)).any() and (beyond & (gap < 0)).any():
         sentence = f"over-confident in some bins, under-confident in others, {numbers}"
-        return _Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
-    return _Case(
+        return Case("mixed", None, "Miscalibrated in both directions", sentence, _BY_BINS)
+    return Case(
         "mixed",
         None,
         "Miscalibrated in some bins",
@@ -372,10 +308,10 @@ def _by_bins(result: Assessment, choice: str, p: str, opposed: bool) -> _Case:
     )
 
 
-def _one_direction(over: bool, sentence: str) -> _Case:
+def _one_direction(over: bool, sentence: str) -> Case:
     direction = "over" if over else "under"
     headline = f"{direction.title()}-confident"
-    return _Case(f"{direction}-confident", direction, headline, sentence, _RECALIBRATE)
+    return Case(f"{direction}-confident", direction, headline, sentence, _RECALIBRATE)
 
 
 def _order_is_wrong(result: Assessment) -> bool:
@@ -387,12 +323,12 @@ def _order_is_wrong(result: Assessment) -> bool:
     return best - first > normal_quantile(result.level) * noise
 
 
-def _ranks(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> _Case:
+def _ranks(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> Case:
     key = _first_clear(clear, "ranks") or "rce"
     varies = any(REPORTED[other].reveals in ("bins", "direction") for other in clear if other in REPORTED)
     vary = "" if varies else ", although outcomes vary as much as predicted"
     top = f"; {choice}" if is_sure else ""
-    return _Case(
+    return Case(
         "ranks",
         None,
         "Miscalibrated in the ranks",
@@ -401,21 +337,25 @@ def _ranks(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bo
     )
 
 
-def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> _Case:
+def _top_class(result: Assessment, clear: set[str], choice: str, p: str, is_sure: bool) -> Case:
     stated, right, _ = _confidence_and_accuracy(result)
     direction = ("over" if stated > right else "under") if is_sure else None
     headline = "Miscalibrated" if direction is None else f"{direction.title()}-confident"
     key = _first_clear(clear, "top-class") or "ece"
     sentence = f"{choice}, {metric_text(result, key)}, {p}"
-    return _Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
+    return Case("top-class", direction, f"{headline} in the top class", sentence, _RECALIBRATE)
 
 
-def clear_keys(findings: Sequence[Finding], level: float) -> set[str]:
-    """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p."""
+def clear_keys(findings: Sequence[Finding], level: float, smallest: float) -> set[str]:
+    """The tests that are significant by themselves after Holm's correction; if none is, those of the smallest p.
+
+    So are tests by draws of which none is as extreme as the data, since their p-values cannot be below `smallest`.
+    """
     corrected = holm([finding.p_value for finding in findings])
     clear = {f.key for f, p in zip(findings, corrected, strict=True) if p <= significance_limit(level)}
-    smallest = min(finding.p_value for finding in findings)
-    return clear or {finding.key for finding in findings if finding.p_value <= smallest}
+    clear |= {finding.key for finding in findings if finding.p_value <= smallest * (1 + 1e-9)}
+    least = min(finding.p_value for finding in findings)
+    return clear or {finding.key for finding in findings if finding.p_value <= least}
 
 
 def _confidence_and_accuracy(result: Assessment) -> tuple[float, float, bool]:
@@ -455,73 +395,3 @@ def _impossible(result: Assessment) -> list[str]:
     if not count:
         return []
     return [f"in {plural(count, 'row')} the predicted probability of the true class was 0"]
-
-
-# Practical size: is the error large enough to matter?
-
-
-def _practical_size(result: Assessment, case: _Case) -> tuple[str | None, str, str | None]:
-    """The size in one word, the headline with it, and a remark for the sentence."""
-    if result.tolerance is not None:
-        return _against_tolerance(result, case, result.tolerance)
-    found = case.kind not in ("none", "too-few-rows")
-    sizes = [metric.magnitude(e) for metric in bounding_metrics() if (e := metric.of(result)) is not None]
-    if found and all(value <= SMALL and high <= 2 * SMALL for _, value, high in sizes):
-        return (
-            "small",
-            f"Slightly {case.headline[0].lower()}{case.headline[1:]}",
-            "the error is significant but small",
-        )
-    return None, case.headline, None
-
-
-def _against_tolerance(
-    result: Assessment, case: _Case, tolerance: Mapping[str, float]
-) -> tuple[str, str, str]:
-    checked = [
-        _Checked(metric.label, limit, low, high)
-        for metric, limit in _limits(tolerance)
-        if (estimate := metric.of(result)) is not None
-        for low, _, high in [metric.magnitude(estimate)]
-    ]
-    beyond = [it for it in checked if it.low > it.limit]
-    unknown = [it for it in checked if it.high > it.limit]
-    found = case.kind not in ("none", "too-few-rows")
-    if beyond and found:
-        return (
-            "beyond",
-            f"{case.headline} beyond the tolerance",
-            f"beyond the tolerance {_beside_limits(beyond)}",
-        )
-    if unknown:
-        rows = f"{plural(result.n_rows, 'row')} {'is' if result.n_rows == 1 else 'are'}"
-        return (
-            "undecided",
-            f"{case.headline}; undecided whether the error exceeds the tolerance",
-            f"{rows} too few: these intervals include values above the tolerance {_beside_limits(unknown)}",
-        )
-    return "negligible", "Negligible, within the tolerance", f"within the tolerance {_beside_limits(checked)}"
-
-
-def _limits(tolerance: Mapping[str, float]) -> list[tuple[ReportedMetric, float]]:
-    """The tolerance of each metric that is checked; a metric without one has the largest of the others."""
-    others = [metric.key for metric in bounding_metrics() if metric.key not in tolerance]
-    return [(REPORTED[key], tolerance.get(key, max(tolerance.values()))) for key in (*tolerance, *others)]
-
-
-class _Checked(NamedTuple):
-    """The interval of the size of an error, and its tolerance."""
-
-    label: str
-    limit: float
-    low: float
-    high: float
-
-
-def _beside_limits(checked: Sequence[_Checked]) -> str:
-    """The tolerance, once if it is the same for all metrics, and the intervals that were compared with it."""
-    spans = [f"{it.label} [{it.low:.4f}, {it.high:.4f}]" for it in checked]
-    limits = [f"{it.limit:g}" for it in checked]
-    if len(set(limits)) == 1:
-        return f"{limits[0]}: {', '.join(spans)}"
-    return ", ".join(f"{limit}: {span}" for limit, span in zip(limits, spans, strict=True))

@@ -54,10 +54,17 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         None if chosen is None else EqualWidth(chosen),
         arguments.ties,
         by_class=arguments.by_class is not False,
+        events=events_of(arguments),
         exact=arguments.exact,
         engine=arguments.engine,
         n_threads=arguments.n_threads,
     )
+
+
+def events_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The events of --event, which may be one or several."""
+    given = getattr(arguments, "event", None)
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
 def refuse_unknown_variation(arguments: argparse.Namespace) -> None:
@@ -104,13 +111,19 @@ def summary_of(tables: GroupedTables) -> str:
         [f"{plural(first[0], 'bin')} of {first[1]}", *(f"{n} of {name}" for n, name in others)]
     )
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
-    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}"
+    clusters = tables.whole.clusters
+    named = "" if clusters is None else f", {plural(clusters.n_clusters, 'cluster')}"
+    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}{named}"
 
 
 def _cells_of(tables: GroupedTables) -> str:
-    """The cells of the event table of all classes, as a clause; empty without one."""
-    by_class = tables.whole.by_class
-    if by_class is None:
-        return ""
-    event = "each class" if len(by_class.events) > 1 else f"class {by_class.spec.name_of(by_class.events[0])}"
-    return f", {event} in {by_class.grid.n_cells} cells of its probability"
+    """The cells of the event tables, as clauses; empty without one."""
+    words = []
+    for table in tables.whole.events:
+        names = [table.spec.name_of(event) for event in table.events]
+        if table.spec.is_by_class and len(names) > 1:
+            what = "each class"
+        else:
+            what = " and ".join("the top label" if name == "top" else f"class {name}" for name in names)
+        words.append(f", {what} in {table.grid.n_cells} cells of its probability")
+    return "".join(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from trueness.cli._errors import name_option, refuse_argument, whole_number
-from trueness.cli._options import DEFAULT_BINS, DEFAULT_RESAMPLES
+from trueness.cli._options import DEFAULT_CLASS_BINS, DEFAULT_RESAMPLES
 from trueness.refusals import InvalidValueError
 
 LEAST_LIMIT = 1e-5
@@ -70,8 +70,8 @@ def refuse_inference_options(arguments: argparse.Namespace) -> None:
     given = f"{arguments.resamples or DEFAULT_RESAMPLES} with --level {arguments.level:g}"
     with name_option("--resamples", given, "such as --level 0.95 --resamples 999"):
         Settings.of(arguments.level, resamples_of(arguments), 0)
-    bins: int = getattr(arguments, "class_bins", DEFAULT_BINS)
-    with name_option("--class-bins", bins, "such as --class-bins 15"):
+    bins = getattr(arguments, "class_bins", DEFAULT_CLASS_BINS)
+    with name_option("--class-bins", bins, "such as 10, 12, 15 or 20"):
         Settings.of(arguments.level, resamples_of(arguments), 0, class_bins=bins)
     fail_above_of(arguments)
     if getattr(arguments, "tolerance", None) is not None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from trueness.formats import format_names
 
 DEFAULT_BINS = 10
+DEFAULT_CLASS_BINS = 10
 DEFAULT_RESAMPLES = 999
 GRID_CELLS = 4000
 
@@ -49,13 +50,37 @@ def seed(text: str) -> int:
     return int(text)
 
 
+NNUNET = "nnunet"
+"""The format of folders of predictions that nnU-Net v2 wrote with --save_probabilities."""
+
+IMAGES = ("--class-axis", "--ignore-index", "--label-dir")
+
 SHARED: dict[str, dict[str, Any]] = {
     "--groups": {
         "action": "append",
         "metavar": "COLUMN",
         "help": "column of groups; for combinations of columns write region,sex or repeat the option",
     },
-    "--format": {"choices": format_names(), "help": "format of all files (default: from the file extension)"},
+    "--clusters": {
+        "metavar": "COLUMN",
+        "help": "column that names the rows that belong together, such as a patient or an image: intervals and "
+        "p-values then count clusters instead of rows",
+    },
+    "--class-axis": {
+        "type": int,
+        "metavar": "AXIS",
+        "help": "axis of the classes in NPY and NPZ arrays of images: 1 for (images, classes, height, width); each "
+        "image is one cluster",
+    },
+    "--ignore-index": {"type": int, "metavar": "LABEL", "help": "leave out the pixels with this label"},
+    "--label-dir": {
+        "metavar": "FOLDER",
+        "help": "folder of NIfTI labels for --format nnunet (extra: images)",
+    },
+    "--format": {
+        "choices": [*format_names(), NNUNET],
+        "help": "format of all files (default: from the file extension)",
+    },
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
     "--probs": {
         "metavar": "COLUMNS",
@@ -94,6 +119,13 @@ SHARED: dict[str, dict[str, Any]] = {
         "action": argparse.BooleanOptionalAction,
         "default": None,  # on; argparse would append another default to the help
         "help": "also sum each class by its probability, for metrics by class (default: on)",
+    },
+    "--class-bins": {
+        "type": number_of_bins,
+        "default": DEFAULT_CLASS_BINS,
+        "metavar": "M",
+        "help": "number of equal-width bins of the probability of each class, over 0 to 1; it must divide 60 (default: "
+        f"{DEFAULT_CLASS_BINS})",
     },
     "--exact": {
         "action": "store_true",

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _options, _sources
+from trueness.cli._images import inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment
+    from trueness.assessment import Assessment, EventAssessment
     from trueness.files import GroupedTables, InputFile
+    from trueness.refusals import Refusal
 
 EXAMPLES = """\
 examples:
@@ -25,6 +27,7 @@ examples:
   trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above vce=.2,ece=.1
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
+  trueness assess preds.parquet --event top
   trueness assess all.json
   trueness assess report.html
 """
@@ -45,13 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
-        "--class-bins",
-        type=_options.number_of_bins,
-        default=_options.DEFAULT_BINS,
-        metavar="M",
-        help="number of equal-width bins of each class's probability, for its ECE; it must divide 60 "
-        f"(default: {_options.DEFAULT_BINS})",
+        "--event",
+        metavar="CLASS",
+        help="assess the probability of one class (name or index), or of the top label (top), over 0 to 1, instead of "
+        "all classes",
     )
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
@@ -63,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_column_options(parser)
     _options.add_table_options(parser)
+    _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")
     _gate.add_gate_options(parser)
     _options.add_checkpoint_options(parser)
@@ -76,15 +79,35 @@ def run(arguments: argparse.Namespace) -> int:
 
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
-    inputs = [] if saved else _sources.inputs_of(arguments)
+    inputs = [] if saved else inputs_of(arguments)
     check_outputs(
         [*_outputs(arguments), arguments.checkpoint],
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
     refuse_inference_options(arguments)
+    if arguments.event is not None:
+        return _run_event(arguments, inputs, paths)
     tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
     result = _assess(tables, arguments)
     failures = _gate.failures_of(result, arguments)
+    _write(result, tables, arguments)
+    remove_checkpoint(arguments)
+    return _gate.exit_code(failures)
+
+
+def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: list[str]) -> int:
+    """The same for one event."""
+    from trueness.cli import _event
+    from trueness.cli._summation import remove_checkpoint
+
+    _event.refuse_options(arguments)
+    if paths:
+        events, tables = _event.saved_events(arguments, paths), None
+    else:
+        tables = _summed_tables(arguments, inputs)
+        events = tables.whole.events
+    result = _event.assess(arguments, events)
+    failures = _event.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
     return _gate.exit_code(failures)
@@ -130,7 +153,7 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
-    from trueness.refusals import InvalidValueError
+    from trueness.refusals import InvalidValueError, Refusal
     from trueness.report import read
     from trueness.table import GroupedTables
 
@@ -141,12 +164,31 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
             "name one report, or tables saved with --table-out",
             argument=paths[0],
         )
-    saved = read(paths[0])
+    try:
+        saved = read(paths[0])
+    except Refusal as error:
+        raise _of_event(paths[0]) if error.code == "no-tables" else error from None
     if saved.groups:
         print_note(
             f"the {len(saved.groups)} groups of the report are ignored; all its rows are assessed together"
         )
     return GroupedTables(None, {None: saved.tables})
+
+
+def _of_event(path: str) -> Refusal:
+    """The refusal of a report that has no table but that of an event."""
+    from trueness.refusals import InvalidValueError
+    from trueness.report import event_tables_in
+
+    (table,) = event_tables_in(path)
+    return InvalidValueError(
+        "no-tables",
+        "{file} is the report of one event",
+        "add --event {event}",
+        argument=path,
+        file=path,
+        event=table.spec.name_of(table.events[0]),
+    )
 
 
 def _command_line() -> str:
@@ -176,11 +218,13 @@ def _outputs(arguments: argparse.Namespace) -> list[str | None]:
     return [arguments.table_out, arguments.report, arguments.json]
 
 
-def _write(result: Assessment, tables: GroupedTables, arguments: argparse.Namespace) -> None:
+def _write(
+    result: Assessment | EventAssessment, tables: GroupedTables | None, arguments: argparse.Namespace
+) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
     from trueness.files import save_tables
 
-    if arguments.table_out is not None:
+    if arguments.table_out is not None and tables is not None:
         with output_path(arguments.table_out) as target:
             save_tables(tables, target)
     if arguments.report is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from trueness.cli import _day_files, _options, _sources
+from trueness.cli._images import inputs_of
 from trueness.cli._outputs import output_path, print_summary
 
 EXAMPLES = """\
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make one table for each value of this column; for combinations of columns write region,sex or repeat the "
         "option",
     )
+    _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
         "--grid",
         type=int,
@@ -40,6 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CELLS",
         help=f"use a fine grid of CELLS bins (default: {_options.GRID_CELLS}), which can be merged into "
         "coarser bins later",
+    )
+    parser.add_argument(
+        "--event",
+        action="append",
+        metavar="CLASS",
+        help="also sum this class (name or index), or the top label (top), on the event grid, for trueness assess "
+        "--event; may be repeated",
     )
     parser.add_argument(
         "--at",
@@ -80,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dask is not None:
         summed = sum_on_cluster(arguments)
     else:
-        inputs = _sources.inputs_of(arguments)
+        inputs = inputs_of(arguments)
         outputs = [None if folder else arguments.output, arguments.checkpoint]
         check_outputs(outputs, _sources.paths_read(arguments, inputs))
         summed = sum_inputs(arguments, inputs)

@@ -11,6 +11,7 @@ COMMAND: Mapping[str, str] = {
     "weight": "--sample-weight",
     "groups": "--groups",
     "by": "--groups",
+    "clusters": "--clusters",
     "classes": "--classes",
     "classes_names": "--classes cat,dog",
     "classes_columns": "--classes columns",

@@ -104,9 +104,11 @@ def _decode_watched(content: Any, variation: Variation | None) -> Watched:
     tables = [table_from_dict(each, variation) for each in listed]
     ranks = [table for table in tables if isinstance(table, CalibrationTable)]
     events = [table for table in tables if isinstance(table, EventTable)]
+    _require(len(ranks) + len(events) == len(tables), "a look has a table of another kind")
     _require(len(ranks) <= 1 and len(events) <= 1, "a look has two tables of one kind")
     watched = Watched(ranks[0] if ranks else None, events[0] if events else None)
-    _require(len({table.n_rows for table in tables}) == 1, "the tables of a look have unlike numbers of rows")
+    n_rows = {*(table.n_rows for table in ranks), *(table.n_rows for table in events)}
+    _require(len(n_rows) == 1, "the tables of a look have unlike numbers of rows")
     return watched
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness.monitoring.watched import Watched
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import AnyTable, table_of
+from trueness.table import table_of
 from trueness.table.exact_sums import ExactSum, FloatSum
 from trueness.table.tables import table_from_dict
 
@@ -32,7 +32,7 @@ def _less(later: Any, earlier: Any, name: str) -> Any:
         **{key: _subtract(mine, theirs[key]) for key, mine in later.sums.items() if key in theirs}
     )
     try:
-        found: AnyTable = table_from_dict(table_of(later.spec, sums).to_dict(), _measure(later))
+        return table_from_dict(table_of(later.spec, sums).to_dict(), _measure(later))
     except Refusal as error:
         raise InvalidValueError(
             "not-cumulative",
@@ -41,7 +41,6 @@ def _less(later: Any, earlier: Any, name: str) -> Any:
             name=name,
             option="--cumulative",
         ) from error
-    return found
 
 
 def _measure(table: Any) -> Any:

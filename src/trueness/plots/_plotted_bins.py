@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import rows_text
-from trueness.table.calibration_table import FEW_ROWS, CalibrationTable
+from trueness.table.calibration_table import CalibrationTable
+from trueness.table.table_text import FEW_ROWS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

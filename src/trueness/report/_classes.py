@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, count_text, plural
 from trueness.assessment.verdict import significance_limit
+from trueness.plots.classes.data import short_words
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_sentence, html_p_text, number
 
@@ -56,7 +57,7 @@ def _tables(ordered: list[ClassAssessment], result: Assessment) -> list[Markup]:
     heads = ["class", "expected", "observed", f"O/E {interval}", "gap", "slope", f"debiased ECE {interval}"]
     heads += ["adjusted p", "in words"]
     mass = float(result.table.count.sum())
-    lines = [_line(it, mass) for it in ordered]
+    lines = [_line(it, mass, significance_limit(result.level)) for it in ordered]
     first = html_table(
         "Classes, smallest p-value first", heads, lines[:MOST_CLASSES], tall=True, id="classes"
     )
@@ -67,7 +68,7 @@ def _tables(ordered: list[ClassAssessment], result: Assessment) -> list[Markup]:
     return [first, tag("details", tag("summary", folded), rest)]
 
 
-def _line(it: ClassAssessment, mass: float) -> list[Any]:
+def _line(it: ClassAssessment, mass: float, limit: float) -> list[Any]:
     gap = it.gap
     return [
         name_of(it.name),
@@ -78,7 +79,7 @@ def _line(it: ClassAssessment, mass: float) -> list[Any]:
         number(it.spread.slope, digits=2),
         _with_interval(it.ece.debiased, it.ece.interval),
         html_p_text(it.adjusted_p_value),
-        it.words,
+        short_words(it, limit),
     ]
 
 

@@ -110,6 +110,12 @@ def in_order(texts: Sequence[str], codes: NDArray[Any]) -> EncodedNames:
     return EncodedNames(names, new[codes])
 
 
+def rows_of_groups(codes: NDArray[np.int64], n_groups: int) -> list[NDArray[np.intp]]:
+    """The numbers of the rows of each group, in order."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=n_groups))[:-1])
+
+
 def objects_of(names: Sequence[Any]) -> NDArray[np.object_]:
     """An array of Python objects, such as strings of any length."""
     made = np.empty(len(names), object)

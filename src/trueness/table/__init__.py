@@ -2,7 +2,7 @@
 
 from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.content import Sums, TableSpec
-from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums
+from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums, event_from_text, event_index
 from trueness.table.event_table import EventTable, require_table_by_class, stack_events
 from trueness.table.plan import TablePlan
 from trueness.table.tables import (
@@ -32,6 +32,8 @@ __all__ = [
     "TableSpec",
     "Tables",
     "empty_table",
+    "event_from_text",
+    "event_index",
     "named_classes",
     "require_table",
     "require_table_by_class",

@@ -15,16 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._printing import plural
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, Sum
+from trueness.table.table_text import text_of
 from trueness.variation import Variation
-
-FEW_ROWS = 10
-"""With fewer rows than this, or than classes, the observed variation of a bin is biased downwards."""
 
 
 class ScoreSums(NamedTuple):
@@ -255,10 +252,10 @@ class CalibrationTable:
     def _variations(self) -> tuple[FloatArray, FloatArray]:
         """𝒫 and 𝒪 of all bins, in one call of the measure, which takes most of the time of short inputs."""
         values = np.full((2, self.n_bins), np.nan)
-        filled = np.flatnonzero(self.sums.rows)
-        if filled.size:
-            totals = np.stack([self.ordered_sum[filled], self.rank_count[filled]])
-            values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
+        filled = self.sums.rows.nonzero()[0]
+        if filled.size:  # `take` and `array` cost a third of indexing and `stack`
+            totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
+            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening
@@ -313,45 +310,7 @@ class CalibrationTable:
         return CalibrationTable(spec, self.sums.merge_runs(starts))
 
     def __repr__(self) -> str:
-        kind = "weighted rows" if self.spec.weighted else "rows"
-        head = (
-            f"CalibrationTable: {self.n_rows} {kind}, {self.n_classes} classes, "
-            f"{self.n_bins} bins of {self.spec.variation.name}, ties {self.spec.ties}"
-        )
-        if self.n_bins > 40:
-            return f"{head}\n  ({np.count_nonzero(self.sums.rows)} bins hold rows; coarsen() merges them)"
-        predicted, observed = self._variations()
-        counts = [_plain(count) for count in self.count.tolist()]
-        width = max(12, *map(len, counts))
-        lines = [
-            f"  {low:z7.4f} {high:z7.4f} {count:>{width}}"
-            + (f"{p:z11.4f}{o:z11.4f}{o - p:+z11.4f}" if rows else f"{'-':>11}" * 3)
-            for low, high, count, p, o, rows in zip(
-                self.edges[:-1], self.edges[1:], counts, predicted, observed, self.row_count, strict=True
-            )
-        ]
-        titles = f"   V from      to {'count':>{width}}  predicted   observed        gap"
-        return "\n".join([head, titles, *lines, *self._remarks()])
-
-    def _remarks(self) -> list[str]:
-        """Warnings about the rows, as lines of text."""
-        remarks = []
-        if self.tied_rows:
-            remarks.append(f"  {self.tied_rows} rows: the true class shared its probability with another")
-        if self.impossible_rows:
-            remarks.append(
-                f"  {self.impossible_rows} rows: the true class had probability 0, the log-score is -inf"
-            )
-        enough = max(FEW_ROWS, self.n_classes)
-        held = self.effective_count[self.row_count > 0]
-        few = np.count_nonzero(held < enough * (1 - 1e-9))  # up to rounding of weights
-        if few:
-            rows = "effective rows" if self.spec.weighted else "rows"
-            remarks.append(
-                f"  {few} of {plural(held.size, 'non-empty bin')} {'has' if few == 1 else 'have'} fewer than "
-                f"{enough} {rows}: their observed variation says little about the labels"
-            )
-        return remarks
+        return text_of(self)
 
     # Files
 
@@ -383,7 +342,7 @@ class CalibrationTable:
         """All tables of a file that are binned by a measure; `Tables.load` reads event tables too."""
         found = table_file.read(
             path,
-            lambda content: None if table_file.is_of_events(content) else cls.from_dict(content, variation),
+            lambda content: cls.from_dict(content, variation) if table_file.is_by_measure(content) else None,
         )
         tables = [table for table in found if table is not None]
         if not tables:
@@ -423,13 +382,6 @@ def _require_other_table(method: str, other: object) -> None:
 def _total(sums: Sum) -> Sum:
     """The sum over all bins."""
     return sums.total() if sums.value.ndim else sums
-
-
-def _plain(count: float) -> str:
-    """Whole numbers to the last digit, other sums of weights to six digits or one decimal."""
-    if isinstance(count, int) or (count.is_integer() and count < 2**53):
-        return str(int(count))
-    return f"{count:.1f}" if 1e5 <= count < 1e10 else f"{count:.6g}"
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:

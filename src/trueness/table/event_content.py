@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
+from trueness.refusals import InvalidValueError
 from trueness.table.exact_sums import (
     LOG_SCORE_BITS,
     PROBABILITY_BITS,
@@ -97,6 +99,36 @@ class EventSpec:
 def classes_as_events(n_classes: int) -> tuple[int, ...]:
     """All classes; of two only the second."""
     return (1,) if n_classes == 2 else tuple(range(n_classes))
+
+
+def event_index(event: Any, n_classes: int, names: Sequence[str] | None, argument: str = "events") -> Event:
+    """A class by its name or index, as an index; "top" as it is."""
+    if names is not None and str(event) in names:
+        return list(names).index(str(event))
+    if isinstance(event, str) and event == TOP_LABEL:
+        return TOP_LABEL
+    if hasattr(event, "__index__") and not isinstance(event, bool) and 0 <= int(event) < n_classes:
+        return int(event)
+    known = f"0 to {n_classes - 1}" if names is None else ", ".join(names[:20])
+    raise InvalidValueError(
+        "unknown-event",
+        "{argument} names {value!r}, which is not a class",
+        "the classes are {known}; 'top' is the top label",
+        argument=argument,
+        value=event,
+        known=known,
+    )
+
+
+def event_from_text(text: str, n_classes: int, names: Sequence[str] | None, argument: str = "event") -> Event:
+    """An event that was written as text: the name of a class, its index, or "top".
+
+    >>> names = ("dog", "cat")
+    >>> event_from_text("cat", 2, names), event_from_text("0", 2, names), event_from_text("top", 3, None)
+    (1, 0, 'top')
+    """
+    is_index = text.isdecimal() and (names is None or text not in names)
+    return event_index(int(text) if is_index else text, n_classes, names, argument)
 
 
 def _brief(value: Any) -> str:

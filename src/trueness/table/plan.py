@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from trueness._arguments import boolean, require_choice
-from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for
+from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
-from trueness.table.event_content import EventSpec
+from trueness.table.event_content import EventSpec, event_from_text
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
@@ -28,6 +28,8 @@ class TablePlan:
     ties: str = "first"
     by_class: bool = False
     """Whether to make the event table of all classes."""
+    events: tuple[str, ...] = ()
+    """Events to sum on the event grid too: names or indices of classes, or "top"."""
 
     @classmethod
     def of(
@@ -39,6 +41,7 @@ class TablePlan:
         *,
         with_confidence: bool = True,
         by_class: bool = False,
+        events: Sequence[str] = (),
     ) -> TablePlan:
         """The plan for these arguments; a refusal names the argument."""
         require_choice("ties", ties, TIES)
@@ -46,7 +49,7 @@ class TablePlan:
         measure, chosen = as_variation(variation), as_bins(bins)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
-        return cls(measure, chosen, of_confidence, ties, by_class)
+        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events))
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
@@ -69,10 +72,17 @@ class TablePlan:
     ) -> list[TableSpec | EventSpec]:
         """The spec of each table; as `calibration_specs`, followed by those of events."""
         binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
-        if not self.by_class:
-            return [*binned]
-        by_class = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
-        return [*binned, by_class]
+        whole = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
+        chosen = self._chosen(whole)
+        return [*binned, *([whole] if self.by_class else []), *([chosen] if chosen.events else [])]
+
+    def _chosen(self, whole: EventSpec) -> EventSpec:
+        """The chosen events on the event grid, but for those that the table of all classes has there."""
+        assert whole.n_classes is not None
+        known = whole.events if self.by_class and whole.grid == event_grid() else ()
+        named = (event_from_text(text, whole.n_classes, whole.class_names) for text in self.events)
+        events = tuple(event for event in dict.fromkeys(named) if event not in known)
+        return replace(whole, events=events, grid=event_grid())
 
     def calibration_specs(
         self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None

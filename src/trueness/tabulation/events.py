@@ -10,7 +10,7 @@ from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.table import TOP_LABEL, Event, EventSpec, EventTable
+from trueness.table import Event, EventSpec, EventTable, event_index
 from trueness.tabulation.passes import tabulate_rows
 
 MOST_ON_EVENT_GRID = 64
@@ -97,22 +97,3 @@ def _events_of(events: Any, n_classes: int, names: Sequence[str] | None) -> tupl
             value=events,
         )
     return found
-
-
-def event_index(event: Any, n_classes: int, names: Sequence[str] | None, argument: str = "events") -> Event:
-    """A class by its name or index, as an index; "top" as it is."""
-    if names is not None and str(event) in names:
-        return list(names).index(str(event))
-    if isinstance(event, str) and event == TOP_LABEL:
-        return TOP_LABEL
-    if hasattr(event, "__index__") and not isinstance(event, bool) and 0 <= int(event) < n_classes:
-        return int(event)
-    known = f"0 to {n_classes - 1}" if names is None else ", ".join(names[:20])
-    raise InvalidValueError(
-        "unknown-event",
-        "{argument} names {value!r}, which is not a class",
-        "the classes are {known}; 'top' is the top label",
-        argument=argument,
-        value=event,
-        known=known,
-    )

@@ -19,6 +19,7 @@ from trueness.table import AnySpec, EventSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
+from trueness.tabulation.unit_sums import UnitSums
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -29,23 +30,27 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int = 1) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
         eps = rows.y_prob.eps
-        self.describers = [
+        self.describers: list[Any] = [
             EventDescriber(spec, eps) if isinstance(spec, EventSpec) else Describer(spec, eps, scratch)
             for spec in specs
         ]
-        self.totals = [_totals_for(spec, scratch) for spec in specs]
+        self.totals = [_totals_for(spec, scratch, n_units) for spec in specs]
 
-    def add(self, rows: Rows, start: int, stop: int) -> None:
-        """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added."""
+    def add(self, rows: Rows, start: int, stop: int, unit_of: IntArray | None = None) -> None:
+        """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added.
+
+        With `unit_of`, the unit of each of these rows, the bins of unit u are those from u·M on.
+        """
         self.reached = start
         with np.errstate(
             all="ignore"
         ):  # tiny probabilities underflow; NaN and infinities are refused with their row
             for describer, total in zip(self.describers, self.totals, strict=True):
-                total.add(describer.describe(rows, start, stop))
+                block = describer.describe(rows, start, stop)
+                total.add(block if unit_of is None else describer.in_units(block, rows, start, unit_of))
         self.reached = stop
 
     def sums(self) -> list[Any]:
@@ -53,10 +58,32 @@ class Pass:
         return [total.sums() for total in self.totals]
 
 
-def _totals_for(spec: AnySpec, scratch: Scratch) -> Any:
+class UnitPass:
+    """Sums of units that blocks of rows are added to; for one thread."""
+
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+        self.specs, self._pass = specs, Pass(rows, specs, n_units)
+
+    def add(self, rows: Rows, unit_of: IntArray) -> None:
+        """Add all of these rows, with the unit of each."""
+        for start, stop in rows.spans():
+            self._pass.add(rows, start, stop, unit_of[start:stop])
+
+    def sums(self) -> list[UnitSums]:
+        """The sums so far, one for each spec."""
+        return [
+            UnitSums.of_events(len(spec.events), sums)
+            if isinstance(spec, EventSpec)
+            else UnitSums.of_bins(spec, sums)
+            for spec, sums in zip(self.specs, self._pass.sums(), strict=True)
+        ]
+
+
+def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:
     if isinstance(spec, EventSpec):
-        return WeightedEventTotals(spec) if spec.weighted else ExactEventTotals(spec)
-    return _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch)
+        return WeightedEventTotals(spec, n_units) if spec.weighted else ExactEventTotals(spec, n_units)
+    n_bins = n_units * spec.bins.n_bins
+    return _WeightedTotals(spec, n_bins) if spec.weighted else _ExactTotals(spec, n_bins, scratch)
 
 
 def _total(units: IntArray) -> int:
@@ -137,8 +164,8 @@ class _Counts:
 class _ExactTotals:
     """Running sums of unweighted rows."""
 
-    def __init__(self, spec: TableSpec, scratch: Scratch) -> None:
-        m, c = spec.bins.n_bins, spec.n_classes
+    def __init__(self, spec: TableSpec, n_bins: int, scratch: Scratch) -> None:
+        m, c = n_bins, spec.n_classes
         self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
         self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
@@ -147,7 +174,7 @@ class _ExactTotals:
         self.scores = _ScoreTotals(m, c)
 
     def add(self, block: BlockStatistics) -> None:
-        group = _Grouping(block.bins, self.spec.bins.n_bins)
+        group = _Grouping(block.bins, len(self.counts.rows))
         self.counts.add(block, group)
         self.lines.add(group.occupied, self._units(block.steps, group))
         if not self.spec.variation.kernel:  # else the steps have all of V
@@ -237,8 +264,8 @@ _SCORE_BITS = (LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BIT
 class _WeightedTotals:
     """Running sums of weighted rows."""
 
-    def __init__(self, spec: TableSpec) -> None:
-        m, c = spec.bins.n_bins, spec.n_classes
+    def __init__(self, spec: TableSpec, n_bins: int) -> None:
+        m, c = n_bins, spec.n_classes
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
@@ -249,7 +276,7 @@ class _WeightedTotals:
         self.predicted_rows = np.zeros(c, np.int64)
 
     def add(self, block: BlockStatistics) -> None:
-        group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
+        group, weight = _Grouping(block.bins, len(self.counts.rows)), block.weight
         assert weight is not None
         self.counts.add(block, group)
         # Rounded as in exact sums, so that whole-number weights are the same as repeated rows.

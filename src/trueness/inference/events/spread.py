@@ -38,6 +38,11 @@ class SpreadTest:
     reason: str | None = None
     """Why there are no values."""
 
+    @property
+    def value(self) -> float:
+        """w, as `signed_root`."""
+        return self.signed_root
+
 
 def spread_test(cells: EventCells) -> SpreadTest:
     """The test of the spread of one event.

@@ -16,6 +16,9 @@ from trueness.inference.scores.misses import Misses, standardised_scores
 LEAST_ROWS = 50
 """Predicted classes with fewer rows are pooled into one term."""
 
+LEAST_POOLED = 20
+"""If the pooled classes have fewer rows, they are left out: the score of a handful of rows is far from normal."""
+
 NO_VARIANCE = "every prediction is certain or uniform, so the score cannot vary"
 
 
@@ -89,9 +92,11 @@ def by_predicted_class(
 
 
 def _groups(rows: FloatArray | IntArray, least_rows: int) -> tuple[IntArray, int]:
-    """The term of each class, -1 for classes without rows, and the number of terms."""
+    """The term of each class, -1 for classes without rows or with too few, and the number of terms."""
     alone, pooled = rows >= max(least_rows, 1), (rows > 0) & (rows < least_rows)
     groups = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int64)
+    if alone.any() and rows[pooled].sum() < min(LEAST_POOLED, least_rows):
+        pooled &= False
     groups[pooled] = alone.sum()
     return groups, int(alone.sum() + pooled.any())
 

@@ -18,7 +18,7 @@ from trueness.inference.events.of_table import event_bins, event_cells
 from trueness.inference.normal import normal_quantile
 from trueness.plots.event.axis import ProbabilityAxis
 from trueness.table import EventTable
-from trueness.table.calibration_table import FEW_ROWS
+from trueness.table.table_text import FEW_ROWS
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness._row_arithmetic import ONE_BITS
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.table import TOP_LABEL, EventSpec, EventSums
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled.library import (
     CLASS_GRID,
     EVENT_GRID,
-    FIRST_BITS,
     N_MOMENTS,
     NO_CLASS,
     OTHER_GRID,
-    ROWS_SHIFT,
     Job,
     address,
+    require_library,
 )
 
 MOST_ROWS = 2**23
@@ -68,29 +65,17 @@ class EventCells:
 
     def sums(self) -> EventSums:
         """The sums so far."""
-        (rows, predicted), (observed, of_observed) = map(
-            _rows_and_sums, self.cells[:, :, : self.spec.grid.n_cells]
-        )
+        job, of_cells = Job(), np.empty((4, *self.spec.shape), np.int64)
+        self.describe(job)
+        require_library().read_cells(job, of_cells)
+        rows, whole, fraction, observed = of_cells
         sums = EventSums(
-            rows=rows + observed,
-            predicted=predicted + of_observed,
+            rows=rows,
+            predicted=ExactSum(whole, fraction, PROBABILITY_BITS),
             observed=ExactSum.of_counts(observed, PROBABILITY_BITS),
             **_moments(self.moments.copy()) if self.spec.has_moments else {},
         )
         return sums if self.done is None else self.done + sums
-
-
-def _rows_and_sums(cells: NDArray[np.uint64]) -> tuple[IntArray, ExactSum]:
-    """The number of rows in each cell, and the sum of their probabilities."""
-    bits, both = cells[..., 0], cells[..., 1]
-    rows, first_bits = both >> np.uint64(ROWS_SHIFT), both & np.uint64((1 << ROWS_SHIFT) - 1)
-    total = bits - rows * np.uint64(ONE_BITS)
-    # The sum of the first bits, times 2³⁸, is at most the sum that `total` is modulo 2⁶⁴, and not 2⁶⁴ less.
-    least = first_bits << np.uint64(FIRST_BITS)
-    wrapped = (first_bits >> np.uint64(64 - FIRST_BITS)) + (total < least)
-    whole = (total >> np.uint64(PROBABILITY_BITS)) + (wrapped << np.uint64(64 - PROBABILITY_BITS))
-    fraction = total & np.uint64((1 << PROBABILITY_BITS) - 1)
-    return rows.view(np.int64), ExactSum(whole.view(np.int64), fraction.view(np.int64), PROBABILITY_BITS)
 
 
 def _kind(grid: ProbabilityGrid, eps: float) -> tuple[int, float]:

@@ -21,7 +21,7 @@ from trueness._arrays import FloatArray, IntArray
 ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 2, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
-OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS, FIRST_BITS, ROWS_SHIFT = 0, 1, 2, -1, 5, 38, 38
+OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
 """As in `source/job.h`; `NO_CLASS` stands for the top label."""
 
 N_SCORES = 4
@@ -30,7 +30,7 @@ N_SCORES = 4
 MEASURES = {"entropy": 0, "confidence": 1}
 """The measures that are compiled, by the name of their kernel."""
 
-KNOWN_ANSWER = 2489088668
+KNOWN_ANSWER = 3224705579
 """A checksum of the sums of a few rows: a library that was built with other rounding is not used."""
 
 
@@ -94,6 +94,7 @@ class Library:
         self._gather = _declared(
             functions.trueness_gather, c_void_p, c_int64, c_double, c_double, c_char_p, c_void_p
         )
+        self._read_cells = _declared(functions.trueness_read_cells, POINTER(Job), *[c_void_p] * 4)
         self.abi = int(_declared(functions.trueness_abi)())
 
     def use_level(self, wish: int = 0) -> int:
@@ -121,6 +122,10 @@ class Library:
     ) -> None:
         """Copy the values that lie in wanted cells, in their order, to `found`."""
         self._gather(address(values), len(values), low, scale, wanted.tobytes(), address(found))
+
+    def read_cells(self, job: Job, sums: IntArray) -> None:
+        """Put rows, whole and fraction of Σp, and observed rows of all cells into `sums`, (4, K, G)."""
+        self._read_cells(byref(job), *map(address, sums))
 
 
 def _declared(function: Any, *arguments: Any) -> Any:
@@ -168,29 +173,52 @@ def total_sizes(n_tables: int, n_bins: int, n_classes: int, *, split: bool) -> t
 
 
 def known_answer(library: Library) -> int:
-    """A checksum of the sums of rows of few and of many classes, with numbers that any other rounding would change."""
+    """A checksum of the sums of rows of few and of many classes, with numbers that any other rounding would change.
+
+    Their events are all classes on the class grid, and a class and the top label on the event grid.
+    """
     checksum = 0
     for n_classes in (10, 33):
         odd = 2 * np.arange(n_classes * 16).reshape(16, n_classes) % 31 + 1.0
         probabilities = odd / odd.sum(axis=1, keepdims=True)
         labels, edges = np.arange(16) % n_classes, np.array([0.9, 0.97])
-        job = Job(
-            rows=address(probabilities),
-            item=8,
-            to_next_row=8 * n_classes,
-            to_next_class=8,
-            n_rows=16,
-            n_classes=n_classes,
-            labels=address(labels),
-            slack=2**30,
-            to_unit=0.25,
-            n_measures=1,
-            n_edges=2,
-            edges=address(edges),
-        )
-        arena = np.zeros(library.arena_size(job), np.uint8)
-        totals = np.zeros(sum(total_sizes(1, 3, n_classes, split=False)), np.int64)
-        job.arena, job.totals = address(arena), address(totals)
-        library.sum(job)
-        checksum = crc32(totals.tobytes(), checksum)
+        every, some = np.arange(n_classes), np.array([1, NO_CLASS])
+        for grid, n_cells, parts, classes in (
+            (CLASS_GRID, 72, 60 / 64, every),
+            (EVENT_GRID, 5026, 3600 / 4096, some),
+        ):
+            n_events, stride, thresholds = len(classes), n_cells | 1, np.arange(1, n_cells) / n_cells
+            cells = np.zeros((2, n_events, stride, 2), np.uint64)
+            moments = np.zeros((n_events, 2 * N_MOMENTS + 1), np.int64)
+            job = Job(
+                rows=address(probabilities),
+                item=8,
+                to_next_row=8 * n_classes,
+                to_next_class=8,
+                n_rows=16,
+                n_classes=n_classes,
+                labels=address(labels),
+                slack=2**30,
+                to_unit=0.25,
+                n_measures=1,
+                n_edges=2,
+                edges=address(edges),
+                n_events=n_events,
+                events=address(classes),
+                all_classes=n_events == n_classes,
+                has_top=n_events < n_classes,
+                grid=grid,
+                n_cells=n_cells,
+                stride=stride,
+                parts=parts / (1 + 2.0**-22),
+                thresholds=address(thresholds),
+                cells=address(cells),
+                moments=address(moments) if grid == EVENT_GRID else 0,
+            )
+            arena = np.zeros(library.arena_size(job), np.uint8)
+            totals = np.zeros(sum(total_sizes(1, 3, n_classes, split=False)), np.int64)
+            job.arena, job.totals = address(arena), address(totals)
+            library.sum(job)
+            for sums in (totals, cells, moments):
+                checksum = crc32(sums.tobytes(), checksum)
     return checksum

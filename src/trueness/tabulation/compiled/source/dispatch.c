@@ -81,3 +81,30 @@ EXPORT int64_t trueness_gather(const double *v, int64_t n, double low, double sc
         if (wanted[(int64_t)((v[i] - low) * scale)]) found[n_found++] = v[i];
     return n_found;
 }
+
+/* What one cell of an event holds, see events.h. */
+typedef struct {
+    int64_t rows, whole, fraction;
+} cell_content;
+
+static cell_content content_of(const uint64_t *cell) {
+    uint64_t rows = cell[1] >> ROWS_SHIFT, first_digits = cell[1] & ((UINT64_C(1) << ROWS_SHIFT) - 1);
+    uint64_t units = cell[0] - rows * UINT64_C(0x3FF0000000000000);
+    /* The sum of the first digits, times 2^38, is at most the sum that `units` is modulo 2^64, and not 2^64 less. */
+    uint64_t wrapped = (first_digits >> (64 - FIRST_BITS)) + (units < first_digits << FIRST_BITS);
+    return (cell_content){(int64_t)rows, (int64_t)((units >> 52) + (wrapped << 12)), (int64_t)(units & ((UINT64_C(1) << 52) - 1))};
+}
+
+/* The sums of all cells of events, (events, cells) each: rows, whole and fraction of the probabilities, and rows in which the
+ * event was observed. Returns their number. */
+EXPORT int64_t trueness_read_cells(const job *j, int64_t *rows, int64_t *whole, int64_t *fraction, int64_t *observed) {
+    for (int64_t k = 0; k < j->n_events; k++)
+        for (int64_t g = 0; g < j->n_cells; g++) {
+            const uint64_t *cell = j->cells + 2 * (k * j->stride + g);
+            cell_content without = content_of(cell), with = content_of(cell + 2 * j->n_events * j->stride);
+            int64_t at = k * j->n_cells + g, sum = without.fraction + with.fraction;
+            rows[at] = without.rows + with.rows, observed[at] = with.rows;
+            whole[at] = without.whole + with.whole + (sum >> 52), fraction[at] = sum & ((INT64_C(1) << 52) - 1);
+        }
+    return j->n_events * j->n_cells;
+}

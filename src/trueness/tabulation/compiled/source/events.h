@@ -88,12 +88,6 @@ INLINE words event_cells(const job *j, doubles p) {
     return cell;
 }
 
-/* What is known of the rows of a group when their events are added. */
-typedef struct {
-    doubles largest;
-    words is_first; /* 1 if the true class has the first rank, else 0 */
-} outcomes;
-
 INLINE void put(batch *b, int64_t i, doubles p, words to) {
     words bits = bits_of(p + 1.0), rows = (bits >> FIRST_BITS) + ONE_ROW;
     store_words(to, b->to + i);
@@ -161,16 +155,16 @@ INLINE void add_few_classes(const job *j, const arena *a, const group *g, int64_
     if (__builtin_expect(left < n, 0)) discard(a, b, left, n);
 }
 
-/* All classes of the rows of a group. Of BATCH classes at a time, so that their cells stay in the cache, and row by row, so that
- * additions that follow each other are to different cells. */
-INLINE void add_many_classes(const job *j, const arena *a, const group *g, int64_t item) {
+/* All classes of some rows of many classes, each of which lies together. Of BATCH classes at a time, so that their cells stay in
+ * the cache, and row by row, so that additions that follow each other are to different cells. */
+INLINE void add_many_classes(const job *j, const arena *a, int64_t begin, int64_t end, int64_t item) {
     int64_t n_places = round_up(j->n_classes, WIDTH), beyond = n_places - j->n_classes;
     for (int64_t first = 0; first < n_places; first += BATCH) {
         int64_t n = n_places - first < BATCH ? n_places - first : BATCH;
-        for (int64_t r = 0; r < g->valid; r++) {
-            const char *at = g->rows + r * g->to_next_row + first * item;
+        for (int64_t row = begin; row < end; row++) {
+            const char *at = j->rows + row * j->to_next_row + first * item;
             batch *b = fill_batch(j, a->batches, at, n, j->n_classes - WIDTH - first, item, a->places + first);
-            int64_t label = g->labels[r], place = label + (label >= n_places - WIDTH ? beyond : 0) - first;
+            int64_t label = j->labels[row], place = label + (label >= n_places - WIDTH ? beyond : 0) - first;
             if (place >= 0 && place < n) b->to[place] += j->n_events * j->stride;
         }
     }
@@ -220,22 +214,24 @@ INLINE doubles of_class(const job *j, const group *g, int64_t class) {
     return p;
 }
 
-/* Adds the events of the rows of a group, all of which are good. */
-static __attribute__((noinline)) void add_events(const loop *l, const group *g, const outcomes *o) {
-    const job *j = l->given;
-    const arena *a = &l->memory;
-    int few = j->n_classes <= NETWORK_CLASSES, follow = g->to_next_row == j->n_classes * j->item;
-    if (j->all_classes && j->grid == CLASS_GRID && g->to_next_class == j->item && (follow || !few)) {
-        if (j->item == 4 && few) add_few_classes(j, a, g, 4);
-        else if (few) add_few_classes(j, a, g, 8);
-        else if (j->item == 4) add_many_classes(j, a, g, 4);
-        else add_many_classes(j, a, g, 8);
-        return;
+/* 1 in the lanes whose true class has the first rank, of equal ones the lower class. `at` is the first row in the chunk. */
+INLINE words is_first_rank(const job *j, const arena *a, int64_t first, int64_t at, int64_t valid) {
+    words is_first = counted(same_words(0), equal_words(load_words(a->more + at), same_words(0)));
+    for (int lane = 0; lane < valid; lane++) {
+        if (a->tied[at + lane] <= 1) continue;
+        int64_t more, equal, before;
+        count_ties(j, first + lane, j->labels[first + lane], &more, &equal, &before);
+        is_first[lane] = more + before == 0;
     }
+    return is_first;
+}
+
+/* Adds the events of a group one after the other. */
+static void add_each_event(const job *j, const arena *a, const group *g, int64_t first, int64_t at) {
     for (int64_t k = 0; k < j->n_events; k++) {
         int64_t class = j->events[k];
         if (class == TOP_LABEL) {
-            add_event(j, a, k, o->largest, o->is_first, g->valid);
+            add_event(j, a, k, load_doubles(a->largest + at), is_first_rank(j, a, first, at, g->valid), g->valid);
             continue;
         }
         words y = counted(same_words(0), equal_words(load_words(g->labels), same_words((uint64_t)class)));
@@ -243,25 +239,23 @@ static __attribute__((noinline)) void add_events(const loop *l, const group *g, 
     }
 }
 
-/* Ends what is under way, and empties all sums since the last time. */
-static __attribute__((noinline)) void empty(const loop *l) {
-    if (l->given->n_events) add_waiting(l->memory.batches);
-    empty_sums(l->given, &l->memory, &l->t);
-}
-
-/* 1 in the lanes whose true class has the first rank, of equal ones the lower class; 0 if nobody asks. */
-INLINE words is_first_rank(const loop *l, words more, words tied, int64_t first, int64_t valid) {
-    if (!l->given->has_top) return same_words(0);
-    words is_first = counted(same_words(0), equal_words(more, same_words(0)));
-    lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    if (__builtin_expect(!any(both(rows, above_words(tied, same_words(1)))), 1)) return is_first;
-    for (int lane = 0; lane < valid; lane++) {
-        if (tied[lane] <= 1) continue;
-        int64_t above_it, equal, before;
-        count_ties(l->given, first + lane, l->given->labels[first + lane], &above_it, &equal, &before);
-        is_first[lane] = above_it + before == 0;
+/* Adds the events of a chunk of rows, all of which are good. */
+static void add_events(const loop *l, int64_t begin, int64_t end) {
+    const job *j = l->given;
+    const arena *a = &l->memory;
+    int all = j->all_classes && j->grid == CLASS_GRID && j->to_next_class == j->item, few = j->n_classes <= NETWORK_CLASSES;
+    if (all && !few) {
+        if (j->item == 4) add_many_classes(j, a, begin, end, 4);
+        else add_many_classes(j, a, begin, end, 8);
+        return;
     }
-    return is_first;
+    all = all && j->to_next_row == j->n_classes * j->item;
+    for (int64_t first = begin; first < end; first += WIDTH) {
+        const group g = group_at(j, l, first);
+        if (all && j->item == 4) add_few_classes(j, a, &g, 4);
+        else if (all) add_few_classes(j, a, &g, 8);
+        else add_each_event(j, a, &g, first, first - begin);
+    }
 }
 
 #endif

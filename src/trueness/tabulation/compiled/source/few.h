@@ -139,18 +139,16 @@ INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]
     return s;
 }
 
-/* Sums all rows; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(sum_rows)(job *given) {
-    const loop l = {given, arena_of(given), totals_of(given)};
-    const job local = *given, *j = &local;
+/* Sums some rows; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
     const arena a = l.memory;
-    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = 0;
-    if (j->n_rows == 0) return -1;
-    if (j->n_events) set_places(given, &l.memory);
+    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
     doubles x[CLASSES];
-    group g = group_at(j, &l, 0);
+    group g = group_at(j, &l, begin);
     swept s = NAME(load_ordered)(j, &g, x);
-    for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
+    for (int64_t first = begin; first < end; first += WIDTH) {
         words steps[CLASSES];
         UNROLL for (int c = 0; c < CLASSES; c++) {
             doubles log = sweep(&s, x[c], &steps[c]);
@@ -161,49 +159,40 @@ static int64_t NAME(sum_rows)(job *given) {
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
         const swept done = s;
-        const group now = g;
-        if (__builtin_expect(first + WIDTH < j->n_rows, 1)) {
+        int64_t valid = g.valid;
+        if (__builtin_expect(first + WIDTH < end, 1)) {
             g = group_at(j, &l, first + WIDTH);
             s = NAME(load_ordered)(j, &g, x);
         }
-        concluded c = conclude(j, &a, &l, &done, now.valid);
-        if (__builtin_expect(c.is_bad, 0)) {
-            empty(&l);
-            return first;
-        }
+        concluded c = conclude(j, &a, &l, &done, valid);
+        if (__builtin_expect(c.is_bad, 0)) return first;
         NAME(add)(j, &a, &c, steps);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
-            handle_odd_rows(&l, &copy, first, now.valid);
+            handle_odd_rows(&l, &copy, first, valid);
         }
-        if (j->n_events) {
-            const group of_events = now;
-            const outcomes o = {c.largest, is_first_rank(&l, c.rank, c.tied, first, now.valid)};
-            add_events(&l, &of_events, &o);
-        }
-        if (++waiting == groups_at_once) empty(&l), waiting = 0;
+        if (j->has_top) keep_top(&a, first - begin, done.largest, c.rank, c.tied);
+        if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
     }
-    empty(&l);
+    *groups = waiting;
     return -1;
 }
 
-/* Adds the events of all rows and nothing else; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(count_rows)(job *given) {
-    const loop l = {given, arena_of(given), totals_of(given)};
-    const job local = *given, *j = &local;
-    int64_t waiting = 0, first = 0;
-    set_places(given, &l.memory);
-    for (; first < j->n_rows; first += WIDTH) {
-        const group g = group_at(j, &l, first);
+/* Checks some rows; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(check_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
+    (void)groups;
+    for (int64_t first = begin; first < end; first += WIDTH) {
+        group g = group_at(j, &l, first);
         doubles x[CLASSES];
         NAME(load)(j, &g, x);
         swept s = {.p = NAME(true_probability)(&g, x), .largest = x[0], .smallest = x[0]};
-        UNROLL for (int c = 0; c < CLASSES; c++) check(&s, x[c]);
-        if (add_checked(&l, &s, &g, first)) break;
-        if (++waiting == MOST_ROWS) empty(&l), waiting = 0;
+        UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]), check(&s, x[c]);
+        if (any_improper(j, &s, g.valid)) return first;
+        if (j->has_top) keep_top(&l.memory, first - begin, s.largest, s.more, s.at_least - s.more);
     }
-    empty(&l);
-    return first < j->n_rows ? first : -1;
+    return -1;
 }
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */

@@ -28,7 +28,7 @@ typedef struct {
     words scores[N_SCORES];
     words predicted; /* the predicted class; the number of classes in lanes without a row */
     words rank, tied;
-    doubles p, entropy, largest;
+    doubles p, entropy;
     int is_bad; /* whether a row is not a distribution: then the group must not be added */
     int is_odd; /* whether a row must be looked at alone */
 } concluded;
@@ -70,6 +70,11 @@ INLINE lanes improper(const job *j, const swept *s) {
     lanes off = above_words(sum - (UNIT - (uint64_t)j->slack), same_words(2 * (uint64_t)j->slack));
     lanes outside = either(above(s->largest, same_doubles(1.0)), above(same_doubles(0.0), s->smallest));
     return either(above_words(s->seen & HUGE_BIT, same_words(0)), either(off, outside));
+}
+
+/* Whether one of the rows is not a distribution. */
+INLINE int any_improper(const job *j, const swept *s, int64_t valid) {
+    return any(both(above_words(same_words((uint64_t)valid), lane_numbers()), improper(j, s)));
 }
 
 /* How many edges V exceeds. */
@@ -118,7 +123,7 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
     c.is_bad = any(both(rows, improper(j, s)));
     if (c.is_bad) return c;
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
-    c.p = s->p, c.largest = s->largest, c.rank = s->more, c.tied = s->at_least - s->more;
+    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
     c.entropy = entropy_of(s->entropy, j->n_classes);
     doubles second = as_doubles(s->second_moment - (uint64_t)j->n_classes * TWO_BITS) * 0x1p-51;
     /* var = sum(p log2^2 p) + H^2 (sum(p) - 2), where the sum of p is below 2 */
@@ -222,6 +227,13 @@ static void handle_odd_rows(const loop *l, const concluded *c, int64_t first, in
         else if (p < TINY) add_subnormal(l, c, lane);
         if (c->tied[lane] > 1) recount(l, c, lane, first + lane);
     }
+}
+
+/* Keeps what the event of the top label needs of a group, for a moment: `at` is its first row in the chunk. */
+INLINE void keep_top(const arena *a, int64_t at, doubles largest, words more, words tied) {
+    store_doubles(largest, a->largest + at);
+    store_words(more, a->more + at);
+    store_words(tied, a->tied + at);
 }
 
 /* Fewer than WIDTH rows made WIDTH, with the last one again and again. */

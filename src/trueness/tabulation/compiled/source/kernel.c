@@ -12,8 +12,7 @@ INLINE void measure(swept *s, doubles x) {
 
 /* Stores V of the rows of a group; whether one of them is bad. */
 INLINE int store_variation(const job *j, const swept *s, int64_t valid, double *v) {
-    lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    if (any(both(rows, improper(j, s)))) return 1;
+    if (any_improper(j, s, valid)) return 1;
     doubles value = variation(j, j->kinds[0], entropy_of(s->entropy, j->n_classes), s->largest);
     for (int64_t r = 0; r < valid; r++) v[r] = value[r];
     return 0;
@@ -21,19 +20,9 @@ INLINE int store_variation(const job *j, const swept *s, int64_t valid, double *
 
 /* Takes in one class of each row for checks and the rank alone, in any order of classes. */
 INLINE void check(swept *s, doubles x) {
-    s->seen |= bits_of(x);
     s->sum += bits_of(x + 1.0);
     s->largest = larger(s->largest, x), s->smallest = smaller(s->smallest, x);
     s->more = counted(s->more, above(x, s->p)), s->at_least = counted(s->at_least, not_below(x, s->p));
-}
-
-/* Adds the events of the rows of a group, unless one of them is bad; whether one is. */
-INLINE int add_checked(const loop *l, const swept *s, const group *g, int64_t first) {
-    lanes rows = above_words(same_words((uint64_t)g->valid), lane_numbers());
-    if (any(both(rows, improper(l->given, s)))) return 1;
-    const outcomes o = {s->largest, is_first_rank(l, s->more, s->at_least - s->more, first, g->valid)};
-    add_events(l, g, &o);
-    return 0;
 }
 
 #define CLASSES 2
@@ -94,16 +83,33 @@ INLINE int add_checked(const loop *l, const swept *s, const group *g, int64_t fi
     0, 0, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9, name##_10, name##_11, name##_12, \
         name##_13, name##_14, name##_15
 
-static int64_t (*const SUM_FEW[])(job *) = {FEW(sum_rows)};
-static int64_t (*const COUNT_FEW[])(job *) = {FEW(count_rows)};
+typedef int64_t walk(const loop *, int64_t begin, int64_t end, int64_t *groups); /* over some rows */
+
+static walk *const SUM_FEW[] = {FEW(sum_rows)}, *const CHECK_FEW[] = {FEW(check_rows)};
 static int64_t (*const MEASURE_FEW[])(job *, double *) = {FEW(measure_rows)};
+
+/* Sums all rows, and their events, of so many rows at a time that these are still in the cache then. */
+static int64_t sum_all(job *j, walk *sum_some) {
+    const loop l = {j, arena_of(j), totals_of(j)};
+    int64_t at_once = j->n_events ? l.memory.chunk : j->n_rows, groups = 0, bad = -1;
+    if (j->n_events) set_places(j, &l.memory);
+    for (int64_t first = 0; first < j->n_rows && bad < 0; first += at_once) {
+        int64_t end = j->n_rows - first < at_once ? j->n_rows : first + at_once;
+        bad = sum_some(&l, first, end, &groups);
+        if (j->n_events) add_events(&l, first, bad < 0 ? end : bad);
+        if (j->moments) empty_moments(j, &l.memory);
+    }
+    if (j->n_events) add_waiting(l.memory.batches);
+    empty_sums(j, &l.memory, &l.t);
+    return bad;
+}
 
 int64_t AT_LEVEL(arena_at_level_)(const job *j) { return arena_of(j).size; }
 
 int64_t AT_LEVEL(sum_at_level_)(job *j) {
-    int few = j->n_classes <= NETWORK_CLASSES;
-    if (j->n_measures == 0) return few ? COUNT_FEW[j->n_classes](j) : j->item == 4 ? count_rows_floats(j) : count_rows_doubles(j);
-    return few ? SUM_FEW[j->n_classes](j) : j->item == 4 ? sum_rows_floats(j) : sum_rows_doubles(j);
+    if (j->n_classes <= NETWORK_CLASSES) return sum_all(j, (j->n_measures ? SUM_FEW : CHECK_FEW)[j->n_classes]);
+    if (j->item == 4) return sum_all(j, j->n_measures ? sum_rows_floats : check_rows_floats);
+    return sum_all(j, j->n_measures ? sum_rows_doubles : check_rows_doubles);
 }
 
 int64_t AT_LEVEL(measure_at_level_)(job *j, double *v) {

@@ -165,15 +165,14 @@ INLINE doubles NAME(true_probability)(const group *g) {
     return p;
 }
 
-/* Sums all rows; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(sum_rows)(job *given) {
-    const loop l = {given, arena_of(given), totals_of(given)};
-    const job local = *given, *j = &local;
+/* Sums some rows; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
     const arena a = l.memory;
     LINE *lines = (LINE *)a.lines;
-    int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = 0, n_lines = round_up(j->n_classes, BLOCK);
-    if (j->n_events) set_places(given, &l.memory);
-    for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
+    int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = *groups, n_lines = round_up(j->n_classes, BLOCK);
+    for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
         words predicted;
         int is_huge = NAME(turn)(j, &g, lines, &predicted);
@@ -184,7 +183,6 @@ static int64_t NAME(sum_rows)(job *given) {
         if (__builtin_expect(c.is_bad, 0)) {
             /* What is below zero was sorted behind the zeros there. */
             for (int64_t k = j->n_classes; k < n_lines; k++) lines[k] = (LINE){0};
-            empty(&l);
             return first;
         }
         NAME(add_lines)(j, &a, &c, lines);
@@ -192,36 +190,30 @@ static int64_t NAME(sum_rows)(job *given) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, g.valid);
         }
-        if (j->n_events) {
-            const group of_events = g;
-            const outcomes o = {c.largest, is_first_rank(&l, c.rank, c.tied, first, g.valid)};
-            add_events(&l, &of_events, &o);
-        }
-        if (++waiting == groups_at_once) empty(&l), waiting = 0;
+        if (j->has_top) keep_top(&a, first - begin, s.largest, c.rank, c.tied);
+        if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
     }
-    empty(&l);
+    *groups = waiting;
     return -1;
 }
 
-/* Adds the events of all rows and nothing else; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(count_rows)(job *given) {
-    const loop l = {given, arena_of(given), totals_of(given)};
-    const job local = *given, *j = &local;
+/* Checks some rows; -1, or the first row of a group that holds a bad one. */
+static int64_t NAME(check_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
     LINE *lines = (LINE *)l.memory.lines;
-    int64_t waiting = 0, first = 0;
-    set_places(given, &l.memory);
-    for (; first < j->n_rows; first += WIDTH) {
-        const group g = group_at(j, &l, first);
+    (void)groups;
+    for (int64_t first = begin; first < end; first += WIDTH) {
+        group g = group_at(j, &l, first);
         words predicted;
         int is_huge = NAME(turn)(j, &g, lines, &predicted);
         swept s = {.p = NAME(true_probability)(&g), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) check(&s, WIDE(lines[c]));
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
-        if (add_checked(&l, &s, &g, first)) break;
-        if (++waiting == MOST_ROWS) empty(&l), waiting = 0;
+        if (any_improper(j, &s, g.valid)) return first;
+        if (j->has_top) keep_top(&l.memory, first - begin, s.largest, s.more, s.at_least - s.more);
     }
-    empty(&l);
-    return first < j->n_rows ? first : -1;
+    return -1;
 }
 
 /* V of each row by the first measure; -1, or the first row of a group that holds a bad one. */

@@ -25,6 +25,8 @@ enum { LOG_SCORE, LOG_SCORE_VARIANCE, BRIER_RESIDUAL, BRIER_RESIDUAL_VARIANCE, N
 enum {
     MOST_UNITS = 4095, /* so many probabilities in units of 2^-52 fit in a word */
     MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
+    CHUNK_BYTES = 1 << 17, /* of rows whose events are added after their sums: they are still in the cache then */
+    MOST_CHUNK = 1024,
     DISCARDED_CELLS = WIDTH + 72,
     HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
 };
@@ -57,6 +59,9 @@ typedef struct {
     uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
     uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
     uint64_t *places;      /* where the cells of each class begin: of WIDTH rows if there are few classes, else see `set_places` */
+    int64_t chunk;         /* rows whose events are added after their sums; a multiple of WIDTH */
+    double *largest;       /* (chunk): of each row, for the top label */
+    uint64_t *more, *tied; /* (chunk): classes that are more probable than the true one, and as probable */
     event_batches *batches;    /* of the probabilities of events, see events.h */
     uint64_t *discarded;   /* cells for lanes that hold nothing to be added */
     char *padded_rows;   /* WIDTH rows, for the last of a block */
@@ -99,6 +104,10 @@ static arena arena_of(const job *j) {
     a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
     a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
     a.places = take(&a, memory, j->all_classes ? 8 * (few ? WIDTH * j->n_classes : round_up(j->n_classes, WIDTH)) : 0);
+    a.chunk = round_up(CHUNK_BYTES / (j->n_classes * j->item) + 1, WIDTH);
+    if (a.chunk > MOST_CHUNK) a.chunk = MOST_CHUNK;
+    int64_t kept = j->has_top ? 8 * a.chunk : 0;
+    a.largest = take(&a, memory, kept), a.more = take(&a, memory, kept), a.tied = take(&a, memory, kept);
     a.batches = take(&a, memory, j->n_events ? (int64_t)sizeof(event_batches) : 0);
     a.discarded = take(&a, memory, 16 * DISCARDED_CELLS);
     a.padded_rows = take(&a, memory, 8 * WIDTH * j->n_classes);
@@ -191,7 +200,7 @@ static void empty_class(const job *j, const arena *a, const totals *t, int64_t c
     empty_scores(a->predicted + copied * HEAD, t->predicted_scores + class * N_SCORES * 2);
 }
 
-/* Empties the sums of powers and logarithms of all events. */
+/* Empties the sums of powers and logarithms of all events, of at most MOST_CHUNK rows. */
 static void empty_moments(const job *j, const arena *a) {
     for (int64_t k = 0; k < j->n_events; k++)
         for (int m = 0; m < N_MOMENTS; m++)
@@ -217,7 +226,6 @@ static void empty_sums(const job *j, const arena *a, const totals *t) {
         add_probability(t->overall + 2, t->overall + 3, *p);
         *log_likelihood = *p = 0;
     }
-    if (j->moments) empty_moments(j, a);
 }
 
 #endif
