@@ -27,7 +27,8 @@ from trueness.rows.images import Pixels, pixels_of
 OUTSIDE = "outside-crop"
 """The code of voxels whose probabilities are all 0, as nnU-Net writes them outside the part that it has looked at."""
 
-PREDICTIONS, LABELS = ("y_prob", "probs", "probabilities"), ("y_true", "labels", "label")
+PREDICTIONS = ("y_prob", "predictions", "probs", "probabilities")
+LABELS = ("y_true", "ground_truth", "labels", "label")
 """The names of arrays in an NPZ file."""
 
 _NIFTI = (".nii.gz", ".nii")

@@ -88,8 +88,22 @@ def encode_names(names: NDArray[Any]) -> EncodedNames:
     """
     if names.dtype.kind == "O":
         return _encode_objects(names)
+    if names.dtype.kind in "iu" and len(names) and (found := _encode_near_integers(names)) is not None:
+        return found
     different, codes = np.unique(names, return_inverse=True)
     return EncodedNames([text_of(name) for name in different.tolist()], codes.reshape(-1).astype(np.int64))
+
+
+def _encode_near_integers(names: NDArray[Any]) -> EncodedNames | None:
+    """`encode_names` of integers that are near each other, by a table instead of by sorting; None for others."""
+    least, most = int(names.min()), int(names.max())
+    if most - least > 4 * len(names):
+        return None
+    offset = (names - names.dtype.type(least)).astype(np.int64)
+    present = np.bincount(offset, minlength=most - least + 1) > 0
+    different = np.flatnonzero(present) + least
+    place = np.cumsum(present) - 1
+    return EncodedNames([text_of(name) for name in different.tolist()], place[offset].astype(np.int64))
 
 
 def _encode_objects(names: NDArray[Any]) -> EncodedNames:

@@ -192,6 +192,11 @@ def event_bins_grid() -> ProbabilityGrid:
     return fine.merge(np.zeros(fine.n_cells), EqualWidth(EVENT_BINS))[1]
 
 
+def event_bin_starts(grid: ProbabilityGrid) -> IntArray:
+    """The first cell of a grid in each of the ten bins."""
+    return grid.merge(np.zeros(grid.n_cells), EqualWidth(EVENT_BINS))[0]
+
+
 def n_bins_of(spec: TableSpec | EventSpec) -> int:
     """The bins of a unit; for events those of all of them."""
     return spec.grid.n_cells * len(spec.events) if isinstance(spec, EventSpec) else spec.bins.n_bins

@@ -19,7 +19,7 @@ from trueness._progress import Progress
 from trueness._threads import Span, in_threads
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.rows.clusters import ClustersOfRows
-from trueness.table import AnySpec, AnyTable, CalibrationTable, EventSpec, table_of
+from trueness.table import AnySpec, AnyTable, table_of
 from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
@@ -81,14 +81,16 @@ def tabulate_clusters(
     done: RowsDone | None = None,
 ) -> Tables:
     """The tables of rows with the sums of their clusters, of all rows or of those that `which` names."""
-    summed = [spec_of_units(spec) for spec in specs if has_units(spec)]
-    clusters, unit_of = Clusters.of_rows(found if which is None else among(found, which), summed)
+    summed = [spec for spec in specs if has_units(spec)]
+    clusters, unit_of = Clusters.of_rows(
+        found if which is None else among(found, which), [spec_of_units(spec) for spec in summed]
+    )
     some = UnitsOfRows(rows, unit_of, clusters.n_units, which)
     made = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
-    tables: list[AnyTable] = [of for of, _ in made if isinstance(of, CalibrationTable)]
-    events = [spec for spec in specs if isinstance(spec, EventSpec)]
-    if events:  # whose grid is finer than the bins of the clusters
-        tables += tabulate_rows(rows if which is None else rows.take(which), events, engine, n_threads)
+    tables: list[AnyTable] = [of for of, _ in made]
+    others = [spec for spec in specs if not has_units(spec)]
+    if others:
+        tables += tabulate_rows(rows if which is None else rows.take(which), others, engine, n_threads)
     return Tables.of([*tables, ClusterTables(clusters, tuple(sums for _, sums in made))])
 
 
@@ -128,6 +130,6 @@ def tabulate_units(
         raise
     sums = [reduce(add, of_spec) for of_spec in zip(*parts, strict=True)]
     return [
-        (table_of(spec, of.table), ClusterSums.of_dense(spec, of.cells))
+        (table_of(spec, of.table), ClusterSums.of_dense(spec_of_units(spec), of.cells))
         for spec, of in zip(specs, sums, strict=True)
     ]

@@ -86,12 +86,6 @@ class EventDescriber:
         events = EventBlock(p, y, self._cells(p), weight)
         return events if weight is None or weight.all() else events.select(weight > 0)
 
-    def in_units(self, block: EventBlock, rows: Rows, start: int, unit_of: IntArray) -> EventBlock:
-        """The block with the cells of each row's unit; `unit_of` is that of the rows from `start` on."""
-        weight, (k, g) = rows.sample_weight, self.spec.shape
-        units = unit_of if weight is None else unit_of[weight[start : start + len(unit_of)] > 0]
-        return block._replace(cell=block.cell + units * (k * g))
-
     def _cells(self, p: FloatArray) -> IntArray:
         """The number of thresholds that each probability exceeds."""
         if self.padded is None:

@@ -16,6 +16,7 @@ from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
 from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
@@ -62,21 +63,54 @@ class UnitPass:
     """Sums of units that blocks of rows are added to; for one thread."""
 
     def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
-        self.specs, self._pass = specs, Pass(rows, specs, n_units)
+        self.specs, self._pass = (
+            specs,
+            Pass(rows, [spec for spec in specs if isinstance(spec, TableSpec)], n_units),
+        )
+        eps = rows.y_prob.eps
+        self._events = [UnitEventTotals(spec, eps, n_units) for spec in specs if isinstance(spec, EventSpec)]
 
     def add(self, rows: Rows, unit_of: IntArray) -> None:
         """Add all of these rows, with the unit of each."""
         for start, stop in rows.spans():
             self._pass.add(rows, start, stop, unit_of[start:stop])
+            for events in self._events:
+                events.add(rows, start, stop, unit_of[start:stop])
 
     def sums(self) -> list[UnitSums]:
         """The sums so far, one for each spec."""
+        tables, events = iter(self._pass.sums()), iter(self._events)
         return [
-            UnitSums.of_events(len(spec.events), sums)
-            if isinstance(spec, EventSpec)
-            else UnitSums.of_bins(spec, sums)
-            for spec, sums in zip(self.specs, self._pass.sums(), strict=True)
+            next(events).sums() if isinstance(spec, EventSpec) else UnitSums.of_bins(spec, next(tables))
+            for spec in self.specs
         ]
+
+
+class UnitEventTotals:
+    """Running sums of events: of all rows in the cells of the table, and of each unit in the bins of clusters."""
+
+    def __init__(self, spec: EventSpec, eps: float, n_units: int) -> None:
+        coarse = spec_of_units(spec)
+        assert isinstance(coarse, EventSpec)
+        totals: Any = WeightedEventTotals if spec.weighted else ExactEventTotals
+        self.describer = EventDescriber(spec, eps)
+        self.of_all, self.of_units = totals(spec), totals(coarse, n_units)
+        self.n_of_unit = len(spec.events) * coarse.grid.n_cells
+        starts = event_bin_starts(spec.grid)
+        self.bin_of = np.searchsorted(starts, np.arange(spec.grid.n_cells), side="right") - 1
+
+    def add(self, rows: Rows, start: int, stop: int, unit_of: IntArray) -> None:
+        """Add the rows from start to stop, with the unit of each of these."""
+        weight = rows.sample_weight
+        units = unit_of if weight is None else unit_of[weight[start:stop] > 0]
+        with np.errstate(all="ignore"):
+            block = self.describer.describe(rows, start, stop)
+            self.of_all.add(block)
+            self.of_units.add(block._replace(cell=self.bin_of[block.cell] + units * self.n_of_unit))
+
+    def sums(self) -> UnitSums:
+        """The sums so far."""
+        return UnitSums(self.of_all.sums(), UnitSums.flat_events(self.of_units.sums()))
 
 
 def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:

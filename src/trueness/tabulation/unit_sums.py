@@ -30,17 +30,17 @@ class UnitSums:
         """From sums whose bins are those of the first unit, then those of the second, …"""
         return cls(_total(spec.bins.n_bins, of_units), CellSums.of(of_units))
 
-    @classmethod
-    def of_events(cls, n_events: int, of_units: EventSums) -> UnitSums:
-        """From sums whose events are those of the first unit, then those of the second, …, (units·K, G)."""
+    @staticmethod
+    def flat_events(of_units: EventSums) -> EventCellSums:
+        """The sums of the events of the first unit, then those of the second, …, from (units·K, G) as one axis."""
 
         def flat(value: Any) -> Any:
             if isinstance(value, ExactSum):
                 return ExactSum(value.whole.ravel(), value.fraction.ravel(), value.bits)
             return FloatSum(value.value.ravel()) if isinstance(value, FloatSum) else value.ravel()
 
-        named = {name: flat(value) for name, value in of_units.items() if name != "weight_square"}
-        return cls(_events_total(n_events, of_units), EventCellSums(**named))
+        kept = {name: flat(value) for name, value in of_units.items() if name != "weight_square"}
+        return EventCellSums(**kept)
 
 
 def _total(n_bins: int, of_units: Sums) -> Sums:
@@ -59,18 +59,3 @@ def _total(n_bins: int, of_units: Sums) -> Sums:
 
     by_bin = Sums(**{name: taken(name, value) for name, value in of_units.items()})
     return by_bin.merge_runs(np.arange(n_bins) * n_units)
-
-
-def _events_total(n_events: int, of_units: EventSums) -> EventSums:
-    """The sums over all units of each event, (K, G)."""
-    n_units = len(of_units.rows) // n_events
-
-    def total(value: Any) -> Any:
-        if isinstance(value, ExactSum):
-            shape = n_units, n_events, -1
-            return ExactSum(value.whole.reshape(shape), value.fraction.reshape(shape), value.bits).total()
-        array = value.value if isinstance(value, FloatSum) else value
-        summed = array.reshape(n_units, n_events, -1).sum(axis=0)
-        return FloatSum(summed) if isinstance(value, FloatSum) else summed
-
-    return EventSums(**{name: total(value) for name, value in of_units.items()})

@@ -17,18 +17,24 @@ from trueness._scratch import Scratch
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import AnySpec, EventSpec, EventSums
-from trueness.table.cluster_sums import CellSums
+from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
-from trueness.tabulation.compiled.event_cells import EventCells
+from trueness.tabulation.compiled.event_cells import EventCells, _moments
 from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
 from trueness.tabulation.unit_sums import UnitSums
 
 RUNS_AT_A_TIME = 512
 """Runs whose totals are collected before they are added to those of their units."""
 
-MAX_ADDITIONS = 1024
-"""So many fractions below 2⁵² fit in 64 bits."""
+RUN_VALUES = 2**21
+"""Sums of events of so many runs are collected at a time, 16 megabytes."""
+
+LONG_RUN = 512
+"""Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
+
+MAX_ADDITIONS = 512
+"""After so many fractions below 2⁵² that were added to one sum they are carried over; as many again fit in 64 bits."""
 
 
 class UnitPass:
@@ -40,9 +46,11 @@ class UnitPass:
 
     def add(self, rows: Rows, unit_of: IntArray) -> None:
         """Add all of these rows, with the unit of each."""
-        order = np.argsort(unit_of.astype(np.uint16), kind="stable")  # by radix; there are at most 4096
-        together, units = rows.take(order), unit_of[order]
-        starts = np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
+        together, units, starts = rows, unit_of, _run_starts(unit_of)
+        if len(starts) * LONG_RUN > len(units):
+            order = np.argsort(unit_of.astype(np.uint16), kind="stable")  # by radix; there are at most 4096
+            together, units = rows.take(order), unit_of[order]
+            starts = _run_starts(units)
         runs = _Runs(starts, np.append(starts[1:], len(units)), units[starts])
         assert together.labels is not None
         try:
@@ -61,16 +69,22 @@ class UnitPass:
         return [next(made[isinstance(spec, EventSpec)]) for spec in self.specs]
 
 
-class _Runs:
+class _Runs(NamedTuple):
     """Runs of rows that belong to one unit each."""
 
-    def __init__(self, starts: IntArray, stops: IntArray, units: IntArray) -> None:
-        self.starts, self.stops, self.units = starts, stops, units
+    starts: IntArray
+    stops: IntArray
+    units: IntArray
 
-    def parts(self) -> list[slice]:
+    def parts(self, at_a_time: int) -> list[slice]:
         """Some runs at a time."""
         n = len(self.starts)
-        return [slice(k, min(k + RUNS_AT_A_TIME, n)) for k in range(0, n, RUNS_AT_A_TIME)]
+        return [slice(k, min(k + at_a_time, n)) for k in range(0, n, at_a_time)]
+
+
+def _run_starts(units: IntArray) -> IntArray:
+    """Where another unit begins."""
+    return np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
 
 
 class _Chunk(NamedTuple):
@@ -96,22 +110,21 @@ class _UnitTotals:
         self.totals, self.layout = totals, _Layout(totals)
         self.lines = np.zeros((n_units, len(totals.totals)), np.int64)
         self.n_additions = 0
-        self.events = None if totals.events is None else _UnitCells(totals, totals.events, n_units)
+        events = totals.events
+        n_cells = 1 if events is None else events.spec.shape[0] * events.spec.shape[1]
+        self.at_a_time = max(16, min(RUNS_AT_A_TIME, RUN_VALUES // (4 * n_cells)))
+        self.events = None if events is None else _UnitCells(totals, events, n_units, self.at_a_time)
 
     def add(self, rows: Rows, labels: IntArray, runs: _Runs) -> None:
         """Add rows that are in the order of their units."""
         totals = self.totals
-        self.n_additions += 1
-        if self.n_additions >= MAX_ADDITIONS:
-            self.layout.carry(self.lines)
-            self.n_additions = 1
         scratch = Scratch()
         block = rows.columns(0, rows.n_rows, scratch) if rows.in_columns else rows.block(0, rows.n_rows)
         logits = rows.scores(0, rows.n_rows) if rows.from_logits else None
         totals.job.to_next_row, totals.job.to_next_class = block.strides
         chunk = _Chunk.of(block, labels, logits)
-        lines = np.empty((RUNS_AT_A_TIME, self.lines.shape[1]), np.int64)
-        for part in runs.parts():
+        lines = np.empty((self.at_a_time, self.lines.shape[1]), np.int64)
+        for part in runs.parts(self.at_a_time):
             found = lines[: part.stop - part.start]
             for line, start, stop in zip(
                 range(len(found)), runs.starts[part].tolist(), runs.stops[part].tolist(), strict=True
@@ -143,7 +156,11 @@ class _UnitTotals:
 
     def _add_lines(self, units: IntArray, lines: IntArray) -> None:
         """Add the totals of some runs to those of their units."""
-        self.lines[units] += lines
+        np.add.at(self.lines, units, lines)  # a unit may have several runs
+        self.n_additions += int(np.bincount(units).max())
+        if self.n_additions > MAX_ADDITIONS:
+            self.layout.carry(self.lines)
+            self.n_additions = 1
         if self.events is not None:
             self.events.add(units, len(lines))
 
@@ -233,13 +250,16 @@ _OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS)
 
 
 class _UnitCells:
-    """The cells of events of each unit."""
+    """The cells of events: of all rows as they are, and of each unit in the bins of clusters."""
 
-    def __init__(self, totals: _Totals, events: EventCells, n_units: int) -> None:
-        self.events, self.library, self.job, (k, g) = events, totals.library, totals.job, events.spec.shape
-        self.found = np.empty((RUNS_AT_A_TIME, 4, k, g), np.int64)
+    def __init__(self, totals: _Totals, events: EventCells, n_units: int, at_a_time: int) -> None:
+        self.events, self.library, self.job = events, totals.library, totals.job
+        k, g = events.spec.shape
+        self.found = np.empty((at_a_time, 4, k, g), np.int64)
         """Rows, whole and fraction of the probabilities, and observed rows of each run."""
-        self.rows, self.whole, self.fraction, self.observed = np.zeros((4, n_units, k, g), np.int64)
+        self.starts = event_bin_starts(events.spec.grid)
+        self.whole = np.zeros((4, k, g), np.int64)
+        self.of_units = np.zeros((4, n_units, k, len(self.starts)), np.int64)
 
     def collect(self, line: int) -> None:
         """Keep the cells of a run, and empty them."""
@@ -247,20 +267,35 @@ class _UnitCells:
         self.events.cells[...] = 0
 
     def add(self, units: IntArray, n: int) -> None:
-        """Add the cells of the last n runs to those of their units."""
-        rows, whole, fraction, observed = (self.found[:n, part] for part in range(4))
-        fraction = fraction + self.fraction[units]
-        self.rows[units] += rows
-        self.whole[units] += whole + (fraction >> PROBABILITY_BITS)
-        self.fraction[units] = fraction & ((1 << PROBABILITY_BITS) - 1)
-        self.observed[units] += observed
+        """Add the cells of the last n runs to those of their units; fractions of so few fit in 64 bits."""
+        found = self.found[:n]
+        self.whole += found.sum(axis=0)
+        in_bins = np.add.reduceat(found, self.starts, axis=-1).swapaxes(0, 1)
+        _carry(in_bins)
+        for part in range(4):
+            np.add.at(self.of_units[part], units, in_bins[part])
+        _carry(self.whole)
+        _carry(self.of_units)
 
     def sums(self) -> UnitSums:
         """The sums so far."""
-        k, g = self.events.spec.shape
-        of_units = EventSums(
-            rows=self.rows.reshape(-1, g),
-            predicted=ExactSum(self.whole.reshape(-1, g), self.fraction.reshape(-1, g), PROBABILITY_BITS),
-            observed=ExactSum.of_counts(self.observed.reshape(-1, g), PROBABILITY_BITS),
-        )
-        return UnitSums.of_events(k, of_units)
+        moments = _moments(self.events.moments.copy()) if self.events.spec.has_moments else {}
+        table = EventSums(**_event_fields(self.whole), **moments)
+        flat = self.of_units.reshape(4, -1)
+        return UnitSums(table, EventCellSums(**_event_fields(flat)))
+
+
+def _carry(sums: IntArray) -> None:
+    """Move what exceeds one from the fractions to the whole parts."""
+    sums[1] += sums[2] >> PROBABILITY_BITS
+    sums[2] &= (1 << PROBABILITY_BITS) - 1
+
+
+def _event_fields(sums: IntArray) -> dict[str, Any]:
+    """Rows, sums of probabilities and observed rows, by name."""
+    rows, whole, fraction, observed = (part.copy() for part in sums)
+    return {
+        "rows": rows,
+        "predicted": ExactSum(whole, fraction, PROBABILITY_BITS),
+        "observed": ExactSum.of_counts(observed, PROBABILITY_BITS),
+    }
