@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by",
+        action="append",
         metavar="COLUMN",
         help="write a file for each value of this column, such as day, into the folder that -o names (with a file, the "
         "same as --groups)",
@@ -108,7 +109,7 @@ def _into_folder(arguments: argparse.Namespace) -> tuple[str | None, list[str]]:
     """The folder for a file of each value of --by, and the columns of groups; --at and -o become one file."""
     folder, by = _day_files.folder_of(arguments), arguments.by
     if by is not None:
-        arguments.groups = [by, *(arguments.groups or [])]
+        arguments.groups = [*by, *(arguments.groups or [])]
     if folder is not None and arguments.at is not None:
         arguments.output = _day_files.file_in(folder, arguments.at, "--at")
         return None, []
