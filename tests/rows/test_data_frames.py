@@ -105,15 +105,16 @@ class TestPandas:
         frame = pd.DataFrame(Y_PROB[:, order], columns=columns)
         stream = tn.Accumulator(3)
         stream.update(WORDS, frame)
-        tables = [
-            stream.table,
-            tn.tabulate(WORDS, frame),
-            tn.tabulate([f"{prefix}{word}" for word in WORDS], frame),
-        ]
-        for classes in (NAMES, NAMES[::-1], "columns", [f"{prefix}{name}" for name in NAMES]):
-            labels = [f"{prefix}{word}" for word in WORDS] if classes[0] == f"{prefix}cat" else WORDS
-            tables.append(tn.tabulate(labels, frame, classes=classes))
-        assert all(in_class_order(table, order) == PLAIN for table in tables)
+        prefixed = [f"{prefix}{word}" for word in WORDS]
+        for table in (stream.table, tn.tabulate(WORDS, frame), tn.tabulate(prefixed, frame)):
+            assert in_class_order(table, order) == PLAIN
+        for classes, labels, of_classes in (
+            (NAMES, WORDS, [0, 1, 2]),
+            (NAMES[::-1], WORDS, [2, 1, 0]),
+            ("columns", WORDS, order),
+            ([f"{prefix}{name}" for name in NAMES], prefixed, [0, 1, 2]),
+        ):
+            assert in_class_order(tn.tabulate(labels, frame, classes=classes), of_classes) == PLAIN
         found = tn.assess(WORDS, frame, rng=0, by_class=False)
         assert found.vce.interval == tn.assess(Y_TRUE, Y_PROB, rng=0, by_class=False).vce.interval
 
