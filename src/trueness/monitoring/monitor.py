@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from trueness.bins import Bins
 from trueness.monitoring import text
 from trueness.monitoring._entries import Entry, require_addable, require_weights, top_label_gap
 from trueness.monitoring._streams import Streams
+from trueness.monitoring._summaries import alarm_of, groups_of
 from trueness.monitoring.names import look_name, order_of
 from trueness.monitoring.results import Alarm, GroupEvidence, Look, TrendPoint, exponential
 from trueness.monitoring.settings import Settings
@@ -232,49 +232,12 @@ class Monitor:
     @property
     def alarm(self) -> Alarm | None:
         """The alarm, which stays; None if there was none."""
-        found = self._streams.alarm
-        if found is None:
-            return None
-        evidence = self._streams.by_group[found.group]
-        bet = self._streams.bet(found.group, evidence.strongest(found.n_looks))
-        onset = evidence.onset(found.n_looks, self._streams.log_limit_of_group)
-        names = [self._entries[k].at for k in self._streams.counted[found.group]]
-        return Alarm(
-            at=self._entries[found.look].at,
-            e_value=exponential(evidence.path[found.n_looks - 1]),
-            p_value=self._streams.p_value_of(max(evidence.path[: found.n_looks])),
-            direction=bet.direction,
-            bin=bet.bin,
-            began=names[onset.began],
-            since=None if onset.since is None else names[onset.since],
-            groups=tuple(self._streams.flagged),
-            meaning=bet.meaning,
-            event=bet.event,
-            group=found.group,
-        )
+        return alarm_of(self._streams, self._entries)
 
     @property
     def groups(self) -> tuple[GroupEvidence, ...]:
         """The evidence of each group as of now, the largest first; empty without groups."""
-        found = [self._group(name) for name in self._streams.by_group if name is not None]
-        return tuple(sorted(found, key=lambda group: -group.log_e_value))
-
-    def _group(self, name: str) -> GroupEvidence:
-        evidence, counted = self._streams.by_group[name], self._streams.counted[name]
-        n_looks, is_flagged = len(counted), name in self._streams.flagged
-        began = None
-        if is_flagged:
-            began = self._entries[counted[evidence.onset(n_looks, math.inf).began]].at
-        return GroupEvidence(
-            name=name,
-            n_looks=n_looks,
-            n_rows=sum(entry.tables[name].n_rows for entry in self._entries if name in entry.tables),
-            log_e_value=evidence.log_e_value,
-            p_value=self._streams.p_value_of(evidence.peak),
-            flagged=is_flagged,
-            meaning=self._streams.bet(name, evidence.strongest(n_looks)).meaning if n_looks else "",
-            began=began,
-        )
+        return groups_of(self._streams, self._entries)
 
     def evidence_of(self, group: str | None = None) -> FloatArray:
         """ln Σ_j v_j·e_j of each bin of each look with rows, in order of arrival, (looks, bins); for pictures."""
