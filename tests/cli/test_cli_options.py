@@ -89,13 +89,13 @@ ROW_PARAMETERS = {"y_true", "y_prob", "y_probs", "table"}
 OTHER_NAMES = {"rng": "--rng-seed"}
 """The command takes a seed, and no generator."""
 PYTHON_ONLY = {
-    "assess": {"clusters", "min_group_size", "p_resolution", "progress"},
-    "compare": {"clusters", "min_group_size", "progress"},
+    "assess": {"min_group_size", "p_resolution", "progress"},
+    "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
 }
 READING = {
-    "--format", "--label", "--probs", "--label-file", "--classes", "--no-header", "--logprobs", "--percent", "--where",
+    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs", "--percent", "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
@@ -115,7 +115,15 @@ SUMMING = {
 COMMAND_ONLY = {
     "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
-    "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class", "--event"},
+    "tabulate": {
+        "--groups",
+        "--clusters",
+        "--dask",
+        "--confidence-bins",
+        "--by-class",
+        "--no-by-class",
+        "--event",
+    },
     "bins": SUMMING,
 }
 

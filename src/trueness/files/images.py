@@ -182,7 +182,7 @@ def nnunet_cases(folder: str, label_folder: str) -> list[Case]:
         raise InvalidValueError(
             "missing-file",
             "the folder {file!q} holds no NPZ files",
-            "predict with nnUNetv2_predict --save_probabilities",
+            "save the probabilities when you predict",
             file=folder,
         )
     return [_nnunet_case(os.path.join(folder, name), label_folder) for name in paths]
@@ -196,7 +196,7 @@ def _nnunet_case(path: str, label_folder: str) -> Case:
         raise InvalidValueError(
             "missing-file",
             "the labels {file!q} of case {case!q} do not exist",
-            "name the folder of labels with --label-dir, such as labelsTr",
+            "name the folder of the labels, such as labelsTr",
             file=candidates[0],
             case=name,
         )
