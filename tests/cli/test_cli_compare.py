@@ -75,7 +75,7 @@ def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> No
         ([preds, short], "short has fewer rows than preds"),
         ([preds, wide], "different numbers of classes"),
         ([preds, bad], f"{bad}, row 1235: "),
-        ([preds, str(files / "all.json")], "needs the rows"),
+        ([preds, str(files / "all.json")], "is a file of tables"),
         ([preds, bad, "--names", "a"], "2 different names"),
         ([preds, bad, "--on-bad-rows", "skip"], "fix them first"),
         ([preds, bad, "--sample-weight", "y_true", "--equal-mass", "5"], "do not support sample weights"),

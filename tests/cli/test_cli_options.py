@@ -89,15 +89,15 @@ ROW_PARAMETERS = {"y_true", "y_prob", "y_probs", "table"}
 OTHER_NAMES = {"rng": "--rng-seed"}
 """The command takes a seed, and no generator."""
 PYTHON_ONLY = {
-    "assess": {"clusters", "min_group_size", "p_resolution", "progress"},
-    "compare": {"clusters", "min_group_size", "progress"},
+    "assess": {"min_group_size", "p_resolution", "progress"},
+    "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
     "monitor": set(),
 }
 READING = {
-    "--format", "--label", "--probs", "--label-file", "--classes", "--no-header", "--logprobs", "--percent", "--where",
-    "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
+    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
+    "--percent", "--where", "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
 """Options for files, which Python functions do not read."""
@@ -120,6 +120,7 @@ COMMAND_ONLY = {
         "--at",
         "--by",
         "--groups",
+        "--clusters",
         "--dask",
         "--confidence-bins",
         "--by-class",
