@@ -78,7 +78,14 @@ def test_logits(n_classes: int) -> None:
 @pytest.mark.parametrize("n_classes", [3, 16])
 def test_several_event_tables_of_one_pass_in_any_order(n_classes: int) -> None:
     kinds, (by_entropy, by_confidence) = every_kind_of_events(n_classes), tables_of(n_classes)
-    specs: list[AnySpec] = [kinds[0], by_entropy, kinds[3], by_confidence, kinds[2], tables_of(n_classes, (3, 4))[0]]
+    specs: list[AnySpec] = [
+        kinds[0],
+        by_entropy,
+        kinds[3],
+        by_confidence,
+        kinds[2],
+        tables_of(n_classes, (3, 4))[0],
+    ]
     made = assert_same(*nasty(n_classes), specs)
     assert [table.spec for table in made] == specs
 
