@@ -151,7 +151,7 @@ def spoiled(y_prob: Any, row: int, value: float) -> Any:
 
 
 def nasty_jobs(classes: Sequence[int], seed: int = 0) -> Iterator[KernelJob]:
-    """Of every kind: tails of 1 to 17 rows, dtypes, layouts, few and many bins, ties, logits, bad rows, events."""
+    """Of every kind: 1 to 17 rows and more, both dtypes and layouts, bins, ties, logits, bad rows, events."""
     turn = count()
     for n_classes in classes:
         for dtype in (np.float32, np.float64):
