@@ -67,6 +67,7 @@ bench: $(VENV)/.bench $(VENV)/.cluster $(VENV)/.wheels
 	@$(VENV)/bin/python benchmarks/building.py
 	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py
+	@$(VENV)/bin/python benchmarks/clusters.py
 	@$(VENV)/bin/python benchmarks/torch_metric.py
 	@$(VENV)/bin/python benchmarks/cluster.py
 	@$(VENV)/bin/python benchmarks/required.py

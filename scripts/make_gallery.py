@@ -20,7 +20,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import trueness as tn
 from trueness.demo import load_digits
-from trueness.plots import ConvergenceDisplay, ForestDisplay, GapDisplay, RankDisplay, RankHeatMapDisplay
+from trueness.plots import (
+    ClassDiagramDisplay, ClassDisplay, ConvergenceDisplay, CumulativeScoreDisplay, DifferencesDisplay, ForestDisplay,
+    GapDisplay, PredictedClassDisplay, RankDisplay, RankHeatMapDisplay,
+)
 
 digits = load_digits()  # three classifiers on handwritten digits
 forest = tn.assess(digits.y_true, digits.y_prob["random_forest"], rng=0)
@@ -63,6 +66,46 @@ display""",
         "Above 0 a bin is over-confident, below 0 under-confident, whatever the variation measure. Gaps are centred: "
         "each is the observed variation minus its mean for a calibrated model with as many rows.",
         "GapDisplay.from_assessment(forest)",
+    ),
+    Picture(
+        "log-score",
+        "Where along the entropy a model is over-confident",
+        "Bars are the log-score of each bin in standard deviations, below 0 over-confident, above 0 under-confident; "
+        "the line adds them up. 95 % of calibrated models stay in the grey band.",
+        "CumulativeScoreDisplay.from_assessment(forest)",
+    ),
+    Picture(
+        "event",
+        "A rare event",
+        "A logistic regression with class_weight='balanced', where 1 % of the rows have the event. scikit-learn's "
+        "calibration curve (left) shows the same points, without their noise and without how many rows they stand for. "
+        "The model expects the event in a third of the rows; it is observed in 1 %. The cumulative differences (right) "
+        "need no bins: their slope is the gap.",
+        """\
+from sklearn.calibration import CalibrationDisplay
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+X, y = make_classification(20_000, weights=[0.99], flip_y=0, class_sep=0.6, random_state=0)
+model = LogisticRegression(class_weight="balanced").fit(X[:10_000], y[:10_000])
+y_true, y_prob = y[10_000:], model.predict_proba(X[10_000:])[:, 1]
+event = tn.assess_event(y_true, y_prob, rng=0)
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(16, 5.6), layout="constrained")
+CalibrationDisplay.from_predictions(y_true, y_prob, n_bins=10, ax=left)
+DifferencesDisplay.from_event(event, ax=right)
+event.plot(ax=middle)""",
+    ),
+    Picture(
+        "classes",
+        "Classes",
+        "How often each digit was observed per expected one, with its exact noise; the log-score of the rows that "
+        "predict each digit; and the reliability diagram of the digit that is wrong most clearly.",
+        """\
+bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], rng=0)
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(17, 5.2), layout="constrained")
+ClassDisplay.from_assessment(bayes, ax=left)
+PredictedClassDisplay.from_assessment(bayes, ax=middle)
+ClassDiagramDisplay.from_assessment(bayes, ax=right)""",
     ),
     Picture(
         "ranks",

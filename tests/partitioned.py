@@ -160,6 +160,15 @@ def of_group(name: str, **options: Any) -> tn.CalibrationTable:
     return tn.tabulate(Y_TRUE[mine], Y_PROB[mine], **options)
 
 
+def require_clusters(assess: Callable[..., Any], data: Any) -> None:
+    """With clusters= an adapter gives the answer of one process, though clusters are spread over partitions."""
+    who = np.array([f"patient {k}" for k in np.arange(N_ROWS) % 90])
+    for options in ({}, {"groups": "g"}):
+        how = {"clusters": who, "resamples": 99, "rng": 5}
+        expected = tn.assess(Y_TRUE, Y_PROB, **how, **({"groups": GROUP} if options else {}))
+        assert assess(data(who), clusters="who", resamples=99, rng=5, **options) == expected
+
+
 def deadly(folder: Path) -> tn.Variation:
     """A measure whose first call in another process sends the number of that process through a pipe, and then blocks.
 

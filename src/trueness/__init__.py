@@ -20,9 +20,13 @@ if TYPE_CHECKING:
         BinSweep,
         Comparer,
         Comparison,
+        EventAssessment,
         assess,
+        assess_event,
+        assess_event_table,
         assess_table,
         compare,
+        compare_tables,
         sweep_bins,
     )
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
         variation_gap,
         vce,
     )
+    from trueness.monitoring import Monitor
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, TableSpec
@@ -61,6 +66,7 @@ __all__ = [
     "assess",
     "assess_table",
     "compare",
+    "compare_tables",
     "Comparer",
     "Comparison",
     "sweep_bins",
@@ -72,6 +78,7 @@ __all__ = [
     "tabulate",
     "tabulate_events",
     "Accumulator",
+    "Monitor",
     "CalibrationTable",
     "EventTable",
     "TableSpec",
@@ -113,6 +120,7 @@ _MODULES = {
         "assess_event_table",
         "assess_table",
         "compare",
+        "compare_tables",
         "sweep_bins",
     ],
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
@@ -136,6 +144,7 @@ _MODULES = {
         "variation_gap",
         "vce",
     ],
+    "monitoring": ["Monitor"],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "TableSpec"],

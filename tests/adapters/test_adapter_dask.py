@@ -23,6 +23,7 @@ from partitioned import (
     of_group,
     one_process,
     one_process_by_class,
+    require_clusters,
     require_tables_by_class,
     require_tables_of_three,
     three_classes,
@@ -83,6 +84,23 @@ def test_assess_with_and_without_classes() -> None:
     without = adapter.assess(collection(), "y", "p_*", rng=5, by_class=False)
     assert without == tn.assess(Y_TRUE, Y_PROB, rng=5, by_class=False)
     assert without.tables.events == ()
+
+
+def test_clusters_spread_over_partitions(client: Any) -> None:
+    require_clusters(
+        lambda data, **how: adapter.assess(data, "y", "p_*", client=client, **how),
+        lambda who: collection(4, whole().assign(who=who)),
+    )
+
+
+def test_arrays_with_clusters() -> None:
+    import dask.array as da
+
+    who = np.arange(N_ROWS) % 90
+    parts = (da.from_array(array, chunks=(700, -1)[: array.ndim]) for array in (Y_PROB, Y_TRUE, who))
+    y_prob, y_true, clusters = parts
+    found = adapter.assess(y_prob, label=y_true, clusters=clusters, resamples=99, rng=5)
+    assert found == tn.assess(Y_TRUE, Y_PROB, clusters=who, resamples=99, rng=5)
 
 
 def test_weights_agree_to_rounding() -> None:

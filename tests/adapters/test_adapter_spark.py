@@ -24,6 +24,7 @@ from partitioned import (
     example,
     of_group,
     one_process,
+    require_clusters,
     require_tables_by_class,
     require_tables_of_three,
     spark_session,
@@ -153,6 +154,13 @@ def test_combinations_of_columns_are_groups(session: Any) -> None:
 def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5)
     assert adapter.assess(data, "y", "p_*", by="g", rng=5) == expected
+
+
+def test_clusters_spread_over_partitions(session: Any) -> None:
+    def data(who: Any) -> Any:
+        return session.createDataFrame(whole().assign(who=who)).repartition(5)
+
+    require_clusters(lambda some, **how: adapter.assess(some, "y", "p_*", **how), data)
 
 
 @pytest.mark.compiled

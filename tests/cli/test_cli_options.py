@@ -93,6 +93,7 @@ PYTHON_ONLY = {
     "compare": {"clusters", "min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
+    "monitor": set(),
 }
 READING = {
     "--format", "--label", "--probs", "--label-file", "--classes", "--no-header", "--logprobs", "--percent", "--where",
@@ -115,14 +116,30 @@ SUMMING = {
 COMMAND_ONLY = {
     "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
-    "tabulate": {"--groups", "--dask", "--confidence-bins", "--by-class", "--no-by-class", "--event"},
+    "tabulate": {
+        "--at",
+        "--by",
+        "--groups",
+        "--dask",
+        "--confidence-bins",
+        "--by-class",
+        "--no-by-class",
+        "--event",
+    },
+    "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
     "bins": SUMMING,
 }
 
 
 @pytest.mark.parametrize(
     ("command", "function"),
-    [("assess", tn.assess), ("compare", tn.compare), ("tabulate", tn.tabulate), ("bins", tn.sweep_bins)],
+    [
+        ("assess", tn.assess),
+        ("compare", tn.compare),
+        ("tabulate", tn.tabulate),
+        ("bins", tn.sweep_bins),
+        ("monitor", tn.Monitor),
+    ],
 )
 def test_options_have_the_names_of_the_parameters(command: str, function: Callable[..., Any]) -> None:
     """A parameter or an option of one side only must be listed above."""

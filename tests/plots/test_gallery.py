@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.plots
+@pytest.mark.sklearn
 def test_every_picture_is_drawn_by_the_code_beside_it():
     import matplotlib.pyplot as plt
 

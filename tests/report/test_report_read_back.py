@@ -8,6 +8,7 @@ from html_reader import read, rows
 
 import trueness as tn
 from trueness import report
+from trueness.table import file as table_file
 
 
 class TestReadBack:
@@ -115,7 +116,7 @@ class TestReadBack:
         [
             (lambda text: text[:9], "has no tables; pass a complete report written by trueness"),
             (lambda text: text[: text.index("</script>")], "has no tables"),
-            (lambda text: text.replace('"schema": 3', '"schema": 99'), "schema 99"),
+            (lambda text: text.replace(f'"schema": {table_file.SCHEMA}', '"schema": 99'), "schema 99"),
             (lambda text: text.replace('"n_rows": 1500', '"n_rows": 1501'), "n_rows is 1501"),
             (lambda text: text.replace('{"format"', '{"format'), "is not a file of calibration tables"),
             (lambda text: text.replace('"seed": 7', '"seed": "x"'), "metadata is corrupt"),

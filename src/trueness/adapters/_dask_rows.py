@@ -82,7 +82,11 @@ def _frame_batches(work: Work, frame: Any, number: int) -> Iterator[Batch]:
 def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Options) -> Pieces:
     """The blocks of Dask arrays."""
     arrays = {"probs": y_prob, "label": label}
-    further = {"sample_weight": options.get("sample_weight"), "groups": partitions.groups_of(options)}
+    further = {
+        "sample_weight": options.get("sample_weight"),
+        "groups": partitions.groups_of(options),
+        "clusters": options.get("clusters"),
+    }
     arrays |= {name: array for name, array in further.items() if array is not None}
     for name, array in arrays.items():
         if not type(array).__module__.startswith("dask.array"):
@@ -99,6 +103,7 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
         y_prob.ndim == 2,
         "sample_weight" if "sample_weight" in arrays else None,
         ("groups",) if "groups" in arrays else (),
+        clusters="clusters" if "clusters" in arrays else None,
         index_of={name: i for i, name in enumerate(classes)} if isinstance(classes, tuple) else None,
     )
     choice, n_classes = choice.with_width(int(y_prob.shape[1])) if y_prob.ndim == 2 else (choice, 2)

@@ -11,6 +11,7 @@ from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
+from trueness.assessment.unpaired import compare_tables
 from trueness.assessment.verdict import Finding, Verdict
 
 __all__ = [
@@ -34,5 +35,6 @@ __all__ = [
     "assess_event_table",
     "assess_table",
     "compare",
+    "compare_tables",
     "sweep_bins",
 ]

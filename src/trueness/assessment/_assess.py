@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
-from typing import Any
-
-import numpy as np
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
+from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
 from trueness.bins import Bins
-from trueness.inference.bootstrap_weights import ClusterWeights, stream_key
-from trueness.inference.replicates import replicate
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
-from trueness.rows.groups import encode_groups_of_rows, names_of
+from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
+from trueness.rows.images import pixels_of
 from trueness.table import (
     AnySpec,
     CalibrationTable,
     EventSpec,
     EventTable,
-    TableSpec,
     require_table,
     require_table_by_class,
 )
 from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables
+from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
 
 MIN_GROUP_SIZE = 100
@@ -43,8 +41,6 @@ MIN_GROUP_SIZE = 100
 
 MOST_EVENT_BYTES = 2**28
 """The most memory that the event tables of all groups may take."""
-
-_CLUSTER_STREAM = 5
 
 
 def assess(
@@ -62,6 +58,8 @@ def assess(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
+    class_axis: int | None = None,
+    ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
     ties: str = "first",
@@ -101,9 +99,16 @@ def assess(
         With several columns, the groups are the combinations of their values that occur.
     min_group_size : int
         Groups of fewer rows are not assessed.
-    clusters : array of names, shape (rows,)
+    clusters : array of names, shape (rows,), or False
         Which rows belong together (a patient, a session). Rows of one cluster carry less information than as many
         independent rows; without this argument the p-values of such data are too small and the intervals too short.
+        If `y_prob` has more than two dimensions, rows that share the first index (pixels of an image) are one cluster,
+        and a name for each first index can be given; False means that all rows are independent.
+    class_axis : int
+        The axis of the classes of an array of more than two dimensions: 1 for (images, classes, height, width), -1 for
+        (sequences, steps, classes). Labels have the shape without this axis. Found by the shapes if only one axis fits.
+    ignore_index : int
+        Rows with this label are left out.
     by_class : bool
         Whether to assess each class too: how often it was expected and observed, and whether its probabilities are too
         extreme or too timid (`Assessment.classes`).
@@ -128,28 +133,70 @@ def assess(
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
     plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
+    pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
+    if pixels is not None:
+        y_true, y_prob = pixels.y_true, pixels.y_prob
+        sample_weight, groups = (
+            pixels.spread("sample_weight", sample_weight),
+            pixels.spread("groups", groups),
+        )
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_of(rows, plan, engine, n_threads)
-    weights = None
-    if clusters is not None:
-        key = stream_key([settings.seed, _CLUSTER_STREAM])
-        names = names_of("clusters", clusters, rows.n_rows, rows.index)
-        weights = ClusterWeights(key, settings.resamples, names)
+    if pixels is not None:
+        found = pixels.clusters(clusters)
+        notes = about_pixels(pixels, by_default=clusters is None)
+    else:
+        clusters = None if clusters is False else clusters
+        found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
+        notes = ()
+    if found is not None:
+        summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
-        tables = [Tables.of(tabulate_rows(rows, specs, engine, n_threads))]
-        (sample,) = _samples(tables, rows, specs, weights, settings.resamples, progress=progress)
-        return assessment_of(sample, settings)
+        tables = Tables.of(tabulate_rows(rows, specs, engine, n_threads)) if found is None else summing()
+        return with_notes(assessment_of(Sample(tables), settings), notes)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
     refuse_large_tables(specs, len(names_of_groups))
-    of_groups = tabulate_groups(rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads)
-    tables = [Tables.of(of_group) for of_group in of_groups]
-    samples = _samples(tables, rows, specs, weights, settings.resamples, group_of=code, progress=progress)
-    whole = assessment_of(reduce(add, samples), settings)
-    by_name = dict(zip(names_of_groups, samples, strict=True))
-    # With clusters the replicates take long, without them the groups, if they are many.
-    return with_groups(whole, by_name, settings, min_group_size, progress if clusters is None else None)
+    if found is None:
+        of_groups = tabulate_groups(
+            rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads
+        )
+        tables_of_groups = [Tables.of(of_group) for of_group in of_groups]
+    else:
+        tables_of_groups = [summing(which) for which in rows_of_groups(code, len(names_of_groups))]
+    whole = assessment_of(Sample(sum_pairwise(tables_of_groups)), settings)
+    by_name = dict(zip(names_of_groups, map(Sample, tables_of_groups), strict=True))
+    # With clusters the passes over the rows take long, without them the groups, if they are many.
+    result = with_groups(whole, by_name, settings, min_group_size, progress if found is None else None)
+    return with_notes(result, notes)
+
+
+def with_notes(result: Assessment, notes: tuple[Caution, ...]) -> Assessment:
+    """The assessment with further warnings."""
+    return replace(result, warnings=(*result.warnings, *notes)) if notes else result
+
+
+class _SumClusters(NamedTuple):
+    """Makes the tables of rows in clusters, of all rows or of some."""
+
+    rows: Rows
+    specs: Sequence[AnySpec]
+    found: ClustersOfRows
+    engine: str
+    n_threads: int | None
+    done: RowsDone
+
+    def __call__(self, which: IntArray | None = None) -> Tables:
+        return tabulate_clusters(
+            self.rows,
+            self.specs,
+            self.found,
+            which=which,
+            engine=self.engine,
+            n_threads=self.n_threads,
+            done=self.done,
+        )
 
 
 def specs_of(
@@ -176,30 +223,6 @@ def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
             n_groups=n_groups,
             size=of_events * n_groups >> 20,
         )
-
-
-def _samples(
-    tables: Sequence[Tables],
-    rows: Rows,
-    specs: Sequence[AnySpec],
-    weights: ClusterWeights | None,
-    resamples: int,
-    *,
-    group_of: IntArray | None = None,
-    progress: Progress | None,
-) -> list[Sample]:
-    """A sample for each group of rows, with replicates of its tables if the rows come in clusters."""
-    if weights is None:
-        return [Sample(of_group) for of_group in tables]
-    binned = [spec for spec in specs if isinstance(spec, TableSpec)]
-    made = replicate(
-        [(rows, binned)], weights, resamples, group_of=group_of, n_groups=len(tables), progress=progress
-    )
-    code = np.zeros(rows.n_rows, np.int64) if group_of is None else group_of
-    return [
-        Sample(of_group, tuple(replicates), weights.clusters(np.flatnonzero(code == number)))
-        for number, (of_group, (replicates,)) in enumerate(zip(tables, made, strict=True))
-    ]
 
 
 def assess_table(

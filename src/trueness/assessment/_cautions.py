@@ -9,8 +9,11 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
+from trueness.rows.images import Pixels
 from trueness.table.calibration_table import CalibrationTable
+from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
+from trueness.table.tables import Tables
 
 FEW_CLUSTERS = 30
 
@@ -134,6 +137,43 @@ def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
         "plug-in-misleads",
         f"the plug-in VCE {vce.value:.4f} lies {direction} the interval of the debiased value {vce.debiased:.4f}",
         f"{cause}; use the debiased value, or fewer bins",
+    )
+
+
+def about_pixels(pixels: Pixels, *, by_default: bool) -> tuple[Caution, ...]:
+    """What was assumed about an array of images: which rows are one cluster, and how many were left out."""
+    found = []
+    if by_default and pixels.many_dimensions:
+        found.append(
+            Caution(
+                "clusters-by-first-index",
+                f"rows that share the first index of y_prob are one cluster: {pixels.n_first} clusters of "
+                f"{pixels.per_first} rows",
+                "pass clusters= for others, or clusters=False if all rows are independent",
+            )
+        )
+    if pixels.n_ignored:
+        found.append(
+            Caution(
+                "ignored-rows",
+                f"{plural(pixels.n_ignored, 'row')} with the label ignore_index left out",
+                "their predictions were not checked",
+            )
+        )
+    return tuple(found)
+
+
+def without_classes(tables: Tables) -> tuple[Caution, ...]:
+    """The warning that classes are left out, because clusters are not summed for so many."""
+    table = tables.by_class
+    if table is None or tables.clusters is None or has_units(table.spec):
+        return ()
+    return (
+        Caution(
+            "clusters-without-classes",
+            f"the classes are not assessed: with clusters at most {MAX_EVENTS} can be, and there are {table.n_classes}",
+            "assess without clusters to see them, with p-values that are too small",
+        ),
     )
 
 

@@ -11,12 +11,14 @@ from trueness._arrays import FloatArray
 from trueness.inference.classwise.assessment import assess_classes
 from trueness.inference.classwise.results import ClasswiseAssessment, ClasswiseError
 from trueness.inference.estimates import ResampledTable, log_score_draws
+from trueness.inference.events.clusters import ClusteredEvent, clustered_events
 from trueness.inference.events.of_table import event_bins, event_cells
 from trueness.inference.normal import debiased_total, half_normal_quantile
 from trueness.inference.results import BinNoise, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
+from trueness.table import EventSpec
 from trueness.table.calibration_table import CalibrationTable, ScoreSums
 from trueness.table.tables import Tables
 
@@ -27,9 +29,12 @@ _GAP_STREAM = 10
 
 
 def classwise(tables: Tables, settings: Settings) -> ClasswiseAssessment | None:
-    """All classes, each as an event; None without the event table of all classes."""
+    """All classes, each as an event; None without the event table of all classes, or without the sums of clusters."""
     table = tables.by_class
     if table is None or table.n_classes is None:
+        return None
+    clusters = clusters_of_classes(tables)
+    if tables.clusters is not None and clusters is None:
         return None
     return assess_classes(
         event_cells(table),
@@ -39,7 +44,17 @@ def classwise(tables: Tables, settings: Settings) -> ClasswiseAssessment | None:
         resamples=settings.resamples,
         seed=settings.seed,
         names=table.spec.class_names,
+        clusters=clusters,
     )
+
+
+def clusters_of_classes(tables: Tables) -> list[ClusteredEvent] | None:
+    """The noise of each class if rows come in clusters; None without clusters, or if there are too many classes."""
+    sums, table = tables.cluster_sums_by_class, tables.by_class
+    if sums is None or table is None:
+        return None
+    coarse = table.coarsen(sums.spec.grid) if isinstance(sums.spec, EventSpec) else table
+    return clustered_events(sums, coarse.weight_square_sum)
 
 
 def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest | None:
@@ -118,7 +133,11 @@ def gap_estimate(classes: ClasswiseAssessment, tables: Tables, settings: Setting
     assert table is not None
     half = 1.0 if table.n_classes == 2 else 0.5
     gaps = np.array([each.gap.value for each in classes.classes])
-    sd = np.array([math.sqrt(float(cells.variance.sum())) / cells.total for cells in event_cells(table)])
+    clusters = clusters_of_classes(tables)
+    cells = event_cells(table)
+    if clusters is not None:
+        cells = [noise.of_gap(each) for noise, each in zip(clusters, cells, strict=True)]
+    sd = np.array([math.sqrt(float(each.variance.sum())) / each.total for each in cells])
     weight = np.full(len(gaps), half)
     value = float(weight @ np.abs(gaps))
     reach = half_normal_quantile(weight * sd, settings.level, [settings.seed, _GAP_STREAM])

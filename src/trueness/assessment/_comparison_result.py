@@ -110,7 +110,7 @@ class GroupComparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Models side by side, returned by `compare`."""
+    """Models side by side, returned by `compare`; or tables of different rows, returned by `compare_tables`."""
 
     assessments: Mapping[str, Assessment]
     pairs: tuple[Pair, ...]
@@ -118,6 +118,8 @@ class Comparison:
     resamples: int
     seed: int
     groups: tuple[GroupComparison, ...] = ()
+    paired: bool = True
+    """Whether all models have the same rows, as in `compare`; or each has rows of its own, as in `compare_tables`."""
 
     @property
     def verdict(self) -> str:
@@ -159,6 +161,7 @@ class Comparison:
             "verdict": self.verdict,
             "verdicts": [plain(verdict) for verdict in self.verdicts],
             "difference_of": "debiased values",
+            "paired": self.paired,
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,

@@ -24,15 +24,17 @@ def page(comparison: Comparison) -> str:
 
 def _heading(comparison: Comparison) -> str:
     some = next(iter(comparison.assessments.values()))
+    rows = {visible(name): result.n_rows for name, result in comparison.assessments.items()}
     facts = [
-        f"{some.n_rows} rows",
+        f"{some.n_rows} rows" if comparison.paired else "different rows",
         f"{some.tables.n_classes} classes",
         f"{bins_of(some)}; {comparison.resamples} resamples",
         f"seed {comparison.seed}; {100 * comparison.level:g} % intervals",
     ]
-    if some.n_clusters is not None:
+    if some.n_clusters is not None and comparison.paired:
         facts.append(f"{some.n_clusters} clusters")
-    return ", ".join(facts)
+    own = "" if comparison.paired else "\nrows: " + ", ".join(f"{name} {n}" for name, n in rows.items())
+    return ", ".join(facts) + own
 
 
 def model_table(comparison: Comparison) -> str:

@@ -24,6 +24,7 @@ from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import NullBins, p_value
 from trueness.inference.replicates import Replicates
 from trueness.inference.results import Estimate, Interval
+from trueness.rows.clusters import identity
 from trueness.table import CalibrationTable
 from trueness.table.tables import Tables
 
@@ -41,17 +42,27 @@ Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
 
 
-def comparison_of(samples: Samples, settings: Settings) -> Comparison:
-    """The comparison of all pairs of models on the same rows."""
+def comparison_of(
+    samples: Samples,
+    settings: Settings,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    paired: bool = True,
+) -> Comparison:
+    """The comparison of all pairs of models on the same rows, or, if not `paired`, of tables of different rows."""
     assessments = {name: assessment_of(sample, settings) for name, sample in samples.items()}
-    models = {name: ModelReplicates(assessments[name], sample) for name, sample in samples.items()}
-    pairs = [_pair(a, b, models, settings.level) for a, b in combinations(models, 2)]
+    models = {
+        name: ModelReplicates(assessments[name], sample, settings.seed if paired else identity(name))
+        for name, sample in samples.items()
+    }
+    contrasted = [_pair(a, b, models, settings.level) for a, b in pairs or combinations(models, 2)]
     return Comparison(
         assessments=assessments,
-        pairs=tuple(_correct_pairs(pairs)),
+        pairs=tuple(_correct_pairs(contrasted)),
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
+        paired=paired,
     )
 
 
@@ -109,15 +120,13 @@ class GapReplicates(NamedTuple):
 class ModelReplicates:
     """The metrics of one model in each bootstrap replicate of the rows."""
 
-    def __init__(self, result: Assessment, sample: Sample) -> None:
-        self.result, self.sample = result, sample
+    def __init__(self, result: Assessment, sample: Sample, seed: int) -> None:
+        self.result, self.sample, self.seed = result, sample, seed
 
     @cached_property
     def by_variation(self) -> GapReplicates:
         """Of the table by variation: net gap and VCE."""
-        return _gap_replicates(
-            self.result.vce, self.result.table, self.sample.replicates[0], self.result.seed
-        )
+        return _gap_replicates(self.result.vce, self.result.table, self.sample.replicates[0], self.seed)
 
     @cached_property
     def by_confidence(self) -> GapReplicates:
@@ -127,7 +136,7 @@ class ModelReplicates:
             return self.by_variation
         assert result.ece is not None
         assert result.confidence_table is not None
-        return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], result.seed)
+        return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], self.seed)
 
 
 def _gap_replicates(
@@ -149,7 +158,7 @@ def _gap_replicates(
     sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
     seen[seen < _ROUNDING * sd] = 0.0
     for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
-        # The same stream for all models, so that what they have in common cancels.
+        # The same stream for all models of the same rows, so that what they have in common cancels.
         stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])
         noise[:, unseen] = sd[unseen] * stream.standard_normal(replicates.size)
     net = ((gaps + noise) * share).sum(axis=1)

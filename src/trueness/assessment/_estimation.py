@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from trueness.assessment._cautions import cautions, too_few_resamples
+from trueness.assessment._cautions import cautions, too_few_resamples, without_classes
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
@@ -78,7 +78,10 @@ def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
         resamples=settings.resamples,
         seed=settings.seed,
         n_clusters=sample.n_clusters,
-        warnings=cautions(table, resampled.variation_error, sample.n_clusters),
+        warnings=(
+            *cautions(table, resampled.variation_error, sample.n_clusters),
+            *without_classes(sample.tables),
+        ),
         tolerance=settings.tolerance,
         class_bins=settings.class_bins,
     )

@@ -19,8 +19,8 @@ from trueness.assessment._estimation import (
 from trueness.assessment._result import Assessment, GroupAssessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import Settings
-from trueness.inference.bootstrap_weights import identity
 from trueness.inference.corrections import benjamini_hochberg
+from trueness.rows.clusters import identity
 
 ByName: TypeAlias = dict[str, GroupAssessment]
 

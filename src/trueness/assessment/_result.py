@@ -13,6 +13,7 @@ from trueness.assessment import text
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
+from trueness.assessment.cluster_text import cluster_spread_json
 from trueness.assessment.event import event_of
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import (
@@ -25,6 +26,7 @@ from trueness.assessment.verdict import (
 )
 from trueness.bins import Bins
 from trueness.inference.classwise.results import ClasswiseAssessment
+from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
@@ -33,6 +35,7 @@ from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
+    from trueness.assessment._comparison_result import Comparison
     from trueness.plots import RankDisplay, ReliabilityDisplay
 
 
@@ -252,6 +255,21 @@ class Assessment:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def cluster_spread(self) -> ClusterSpread | None:
+        """How much clusters differ in their net gap, and which are furthest off; None without clusters."""
+        clusters = self.tables.clusters
+        return None if clusters is None else cluster_spread(self.table, clusters, self.level)
+
+    def compare_groups(self, against: str = "rest") -> Comparison:
+        """Compare each group with all other rows of assessed groups ("rest"), or each group with each ("each").
+
+        The differences have intervals and p-values that are corrected over all pairs, by Holm.
+        """
+        from trueness.assessment.unpaired import compare_groups
+
+        return compare_groups(self, against)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
         verdict = self.verdict
@@ -269,6 +287,7 @@ class Assessment:
             "resamples": self.resamples,
             "seed": self.seed,
             "n_clusters": self.n_clusters,
+            "cluster_spread": cluster_spread_json(self.cluster_spread),
             "tolerance": plain(self.tolerance),
             "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,

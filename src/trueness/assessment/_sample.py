@@ -4,44 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from operator import add
 
 from trueness.assessment._classes import classwise, cumulative_log_score, gap_estimate, predicted_class_test
 from trueness.assessment._settings import Settings
+from trueness.inference.bootstrap_weights import stream_key
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.estimates import ResampledTable, variation_error
-from trueness.inference.replicates import Replicates
+from trueness.inference.replicates import Replicates, bootstrap
 from trueness.inference.results import Estimate
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.refusals import InvalidValueError
+from trueness.table import TableSpec
+from trueness.table.clusters import ClusterTables
 from trueness.table.tables import Tables
 
 LEAST_CLUSTERS = 5
 
 _BY_VARIATION, _BY_CONFIDENCE = range(2)
+_STREAM = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The tables of some rows. Those of further rows add."""
+    """The tables of some rows."""
 
     tables: Tables
     replicates: tuple[Replicates, ...] = ()
-    """Of each of `tables.calibration_tables`, if the rows come in clusters or models are compared on them."""
-    clusters: frozenset[int] | None = None
-    """The clusters of the rows, if they come in clusters."""
+    """Of each of `tables.calibration_tables`, if several models are compared on the rows; else made when needed."""
 
-    def __add__(self, other: Sample) -> Sample:
-        if (self.clusters is None) != (other.clusters is None):
-            raise InvalidValueError(
-                "bad-argument",
-                "clusters must be given with every batch of rows, or with none",
-                argument="clusters",
-            )
-        clusters = None if self.clusters is None else self.clusters | (other.clusters or frozenset())
-        replicates = tuple(map(add, self.replicates, other.replicates))
-        return Sample(self.tables + other.tables, replicates, clusters)
+    @property
+    def clusters(self) -> ClusterTables | None:
+        """The clusters of the rows, if they come in clusters."""
+        return self.tables.clusters
+
+    def replicates_for(self, settings: Settings) -> tuple[Replicates, ...]:
+        """The replicates of rows in clusters."""
+        if self.replicates or self.clusters is None:
+            return self.replicates
+        return replicates_of(self.clusters, settings)
 
     @property
     def n_rows(self) -> int:
@@ -51,7 +52,7 @@ class Sample:
     @property
     def n_clusters(self) -> int | None:
         """The number of clusters, if rows come in clusters."""
-        return None if self.clusters is None else len(self.clusters)
+        return None if self.clusters is None else self.clusters.n_clusters
 
     def reason_to_skip(self, min_group_size: int) -> str | None:
         """Why a group of these rows is too small to be assessed; None if it is large enough."""
@@ -62,6 +63,13 @@ class Sample:
         return None
 
 
+def replicates_of(clusters: ClusterTables, settings: Settings) -> tuple[Replicates, ...]:
+    """The bootstrap replicates of all tables that are binned by a measure."""
+    of_tables = [sums for sums in clusters.of_tables if isinstance(sums.spec, TableSpec)]
+    key = stream_key([settings.seed, _STREAM])
+    return tuple(bootstrap(of_tables, clusters.clusters, key, settings.resamples))
+
+
 class SampleWithResamples:
     """A sample with resamples that show the noise of its metrics, made when a metric first needs them."""
 
@@ -69,7 +77,7 @@ class SampleWithResamples:
         self.tables: Tables = sample.tables
         self.level: float = settings.level
         self.seed: int = settings.seed
-        self._sample, self._settings, self._resamples = sample, settings, settings.resamples
+        self._sample, self._settings = sample, settings
 
     @cached_property
     def by_variation(self) -> ResampledTable:
@@ -97,6 +105,10 @@ class SampleWithResamples:
             return None
         same = self.tables.by_confidence is self.tables.by_variation
         return self.variation_error if same else variation_error(resampled, self.level, [self.seed, 4])
+
+    @cached_property
+    def _replicates(self) -> tuple[Replicates, ...]:
+        return self._sample.replicates_for(self._settings)
 
     @cached_property
     def classes(self) -> ClasswiseAssessment | None:
@@ -128,16 +140,20 @@ class SampleWithResamples:
         return cumulative_log_score(self.tables, self.by_variation, self._settings, self.inflation)
 
     def _resampled_table(self, place: int) -> ResampledTable:
-        table, seed = self.tables.calibration_tables[place], [self.seed, place]
-        if self._sample.clusters is None:
-            return ResampledTable.of(table, self._resamples, seed)
-        if len(self._sample.clusters) < LEAST_CLUSTERS:
+        table, seed, n_clusters = (
+            self.tables.calibration_tables[place],
+            [self.seed, place],
+            self._sample.n_clusters,
+        )
+        if n_clusters is None:
+            return ResampledTable.of(table, self._settings.resamples, seed)
+        if n_clusters < LEAST_CLUSTERS:
             raise InvalidValueError(
                 "too-few-clusters",
                 "clusters has {value} distinct values",
                 "at least {needed} are needed",
                 argument="clusters",
-                value=len(self._sample.clusters),
+                value=n_clusters,
                 needed=LEAST_CLUSTERS,
             )
-        return ResampledTable.of_clusters(table, self._sample.replicates[place], seed)
+        return ResampledTable.of_clusters(table, self._replicates[place], seed)

@@ -8,35 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from operator import add
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from trueness._arguments import boolean, whole_number
-from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of
+from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._comparison_result import Comparison, GroupComparison
-from trueness.assessment._contrasts import Samples, adjust_groups, comparison_of
-from trueness.assessment._sample import Sample
+from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._settings import Settings
+from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
-from trueness.inference.bootstrap_weights import ClusterWeights, RowWeights, stream_key
-from trueness.inference.replicates import replicate
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
+from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
-from trueness.rows.groups import encode_groups_of_rows, names_of
+from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
+from trueness.rows.images import pixels_of
 from trueness.table import TableSpec
 from trueness.table.plan import TablePlan
-from trueness.table.tables import Tables
-from trueness.tabulation import tabulate_groups, tabulate_rows
+from trueness.tabulation.clusters import RowsDone
 from trueness.variation import Variation
-
-_STREAM = 6
-_Weights: TypeAlias = RowWeights | ClusterWeights
 
 
 def compare(
@@ -53,6 +48,8 @@ def compare(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
+    class_axis: int | None = None,
+    ignore_index: int | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -72,6 +69,17 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
+    pixels = {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
+    first = next(iter(pixels.values()))
+    notes: tuple[Caution, ...] = ()
+    if first is not None:
+        models = {
+            name: y_prob if own is None else own.y_prob for (name, y_prob), own in _pairs(models, pixels)
+        }
+        notes = about_pixels(first, by_default=clusters is None)
+        y_true, clusters = first.y_true, first.names_of_clusters(clusters)
+        sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
+    clusters = None if clusters is False else clusters
     plan = TablePlan.of(variation, bins, confidence_bins, ties)
     specs = {}
     for name, y_prob in models.items():
@@ -96,7 +104,14 @@ def compare(
     comparer.update(
         y_true, models, sample_weight=sample_weight, groups=groups, clusters=clusters, progress=progress
     )
-    return comparer.result()
+    result = comparer.result()
+    noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
+    return replace(result, assessments=noted) if notes else result
+
+
+def _pairs(models: Mapping[str, Any], pixels: Mapping[str, Any]) -> list[tuple[tuple[str, Any], Any]]:
+    """Each model by its name with its predictions, and the same as rows of an array of images."""
+    return list(zip(models.items(), pixels.values(), strict=True))
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
@@ -168,10 +183,9 @@ class Comparer:
             _refuse_equal_mass(plan)
             self._specs[name] = plan.calibration_specs(n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        self._key = stream_key([self._settings.seed, _STREAM])
         self._n_rows = 0
         self._columns: Columns | None = None
-        self._samples: dict[str | None, Samples] = {}
+        self._sums: dict[str | None, SumsOfModels] = {}
 
     @property
     def n_rows(self) -> int:
@@ -196,59 +210,31 @@ class Comparer:
         rows = self._rows(y_true, y_probs, sample_weight)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        weights: _Weights = RowWeights(self._key, self._settings.resamples, self._n_rows)
-        if clusters is not None:
-            names = names_of("clusters", clusters, n_rows, index)
-            weights = ClusterWeights(self._key, self._settings.resamples, names)
+        found = self._n_rows if clusters is None else clusters_of_rows(clusters, n_rows, index)
         encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
-        batch = self._samples_of(rows, weights, encoded, progress)
+        batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
-        self._samples |= {
-            group: _add_samples(self._samples[group], samples) if group in self._samples else samples
-            for group, samples in batch.items()
+        self._sums |= {
+            group: self._sums[group] + sums if group in self._sums else sums for group, sums in batch.items()
         }
         self._n_rows += n_rows
         self._columns = self._columns or _first_columns(rows)
 
-    def _samples_of(
+    def _sums_of(
         self,
         rows: Mapping[str, Rows],
-        weights: _Weights,
-        groups: tuple[list[str], IntArray] | None,
-        progress: Progress | None,
-    ) -> dict[str | None, Samples]:
-        """The samples of all rows, as group None, and of each group."""
-        tables = {name: Tables.of(tabulate_rows(rows[name], specs)) for name, specs in self._specs.items()}
-        n_rows = next(iter(rows.values())).n_rows
-        names, code = groups or ([], np.zeros(n_rows, np.int64))
-        replicates = replicate(
-            [(rows[name], specs) for name, specs in self._specs.items()],
-            weights,
-            self._settings.resamples,
-            group_of=code,
-            n_groups=max(1, len(names)),
-            progress=progress,
-        )
-
-        def samples(number: int, of_models: Mapping[str, Tables]) -> Samples:
-            clusters = weights.clusters(np.flatnonzero(code == number))
-            return {
-                name: Sample(of_models[name], tuple(of_model), clusters)
-                for name, of_model in zip(self._specs, replicates[number], strict=True)
-            }
-
+        found: ClustersOfRows | int,
+        groups: EncodedNames | None,
+        done: RowsDone,
+    ) -> dict[str | None, SumsOfModels]:
+        """The sums of all rows, as group None, and of each group."""
         if groups is None:
-            return {None: samples(0, tables)}
-        of_groups = {
-            name: tabulate_groups(rows[name], specs, code, len(names)) for name, specs in self._specs.items()
+            return {None: sums_of_models(rows, self._specs, found, None, done)}
+        of_groups: dict[str | None, SumsOfModels] = {
+            name: sums_of_models(rows, self._specs, found, which, done)
+            for name, which in zip(groups.names, rows_of_groups(groups.codes, len(groups.names)), strict=True)
         }
-        found: dict[str | None, Samples] = {
-            group: samples(number, {name: Tables.of(of[number]) for name, of in of_groups.items()})
-            for number, group in enumerate(names)
-        }
-        whole = reduce(_add_samples, found.values())
-        found[None] = {name: replace(sample, tables=tables[name]) for name, sample in whole.items()}
-        return found
+        return {**of_groups, None: reduce(add, of_groups.values())}
 
     def _rows(self, y_true: Any, y_probs: Mapping[str, Any], sample_weight: Any) -> dict[str, Rows]:
         """The rows of each model; columns of data frames are matched by name to those of the first one."""
@@ -297,25 +283,21 @@ class Comparer:
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
-        if not self._samples:
+        if not self._sums:
             raise InvalidValueError("no-rows", "no rows were added", "call update first")
-        whole = comparison_of(self._samples[None], self._settings)
+        whole = comparison_of(self._sums[None].samples(self._settings), self._settings)
         groups = [
-            self._group(name, samples)
-            for name, samples in sorted(self._samples.items(), key=lambda item: str(item[0]))
+            self._group(name, sums)
+            for name, sums in sorted(self._sums.items(), key=lambda item: str(item[0]))
             if name is not None
         ]
         return replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
 
-    def _group(self, name: str, samples: Samples) -> GroupComparison:
-        some = next(iter(samples.values()))
+    def _group(self, name: str, sums: SumsOfModels) -> GroupComparison:
+        some = sums.some_sample
         reason = some.reason_to_skip(self._min_group_size)
-        comparison = comparison_of(samples, self._settings) if reason is None else None
+        comparison = comparison_of(sums.samples(self._settings), self._settings) if reason is None else None
         return GroupComparison(name, some.n_rows, comparison, (), reason)
-
-
-def _add_samples(some: Samples, more: Samples) -> Samples:
-    return {name: sample + more[name] for name, sample in some.items()}
 
 
 def _first_columns(rows: Mapping[str, Rows]) -> Columns | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
 from trueness.assessment._class_words import fault_of
+from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 
@@ -36,6 +37,7 @@ def page(result: Assessment) -> str:
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
+    parts += cluster_lines(result.cluster_spread)
     if result.groups:
         parts += ["", *_group_lines(result)]
     if result.warnings:

@@ -111,7 +111,9 @@ def summary_of(tables: GroupedTables) -> str:
         [f"{plural(first[0], 'bin')} of {first[1]}", *(f"{n} of {name}" for n, name in others)]
     )
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
-    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}"
+    clusters = tables.whole.clusters
+    named = "" if clusters is None else f", {plural(clusters.n_clusters, 'cluster')}"
+    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}{named}"
 
 
 def _cells_of(tables: GroupedTables) -> str:

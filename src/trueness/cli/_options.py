@@ -50,13 +50,37 @@ def seed(text: str) -> int:
     return int(text)
 
 
+NNUNET = "nnunet"
+"""The format of folders of predictions that nnU-Net v2 wrote with --save_probabilities."""
+
+IMAGES = ("--class-axis", "--ignore-index", "--label-dir")
+
 SHARED: dict[str, dict[str, Any]] = {
     "--groups": {
         "action": "append",
         "metavar": "COLUMN",
         "help": "column of groups; for combinations of columns write region,sex or repeat the option",
     },
-    "--format": {"choices": format_names(), "help": "format of all files (default: from the file extension)"},
+    "--clusters": {
+        "metavar": "COLUMN",
+        "help": "column that names the rows that belong together, such as a patient or an image: intervals and "
+        "p-values then count clusters instead of rows",
+    },
+    "--class-axis": {
+        "type": int,
+        "metavar": "AXIS",
+        "help": "axis of the classes in NPY and NPZ arrays of images: 1 for (images, classes, height, width); each "
+        "image is one cluster",
+    },
+    "--ignore-index": {"type": int, "metavar": "LABEL", "help": "leave out the pixels with this label"},
+    "--label-dir": {
+        "metavar": "FOLDER",
+        "help": "folder of NIfTI labels for --format nnunet (extra: images)",
+    },
+    "--format": {
+        "choices": [*format_names(), NNUNET],
+        "help": "format of all files (default: from the file extension)",
+    },
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
     "--probs": {
         "metavar": "COLUMNS",

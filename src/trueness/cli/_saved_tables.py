@@ -51,6 +51,10 @@ _ROW_OPTIONS: dict[str, Any] = {
     "exact": False,
     "ties": "first",
     "checkpoint": None,
+    "clusters": None,
+    "class_axis": None,
+    "ignore_index": None,
+    "label_dir": None,
 }
 """Options for reading and summing rows, with their defaults."""
 
@@ -58,7 +62,7 @@ _ROW_OPTIONS: dict[str, Any] = {
 def refuse_row_options(arguments: argparse.Namespace) -> None:
     """Refuse options that have no effect on saved tables, whose rows are summed already."""
     for name, default in _ROW_OPTIONS.items():
-        if getattr(arguments, name) != default:
+        if getattr(arguments, name, default) != default:
             raise InvalidValueError(
                 "conflicting-arguments",
                 "{argument} applies to rows, and {file} holds tables",

@@ -24,6 +24,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         weight=arguments.sample_weight,
         by=tuple(getattr(arguments, "groups", None) or ()) or None,
         where=tuple(parse_condition(text) for text in arguments.where),
+        clusters=getattr(arguments, "clusters", None),
         classes=arguments.classes,
         header=not arguments.no_header,
     )

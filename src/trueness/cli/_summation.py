@@ -7,12 +7,13 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness._progress import progress_bar
 from trueness.cli._binning import plan_of
 from trueness.cli._errors import refuse_argument
+from trueness.cli._images import are_images, image_source_of
 from trueness.cli._outputs import print_note
 from trueness.cli._sources import request_of, row_options_of, source_of
 from trueness.refusals import InvalidValueError
@@ -26,7 +27,8 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
     from trueness.files import sum_source
 
     _refuse_checkpoint(arguments, inputs)
-    plan, source = plan_of(arguments), source_of(arguments, inputs)
+    plan = plan_of(arguments)
+    source: Any = image_source_of(arguments) if are_images(arguments) else source_of(arguments, inputs)
     checkpoint = checkpoint_of(arguments, source, plan)
     # A checkpoint is written in the second pass, if there are two.
     resumed = checkpoint is not None and os.path.exists(checkpoint.path)

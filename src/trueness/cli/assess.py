@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _options, _sources
+from trueness.cli._images import inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import output_path, print_note, write_json
 
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
     )
+    _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
         "--event",
         metavar="CLASS",
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
-    inputs = [] if saved else _sources.inputs_of(arguments)
+    inputs = [] if saved else inputs_of(arguments)
     check_outputs(
         [*_outputs(arguments), arguments.checkpoint],
         [*paths, *_sources.paths_read(arguments, inputs)],

@@ -1,7 +1,8 @@
-"""Compare the calibration of several models on the same rows.
+"""Compare the calibration of several models on the same rows, or of saved tables of different rows.
 
 Each argument is one model: a file, or a quoted glob or folder. All models must have the same rows in the same order;
-their labels are compared row by row.
+their labels are compared row by row. If all arguments are saved tables (.json), such as those of two days, their rows
+are different ones and independent of each other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import print_note, write_json
+from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
 from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ EXAMPLES = """\
 examples:
   trueness compare a.parquet b.parquet
   trueness compare a.parquet b.csv --names old,new --equal-mass 10 --json comparison.json
+  trueness compare a.parquet b.parquet --clusters patient
+  trueness compare monday.json tuesday.json
 """
 
 
@@ -40,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also compare each group of rows with the same value of this column of the first file; for combinations "
         "of columns write region,sex or repeat the option",
     )
+    _options.add_options(parser, "--clusters")
     _options.add_json(parser)
     _options.add_column_options(parser)
     group = parser.add_argument_group("tables")
@@ -61,15 +66,53 @@ def run(arguments: argparse.Namespace) -> int:
             "fix them first",
         )
     refuse_inference_options(arguments)
-    sources = _sources_by_model(arguments)
-    inputs = [input for source in sources.values() for input in source.inputs]
-    check_outputs([arguments.json], _sources.paths_read(arguments, inputs))
-    result = _compare(sources, arguments)
+    if are_tables(arguments.files):
+        check_outputs([arguments.json], [*arguments.files])
+        result = _compare_tables(arguments)
+    else:
+        sources = _sources_by_model(arguments)
+        inputs = [input for source in sources.values() for input in source.inputs]
+        check_outputs([arguments.json], _sources.paths_read(arguments, inputs))
+        result = _compare(sources, arguments)
     if arguments.json is not None:
         write_json(arguments.json, result.to_dict())
     if arguments.json != STANDARD_OUTPUT:
         print(result)
     return 0
+
+
+def _compare_tables(arguments: argparse.Namespace) -> Comparison:
+    """The comparison of saved tables of different rows."""
+    from trueness.assessment import compare_tables
+    from trueness.cli._binning import bins_of
+
+    refuse_row_options(arguments)
+    refuse_groups(arguments)
+    names = _model_names(arguments)
+    tables = {
+        name: merge_saved(saved_paths([file]), None).whole
+        for name, file in zip(names, arguments.files, strict=True)
+    }
+    return compare_tables(
+        tables,
+        bins=bins_of(arguments),
+        confidence_bins=arguments.confidence_bins,
+        level=arguments.level,
+        tolerance=tolerance_of(arguments),
+        resamples=resamples_of(arguments),
+        rng=arguments.rng_seed,
+    )
+
+
+def refuse_groups(arguments: argparse.Namespace) -> None:
+    """Refuse groups of tables: those of each file are added up."""
+    if arguments.groups:
+        raise refuse_argument(
+            "--groups",
+            ",".join(arguments.groups),
+            "{argument} {value}: saved tables are compared as a whole",
+            "leave it out, or compare the groups of one assessment: assess(...).compare_groups()",
+        )
 
 
 def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
@@ -88,7 +131,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     sources: dict[str, Source] = {}
     for name, inputs in inputs_by_model.items():
         _sources.note_unread_files(inputs)
-        own = request if not sources else replace(request, weight=None, by=None)
+        own = request if not sources else replace(request, weight=None, by=None, clusters=None)
         # Columns are matched by name to those of the first model that has names.
         columns = next((source.choice.columns for source in sources.values() if source.choice.columns), None)
         sources[name] = Source(
@@ -148,14 +191,6 @@ def _model_names(arguments: argparse.Namespace) -> list[str]:
 
 
 def _refuse_files(files: list[str]) -> None:
-    tables = [file for file in files if file.lower().endswith(".json")]
-    if tables:
-        raise InvalidValueError(
-            "mixed-inputs",
-            "{argument} is a file of tables, and a comparison needs the rows",
-            "name the files of predictions",
-            argument=tables[0],
-        )
     if len(files) < 2:
         raise InvalidValueError(
             "too-few-models",
@@ -194,6 +229,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
                     {name: batch.y_prob for name, batch in batches.items()},
                     sample_weight=lead.weight,
                     groups=None if lead.groups is None else lead.groups.of_rows,
+                    clusters=None if lead.clusters is None else lead.clusters.of_rows,
                 )
             except Refusal as error:
                 raise refusal_of_batches(list(batches.values()), error) from error

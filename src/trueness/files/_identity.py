@@ -31,6 +31,7 @@ _OPTIONS = {
     "n_classes": "the number of classes",
     "weight": "--sample-weight",
     "by": "--groups",
+    "clusters": "--clusters",
     "events": "--event",
 }
 """Options whose name for the user is not that of the field."""

@@ -151,9 +151,11 @@ def weights_of(column: Any, name: str, percent: bool, problems: list[Problem]) -
     return values.data.astype(np.float64)
 
 
-def groups_of(columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem]) -> EncodedNames:
+def groups_of(
+    columns: Mapping[str, Any], by: Sequence[str], problems: list[Problem], argument: str = "groups"
+) -> EncodedNames:
     """The group of each row: the value of a column, or the combination of those of several."""
-    groups = {name: encode_column(columns[name], name, "groups") for name in by}
+    groups = {name: encode_column(columns[name], name, argument) for name in by}
     for name in by:
         _note_missing(missing_values(columns[name]), name, problems)
     return combine(groups)

@@ -50,6 +50,7 @@ SKIPPED: Mapping[str, str] = {
     "not-one-hot": "labels that are not one-hot",
     "wrong-field-count": "another number of fields than in the first row",
     "unreadable-row": "lines that cannot be read",
+    "outside-crop": "voxels outside the crop, whose probabilities are all 0",
 }
 """What is wrong with skipped rows, by the code of the refusal."""
 
@@ -81,6 +82,8 @@ class Batch:
     weight: NDArray[Any] | None = None
     groups: EncodedNames | None = None
     """The group of each row."""
+    clusters: EncodedNames | None = None
+    """The cluster of each row."""
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
@@ -110,6 +113,9 @@ class Batch:
             y_prob=y_prob,
             weight=None if self.weight is None else self.weight[places],
             groups=None if self.groups is None else self.groups._replace(codes=self.groups.codes[places]),
+            clusters=None
+            if self.clusters is None
+            else self.clusters._replace(codes=self.clusters.codes[places]),
         )
 
 
@@ -135,8 +141,18 @@ def batch_of(
     if choice.weight is not None:
         weight = weights_of(columns[choice.weight], choice.weight, options.scale == "percent", problems)
     groups = groups_of(columns, choice.by, problems) if choice.by else None
+    clusters = groups_of(columns, (choice.clusters,), problems, "clusters") if choice.clusters else None
     batch = Batch(
-        input.name, numbers, y_true, y_prob, weight, groups, options, Counter(chunk.unreadable), chunk.share
+        input.name,
+        numbers,
+        y_true,
+        y_prob,
+        weight,
+        groups,
+        clusters,
+        options,
+        Counter(chunk.unreadable),
+        chunk.share,
     )
     return _without(batch, problems) if problems else batch
 

@@ -30,16 +30,21 @@ def choose(
     if request.weight is not None:
         _require(fields, request.weight, file, "weight")
     by = _requested_groups(fields, request.by, file)
+    if request.clusters is not None:
+        _require(fields, request.clusters, file, "clusters")
     for condition in request.where:
         _require(fields, condition.column, file, "where")
-    named = {label, request.weight, *by}
+    named = {label, request.weight, request.clusters, *by}
     columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
     _refuse_two_roles(label, columns.names, request.weight, by)
+    if request.clusters is not None and request.clusters in {label, request.weight, *columns.names}:
+        other = {label: "label", request.weight: "weight"}.get(request.clusters, "probs")
+        raise _two_roles(request.clusters, other, "clusters")
     _require_numbers(fields, columns.names, is_list, file, percent=request.percent)
     found = [] if request.label else [f"labels from column {quote(label)}"]
-    chosen = Choice(label, columns.names, is_list, request.weight, by, request.where)
+    chosen = Choice(label, columns.names, is_list, request.weight, by, request.where, request.clusters)
     if len(columns.names) == 1:
         found.append(description(columns.names, is_list))
         index_of = _names_of_two(columns, request, is_list)
@@ -62,14 +67,19 @@ def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: 
     pairs += [(name, "probs", "groups") for name in probs if name in by]
     pairs += [(name, "weight", "groups") for name in by if name == weight]
     for name, one, other in pairs:
-        raise InvalidValueError(
-            "named-twice",
-            "column {column!q} is used for both {argument} and {other!t}",
-            "name another column for one of them",
-            argument=one,
-            column=name,
-            other=other,
-        )
+        raise _two_roles(name, one, other)
+
+
+def _two_roles(name: str, one: str, other: str) -> InvalidValueError:
+    """The refusal of a column that is used for two things."""
+    return InvalidValueError(
+        "named-twice",
+        "column {column!q} is used for both {argument} and {other!t}",
+        "name another column for one of them",
+        argument=one,
+        column=name,
+        other=other,
+    )
 
 
 def _by_class(
@@ -194,7 +204,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
 
 def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field], file: str) -> list[str]:
     """Columns that would be read as probabilities in this file, but are missing in the first."""
-    named = {choice.label, choice.weight, *choice.by}
+    named = {choice.label, choice.weight, choice.clusters, *choice.by}
     if request.probs is not None:
         found = [requested_probs(fields, request, named, file).names]
     else:
@@ -212,6 +222,8 @@ def _named_columns(choice: Choice) -> Iterable[tuple[str, str]]:
     if choice.weight is not None:
         yield choice.weight, "weights"
     yield from ((name, "groups") for name in choice.by)
+    if choice.clusters is not None:
+        yield choice.clusters, "clusters"
     yield from ((condition.column, "a condition") for condition in choice.where)
 
 

@@ -23,6 +23,8 @@ class Request:
     by: str | tuple[str, ...] | None = None
     """A column of groups, or several, separated by commas or in a tuple, whose combinations are the groups."""
     where: tuple[Condition, ...] = ()
+    clusters: str | None = None
+    """The column that names the cluster of each row."""
     classes: str | tuple[str, ...] | None = None
     """Names of the classes, separated by commas or in a tuple; or "columns", or "index"."""
     header: bool = True
@@ -43,6 +45,7 @@ class Choice:
     weight: str | None = None
     by: tuple[str, ...] = ()
     where: tuple[Condition, ...] = ()
+    clusters: str | None = None
     index_of: Mapping[str, int] | None = None
     """The class index of labels that are names; None if labels are class indices."""
     columns: Columns | None = None
@@ -56,7 +59,9 @@ class Choice:
     def wanted(self) -> Wanted:
         """The columns by purpose."""
         weight = () if self.weight is None else (self.weight,)
-        return Wanted((*self.probs, *weight), self.label, self.by, tuple(c.column for c in self.where))
+        clusters = () if self.clusters is None else (self.clusters,)
+        texts = tuple(dict.fromkeys((*self.by, *clusters)))
+        return Wanted((*self.probs, *weight), self.label, texts, tuple(c.column for c in self.where))
 
     @property
     def grouping(self) -> str | None:

@@ -17,8 +17,12 @@ from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
+from trueness.rows.clusters import clusters_of_names
+from trueness.rows.groups import in_order
 from trueness.table import AnySpec, EventSpec, GroupedTables, TablePlan, Tables, empty_table
+from trueness.table.clusters import ClusterTables
 from trueness.tabulation import tabulate_rows
+from trueness.tabulation.clusters import tabulate_clusters
 from trueness.tabulation.engines import ENGINES
 from trueness.variation import Variation
 
@@ -238,7 +242,10 @@ def _tables(batch: Batch, specs: Sequence[AnySpec], engine: str, n_threads: int 
     try:
         if batch.weight is not None and not batch.weight.any():
             return _of_no_weight(batch, specs)
-        return Tables.of(tabulate_rows(batch.rows(), specs, engine, n_threads))
+        if batch.clusters is None:
+            return Tables.of(tabulate_rows(batch.rows(), specs, engine, n_threads))
+        found = clusters_of_names(*in_order(*batch.clusters))
+        return tabulate_clusters(batch.rows(), specs, found, engine=engine, n_threads=n_threads)
     except Refusal as error:
         raise refusal(batch, error) from error
 
@@ -247,7 +254,8 @@ def _of_no_weight(batch: Batch, specs: Sequence[AnySpec]) -> Tables:
     """Empty tables for rows whose weights are all 0, which validation refuses as a whole; bad rows are refused."""
     rows: Rows = replace(batch, weight=None).rows()
     tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
-    return Tables.of([empty_table(spec) for spec in specs])
+    empty = [empty_table(spec) for spec in specs]
+    return Tables.of(empty if batch.clusters is None else [*empty, ClusterTables.empty(specs)])
 
 
 def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by: str | None) -> None:

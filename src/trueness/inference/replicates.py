@@ -1,48 +1,40 @@
-"""Bootstrap replicates of tables: the sums of a table with different weights of the rows each time."""
+"""Bootstrap replicates of tables: the sums of a table with different weights of the clusters each time."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._progress import Progress
-from trueness._scratch import Scratch
-from trueness.inference.bootstrap_weights import BLOCK_ROWS, Weights
+from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
 from trueness.inference.null import Frequencies, NullBins
-from trueness.rows import Rows
-from trueness.table import TableSpec
-from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS
-from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
-
-_GRID_BITS = 38
-"""The sum over a block of 2¹⁰ rows, with weights of 1 on average, then has at most 53 bits for values up to 2⁵."""
+from trueness.table import CalibrationTable, TableSpec
+from trueness.table.cluster_sums import CellSums, ClusterSums
+from trueness.table.clusters import Clusters
 
 
 @dataclass(frozen=True, slots=True)
 class Replicates:
-    """B replicates of the sums of one table; those of further rows can be added."""
+    """B replicates of the sums of one table."""
 
     spec: TableSpec
     sums: FloatArray
     """Ordered probabilities and then rank counts, (M, B, 2C): each bin is contiguous in memory."""
-    log_score: FloatArray
-    """Σw(ln p_y + H), (B,)."""
+    log_scores: FloatArray
+    """Σw(ln p_y + H) of each bin, (M, B)."""
 
-    @classmethod
-    def empty(cls, spec: TableSpec, resamples: int) -> Replicates:
-        """The replicates of no rows."""
-        return cls(spec, np.zeros((spec.bins.n_bins, resamples, 2 * spec.n_classes)), np.zeros(resamples))
+    @property
+    def log_score(self) -> FloatArray:
+        """Σw(ln p_y + H) of all bins, (B,)."""
+        return np.asarray(self.log_scores.sum(axis=0))
 
     @property
     def size(self) -> int:
         """The number of replicates B."""
         return int(self.sums.shape[1])
-
-    def __add__(self, other: Replicates) -> Replicates:
-        return replace(self, sums=self.sums + other.sums, log_score=self.log_score + other.log_score)
 
     @property
     def ordered(self) -> FloatArray:
@@ -104,77 +96,85 @@ class Replicates:
         return of_bin
 
 
-def replicate(
-    models: Sequence[tuple[Rows, Sequence[TableSpec]]],
-    weights: Weights,
-    resamples: int,
-    *,
-    group_of: IntArray | None = None,
-    n_groups: int = 1,
-    progress: Progress | None = None,
-) -> list[list[list[Replicates]]]:
-    """Replicates of the tables of several models' predictions for the same rows, with the same weights.
+def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) -> Replicates:
+    """The replicates of a table of independent rows, from the table alone: the rank counts are Poisson.
 
-    One for each group of rows (all rows are one group if `group_of` is None), each model, and each of its specs.
+    Drawn around the smoothed observed frequencies for the effective number of rows, each bin from its own stream. The
+    predictions of a bin stay as they are: how they vary within it is not in the table.
     """
-    scratch = Scratch()
-    describers = [[Describer(spec, rows.y_prob.eps, scratch) for spec in specs] for rows, specs in models]
-    totals = [
-        [[Replicates.empty(spec, resamples) for spec in specs] for _, specs in models]
-        for _ in range(n_groups)
-    ]
-    first, n_rows = models[0][0], models[0][0].n_rows
-    groups = np.zeros(n_rows, np.int64) if group_of is None else group_of
-    with np.errstate(all="ignore"):
-        for start, stop in first.spans(BLOCK_ROWS):
-            drawn, code = weights.block(start, stop).astype(np.float64), groups[start:stop]
-            if first.sample_weight is not None:  # rows of weight 0 are left out
-                weight = first.sample_weight[start:stop]
-                drawn, code = (drawn * weight[:, None])[weight > 0], code[weight > 0]
-            for m, ((rows, _), of_model) in enumerate(zip(models, describers, strict=True)):
-                for s, describer in enumerate(of_model):
-                    into = [group[m][s] for group in totals]
-                    _add(into, describer.describe(rows, start, stop), drawn, code)
-            if progress is not None:
-                progress(stop / n_rows)
-    return totals
+    bins = NullBins.of(table)
+    smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
+    n, c = table.n_bins, table.n_classes
+    made = Replicates(table.spec, np.zeros((n, resamples, 2 * c)), np.zeros((n, resamples)))
+    for m, at in enumerate(bins.index.tolist()):
+        stream = np.random.default_rng([*seed, at])
+        ranks = stream.poisson(bins.count[m] * smoothed[m], (resamples, c)) * (mass[m] / bins.count[m])
+        made.rank[at] = ranks
+        made.ordered[at] = ranks.sum(axis=1, keepdims=True) * bins.predicted[m]
+    return made
 
 
-def _add(into: Sequence[Replicates], block: BlockStatistics, drawn: FloatArray, code: IntArray) -> None:
-    """Add a block of rows to all replicates of their groups, by one matrix product for each group and bin."""
-    spec = into[0].spec
-    both = _on_grid(np.concatenate([block.ordered.T, _rank_shares(block, spec)], axis=1))
-    cell = code * spec.bins.n_bins + block.bins
-    order = np.argsort(cell, kind="stable")
-    present, first = np.unique(cell[order], return_index=True)
-    drawn, both = drawn[order], both[order]
-    scores = _on_grid(block.log_scores[0][order] * 2.0**-LOG_SCORE_BITS)
-    for at, begin, end in zip(present.tolist(), first, [*first[1:], len(order)], strict=True):
-        group, m = divmod(at, spec.bins.n_bins)
-        into[group].sums[m] += drawn[begin:end].T @ both[begin:end]
-        into[group].log_score[:] += drawn[begin:end].T @ scores[begin:end]
+DRAWN_AT_A_TIME = 1024
+"""Replicates whose weights are in memory at a time, 32 megabytes for 4096 units."""
+
+MULTIPLIED_AT_A_TIME = 2**21
+"""Sums of units that are multiplied at a time, 16 megabytes: several bins at once, since short products are slow."""
 
 
-def _on_grid(values: FloatArray) -> FloatArray:
-    """Values rounded to multiples of 2⁻³⁸, in place.
+def bootstrap(
+    of_tables: Sequence[ClusterSums], clusters: Clusters, key: int, resamples: int
+) -> list[Replicates]:
+    """The replicates of tables of the same clusters, such as those of several models: all get the same weights."""
+    made = [_Products(sums, clusters.n_units, resamples) for sums in of_tables]
+    for first in range(0, resamples, DRAWN_AT_A_TIME):
+        replicates = slice(first, min(first + DRAWN_AT_A_TIME, resamples))
+        weights = poisson_weights(key, clusters.unit_identities, replicates.start, replicates.stop)
+        drawn = weights.T.astype(np.float64, order="C")
+        for products in made:
+            products.fill(replicates, drawn)
+    return [products.replicates for products in made]
 
-    Their products with whole weights are exact, and so are the sums of a block: whatever order the matrix product adds
-    in, which depends on the number of threads and on the processor, the replicates have the same bits.
+
+class _Products:
+    """The replicates of one table, made by products of weights and sums of units."""
+
+    def __init__(self, sums: ClusterSums, n_units: int, resamples: int) -> None:
+        spec, of_cells = sums.spec, sums.sums
+        assert isinstance(spec, TableSpec)
+        assert isinstance(of_cells, CellSums)
+        both = np.concatenate([of_cells.ordered.value, of_cells.rank.value], axis=1)
+        scores = of_cells.log_score.value[:, None]
+        self.values = np.concatenate([on_grid(both), on_grid(scores)], axis=1)
+        self.units, self.bins, self.n_units = sums.units, sums.bins, n_units
+        m, columns = spec.bins.n_bins, self.values.shape[1]
+        self.replicates = Replicates(spec, np.zeros((m, resamples, columns - 1)), np.zeros((m, resamples)))
+        step = max(1, MULTIPLIED_AT_A_TIME // (n_units * columns))
+        self.runs = [range(start, min(start + step, m)) for start in range(0, m, step)]
+
+    def fill(self, replicates: slice, drawn: FloatArray) -> None:
+        """Set some of the replicates, from the weights of all units in them, (B, units)."""
+        for run in self.runs:
+            product = (drawn @ self._of_units(run)).reshape(len(drawn), len(run), -1).transpose(1, 0, 2)
+            bins = slice(run.start, run.stop)
+            self.replicates.sums[bins, replicates] = product[:, :, :-1]
+            self.replicates.log_scores[bins, replicates] = product[:, :, -1]
+
+    def _of_units(self, run: range) -> FloatArray:
+        """The sums of all units in a run of bins, (units, bins·columns)."""
+        entries = np.flatnonzero((self.bins >= run.start) & (self.bins < run.stop))
+        dense = np.zeros((self.n_units, len(run), self.values.shape[1]))
+        dense[self.units[entries], self.bins[entries] - run.start] = self.values[entries]
+        return dense.reshape(self.n_units, -1)
+
+
+def on_grid(values: FloatArray) -> FloatArray:
+    """Values rounded to multiples of a power of two so large that 53 bits hold every weighted sum over the first axis.
+
+    Their products with whole weights are then exact, and so are the sums: whatever order the matrix product adds in,
+    which depends on the number of threads and on the processor, the replicates have the same bits.
     """
-    values *= 2.0**_GRID_BITS
-    np.rint(values, out=values)
-    values *= 2.0**-_GRID_BITS
-    return values
-
-
-def _rank_shares(block: BlockStatistics, spec: TableSpec) -> FloatArray:
-    """r of each row, (n, C): a one, or the shares of tied ranks."""
-    n, n_classes = len(block.bins), spec.n_classes
-    cells = np.arange(n) * n_classes + block.rank
-    ranks = np.zeros(n * n_classes)
-    if spec.ties == "split":
-        cells, units = shares(cells, block.tied)
-        ranks[cells] = units / 2.0**PROBABILITY_BITS
-    else:
-        ranks[cells] = 1.0
-    return ranks.reshape(n, n_classes)
+    largest = float(np.abs(values).sum(axis=0).max(initial=0.0)) * MAX_WEIGHT
+    if largest == 0.0:
+        return values
+    unit = 2.0 ** (math.frexp(largest)[1] + 1 - 53)
+    return np.asarray(np.rint(values / unit) * unit)

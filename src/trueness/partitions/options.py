@@ -26,6 +26,8 @@ class Options(TypedDict, total=False):
     commas, for each combination of their values."""
     by: Any
     """Another name for `groups`."""
+    clusters: Any
+    """Column of the names of clusters: which rows belong together. A cluster may be spread over partitions."""
     classes: Any
     """Names of the classes, if labels are names that the columns do not have; or "columns", or "index"."""
     variation: str | Variation
@@ -60,7 +62,8 @@ def require_known(options: Mapping[str, Any]) -> None:
 def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) -> Request:
     """The columns that are asked for."""
     weight = options.get("sample_weight")
-    for term, value in (("label", label), ("weight", weight)):
+    clusters = options.get("clusters")
+    for term, value in (("label", label), ("weight", weight), ("clusters", clusters)):
         if value is not None and not isinstance(value, str):
             raise InvalidTypeError(
                 "wrong-type",
@@ -69,7 +72,9 @@ def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) 
                 type=type(value).__name__,
             )
     names = probs if probs is None or isinstance(probs, str) else tuple(probs)
-    return Request(label, names, weight, _group_columns(options), (), class_names_of(options))
+    return Request(
+        label, names, weight, _group_columns(options), (), clusters, classes=class_names_of(options)
+    )
 
 
 def groups_of(options: Options) -> Any:

@@ -153,7 +153,9 @@ def _between(text: str, name: str) -> str:
 
 
 def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tables:
-    return Tables.of(table_file.read_content(content, place, lambda table: table_from_dict(table, variation)))
+    return Tables.of_file(
+        table_file.read_content(content, place, lambda table: table_from_dict(table, variation))
+    )
 
 
 def event_tables_in(path: str | os.PathLike[str]) -> list[EventTable]:

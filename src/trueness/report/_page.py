@@ -9,6 +9,7 @@ import numpy as np
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, rows_text
+from trueness.assessment.cluster_text import MOST_CLUSTERS, spread_sentence
 from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import significance_limit
@@ -54,6 +55,7 @@ def page(
         warning_section(result.warnings),
         _pictures(shown, note),
         _bins(shown),
+        _clusters(result),
         _all_numbers(result),
         _provenance(result, made_by, file_name, embedded),
     )
@@ -232,6 +234,39 @@ def _all_numbers(result: Assessment) -> Markup:
         html_table("Numbers of this assessment", *number_table(result)),
         tag("p", words, class_="detail"),
     )
+
+
+def _clusters(result: Assessment) -> Markup | None:
+    """The spread of the net gap between clusters, and those that are furthest off."""
+    spread = result.cluster_spread
+    if spread is None:
+        return None
+    if spread.reason is not None:
+        return tag("section", tag("h2", "Clusters"), tag("p", f"Not shown by cluster: {spread.reason}."))
+    words = spread_sentence(spread)
+    parts: list[Any] = [tag("h2", "Clusters"), tag("p", f"{words[0].upper()}{words[1:]}.")]
+    if spread.sd > 0:
+        lines = [
+            [
+                it.name,
+                str(it.n_rows),
+                f"{it.gap:+.4f}",
+                f"{it.shrunk:+.4f}",
+                f"[{it.interval.low:+.4f}, {it.interval.high:+.4f}]",
+            ]
+            for it in spread.clusters[:MOST_CLUSTERS]
+        ]
+        heads = ["cluster", "rows", "net gap", "shrunk", f"{100 * result.level:g} % interval"]
+        parts.append(html_table("Clusters that are furthest off", heads, lines))
+        parts.append(
+            tag(
+                "p",
+                "The net gap of a single cluster is mostly noise. Shrunk: drawn towards the mean over all clusters, "
+                "the more the fewer rows it has.",
+                class_="detail",
+            )
+        )
+    return tag("section", parts)
 
 
 def _provenance(result: Assessment, made_by: str | None, file_name: str, embedded: Embedded) -> Markup:

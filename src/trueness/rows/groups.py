@@ -6,6 +6,7 @@ Names are stored as objects: NumPy pads its own strings to the longest, and drop
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -55,6 +56,18 @@ def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
     return ", ".join(f"{_escape(column)}={_escape(value)}" for column, value in pairs)
 
 
+def split_combination(name: str, columns: Sequence[str]) -> list[str]:
+    r"""The values of a combination, whose columns are known.
+
+    >>> split_combination(combination_name(["a", "b"], ["x, y", r"z\,"]), ["a", "b"])
+    ['x, y', 'z\\,']
+    """
+    # Commas of names and values are escaped, so that those that are not separate the pairs.
+    pairs = [pair.removeprefix(" ") for pair in re.findall(r"(?:\\.|[^\\,])+", name, re.DOTALL)]
+    cut = (pair[len(_escape(column)) + 1 :] for column, pair in zip(columns, pairs, strict=True))
+    return [re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for value in cut]
+
+
 def join_columns(columns: Sequence[str]) -> str | None:
     """The columns of groups as one name, such as region,sex; None if there are none."""
     if len(columns) < 2:
@@ -75,8 +88,22 @@ def encode_names(names: NDArray[Any]) -> EncodedNames:
     """
     if names.dtype.kind == "O":
         return _encode_objects(names)
+    if names.dtype.kind in "iu" and len(names) and (found := _encode_near_integers(names)) is not None:
+        return found
     different, codes = np.unique(names, return_inverse=True)
     return EncodedNames([text_of(name) for name in different.tolist()], codes.reshape(-1).astype(np.int64))
+
+
+def _encode_near_integers(names: NDArray[Any]) -> EncodedNames | None:
+    """`encode_names` of integers that are near each other, by a table instead of by sorting; None for others."""
+    least, most = int(names.min()), int(names.max())
+    if most - least > 4 * len(names):
+        return None
+    offset = (names - names.dtype.type(least)).astype(np.int64)
+    present = np.bincount(offset, minlength=most - least + 1) > 0
+    different = np.flatnonzero(present) + least
+    place = np.cumsum(present) - 1
+    return EncodedNames([text_of(name) for name in different.tolist()], place[offset].astype(np.int64))
 
 
 def _encode_objects(names: NDArray[Any]) -> EncodedNames:
@@ -95,6 +122,12 @@ def in_order(texts: Sequence[str], codes: NDArray[Any]) -> EncodedNames:
     new = np.zeros(len(texts), np.int64)
     new[used] = [place[texts[code]] for code in used]
     return EncodedNames(names, new[codes])
+
+
+def rows_of_groups(codes: NDArray[np.int64], n_groups: int) -> list[NDArray[np.intp]]:
+    """The numbers of the rows of each group, in order."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=n_groups))[:-1])
 
 
 def objects_of(names: Sequence[Any]) -> NDArray[np.object_]:

@@ -252,10 +252,10 @@ class CalibrationTable:
     def _variations(self) -> tuple[FloatArray, FloatArray]:
         """𝒫 and 𝒪 of all bins, in one call of the measure, which takes most of the time of short inputs."""
         values = np.full((2, self.n_bins), np.nan)
-        filled = np.flatnonzero(self.sums.rows)
-        if filled.size:
-            totals = np.stack([self.ordered_sum[filled], self.rank_count[filled]])
-            values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
+        filled = self.sums.rows.nonzero()[0]
+        if filled.size:  # `take` and `array` cost a third of indexing and `stack`
+            totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
+            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening
@@ -342,7 +342,7 @@ class CalibrationTable:
         """All tables of a file that are binned by a measure; `Tables.load` reads event tables too."""
         found = table_file.read(
             path,
-            lambda content: None if table_file.is_of_events(content) else cls.from_dict(content, variation),
+            lambda content: cls.from_dict(content, variation) if table_file.is_by_measure(content) else None,
         )
         tables = [table for table in found if table is not None]
         if not tables:

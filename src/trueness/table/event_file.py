@@ -25,17 +25,22 @@ def encode(spec: EventSpec, sums: EventSums) -> dict[str, Any]:
     """Spec and sums as plain numbers, lists and strings."""
     at = np.nonzero(sums.rows)
     return {
-        "events": {
-            "n_classes": spec.n_classes,
-            "events": list(spec.events),
-            "grid": _encode_grid(spec.grid),
-            "ties": spec.ties,
-            "weighted": spec.weighted,
-            "class_names": None if spec.class_names is None else list(spec.class_names),
-        },
+        "events": encode_spec(spec),
         "n_rows": int(sums.rows[0].sum()),
         "cells": [np.flatnonzero(of_event).tolist() for of_event in sums.rows],
         "sums": {name: encode_sum(_filled(value, at)) for name, value in sums.items()},
+    }
+
+
+def encode_spec(spec: EventSpec) -> dict[str, Any]:
+    """A spec as plain numbers, lists and strings."""
+    return {
+        "n_classes": spec.n_classes,
+        "events": list(spec.events),
+        "grid": _encode_grid(spec.grid),
+        "ties": spec.ties,
+        "weighted": spec.weighted,
+        "class_names": None if spec.class_names is None else list(spec.class_names),
     }
 
 
@@ -56,7 +61,7 @@ def decode(content: Any) -> tuple[EventSpec, EventSums]:
     """Spec and sums of an encoded event table, of which everything is checked."""
     parts = {"events", "n_rows", "cells", "sums"}
     require(isinstance(content, dict) and set(content) == parts, "its parts are wrong")
-    spec = _decode_spec(content["events"])
+    spec = decode_spec(content["events"])
     at = _decode_cells(content["cells"], spec)
     expected, given = dict(EventSums.zeros(spec).items()), content["sums"]
     require(
@@ -68,7 +73,8 @@ def decode(content: Any) -> tuple[EventSpec, EventSums]:
     return spec, sums
 
 
-def _decode_spec(spec: Any) -> EventSpec:
+def decode_spec(spec: Any) -> EventSpec:
+    """The spec of `encode_spec`, of which everything is checked."""
     names = {"n_classes", "events", "grid", "ties", "weighted", "class_names"}
     require(isinstance(spec, dict) and set(spec) == names, f"its spec must give {', '.join(sorted(names))}")
     n_classes, events = spec["n_classes"], spec["events"]

@@ -96,6 +96,11 @@ def is_of_events(content: Any) -> bool:
     return isinstance(content, dict) and "events" in content
 
 
+def is_by_measure(content: Any) -> bool:
+    """Whether an encoded table is one that is binned by a measure: not one of events, and not clusters."""
+    return not isinstance(content, dict) or not ({"events", "clusters"} & set(content))
+
+
 def require_schema(content: dict[str, Any], name: str, known: tuple[int, ...] = SCHEMAS) -> None:
     """Refuse a file of an unknown schema."""
     if not is_int(content.get("schema")) or content["schema"] not in known:
@@ -119,16 +124,21 @@ def _decode_in_file(content: Any, decode: Callable[[Any], T], place: str) -> T:
 def encode(spec: TableSpec, sums: Sums) -> dict[str, Any]:
     """Spec and sums as plain numbers, lists and strings."""
     return {
-        "spec": {
-            "n_classes": spec.n_classes,
-            "variation": spec.variation.name,
-            "edges": list(spec.bins.edges),
-            "snap": spec.bins.snap,
-            "ties": spec.ties,
-            "weighted": spec.weighted,
-        },
+        "spec": encode_spec(spec),
         "n_rows": int(sums.rows.sum()),
         "sums": {name: encode_sum(value) for name, value in sums.items()},
+    }
+
+
+def encode_spec(spec: TableSpec) -> dict[str, Any]:
+    """A spec as plain numbers, lists and strings."""
+    return {
+        "n_classes": spec.n_classes,
+        "variation": spec.variation.name,
+        "edges": list(spec.bins.edges),
+        "snap": spec.bins.snap,
+        "ties": spec.ties,
+        "weighted": spec.weighted,
     }
 
 
@@ -143,7 +153,7 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
             value=variation,
         )
     require(isinstance(content, dict) and set(content) == {"spec", "n_rows", "sums"}, "its parts are wrong")
-    spec = _decode_spec(content["spec"], variation)
+    spec = decode_spec(content["spec"], variation)
     _require_declared_lengths(spec, content["sums"])
     expected, given = dict(Sums.zeros(spec).items()), content["sums"]
     names = set(expected)
@@ -169,7 +179,8 @@ def _require_declared_lengths(spec: TableSpec, sums: Any) -> None:
     require(fits, f"ordered must have {spec.n_classes} entries in each bin")
 
 
-def _decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
+def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
+    """The spec of `encode_spec`, of which everything is checked."""
     names = {"n_classes", "variation", "edges", "snap", "ties", "weighted"}
     require(isinstance(spec, dict) and set(spec) == names, f"its spec must give {', '.join(sorted(names))}")
     require(

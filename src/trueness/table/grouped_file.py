@@ -27,7 +27,8 @@ SCHEMAS = table_file.SCHEMAS
 def encode_groups(groups: Mapping[str | None, Tables]) -> list[dict[str, Any]]:
     """Groups as plain JSON."""
     return [
-        {"group": name, "tables": [table.to_dict() for table in tables]} for name, tables in groups.items()
+        {"group": name, "tables": [table.to_dict() for table in tables.parts]}
+        for name, tables in groups.items()
     ]
 
 
@@ -48,7 +49,7 @@ def decode_groups(content: Any, file: str, variation: Variation | None = None) -
 
 def _decode_tables(content: list[Any], file: str, variation: Variation | None) -> Tables:
     try:
-        return Tables.of([table_from_dict(table, variation) for table in content])
+        return Tables.of_file([table_from_dict(table, variation) for table in content])
     except Refusal as error:
         raise error.with_facts(source=file, remedy="create it again with trueness tabulate") from error
 
@@ -107,7 +108,7 @@ def _tables_without_groups(content: Any, path: str) -> Tables:
         found = table_file.read_content(content, path, table_from_dict)
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
-    return Tables.of(found)
+    return Tables.of_file(found)
 
 
 def read_json(path: str, what: str) -> Any:

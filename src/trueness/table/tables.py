@@ -9,11 +9,13 @@ from functools import reduce
 from operator import add
 from typing import Any, Self, TypeAlias
 
-from trueness.bins import Bins, as_bins, confidence_bins_for
+from trueness.bins import Bins, as_bins, confidence_bins_for, group_starts
 from trueness.refusals import InvalidValueError
-from trueness.table import event_file
+from trueness.table import cluster_file, event_file
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable
+from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
+from trueness.table.clusters import ClusterTables
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
 from trueness.table.event_table import EventTable
@@ -49,15 +51,19 @@ def empty_table(spec: AnySpec) -> AnyTable:
     return EventTable.empty(spec) if isinstance(spec, EventSpec) else CalibrationTable.empty(spec)
 
 
-def table_from_dict(content: Any, variation: Variation | None = None) -> AnyTable:
-    """The table of `to_dict`, of either kind."""
+def table_from_dict(content: Any, variation: Variation | None = None) -> AnyTable | ClusterTables:
+    """The table of `to_dict`, of any kind, or the clusters of tables."""
+    if cluster_file.is_of_clusters(content):
+        return cluster_file.decode(content, variation)
     if table_file.is_of_events(content):
         return EventTable(*event_file.decode(content))
     return CalibrationTable(*table_file.decode(content, variation))
 
 
-def load_tables(path: str | os.PathLike[str], variation: Variation | None = None) -> list[AnyTable]:
-    """All tables of a file, of both kinds."""
+def load_tables(
+    path: str | os.PathLike[str], variation: Variation | None = None
+) -> list[AnyTable | ClusterTables]:
+    """All tables of a file, of both kinds, and their clusters."""
     return table_file.read(path, lambda content: table_from_dict(content, variation))
 
 
@@ -79,6 +85,8 @@ class Tables:
     by_confidence: CalibrationTable | None = None
     others: tuple[CalibrationTable, ...] = ()
     events: tuple[EventTable, ...] = ()
+    clusters: ClusterTables | None = None
+    """The sums of each cluster of rows, if rows come in clusters."""
 
     def __post_init__(self) -> None:
         if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
@@ -89,8 +97,8 @@ class Tables:
             _require_as_many_rows(self.by_variation, table)
 
     @classmethod
-    def of(cls, tables: Sequence[AnyTable]) -> Self:
-        """The first table, the first one by confidence among the others, those of events, and the rest."""
+    def of(cls, tables: Sequence[AnyTable | ClusterTables]) -> Self:
+        """The first table, the first one by confidence among the others, those of events, the rest, and clusters."""
         events = tuple(table for table in tables if isinstance(table, EventTable))
         calibration = [table for table in tables if isinstance(table, CalibrationTable)]
         if not calibration:
@@ -99,12 +107,26 @@ class Tables:
             )
         first, *others = calibration
         found = None if first.spec.is_by_confidence else _first_by_confidence(others)
-        return cls(first, found, tuple(table for table in others if table is not found), events)
+        clusters = next((table for table in tables if isinstance(table, ClusterTables)), None)
+        return cls(first, found, tuple(table for table in others if table is not found), events, clusters)
+
+    @classmethod
+    def of_file(cls, parts: Sequence[AnyTable | ClusterTables]) -> Self:
+        """The same for parts of a file, which may have been tampered with: clusters must add up to the tables."""
+        tables = cls.of(parts)
+        if tables.clusters is not None:
+            _require_same_sums(tables.stored, tables.clusters)
+        return tables
 
     @property
     def stored(self) -> list[AnyTable]:
         """Each distinct table once, the one by variation first and those of events last."""
         return [*self.calibration_tables, *self.events]
+
+    @property
+    def parts(self) -> list[AnyTable | ClusterTables]:
+        """What is saved: each distinct table once, and the clusters."""
+        return [*self.stored, *([] if self.clusters is None else [self.clusters])]
 
     @property
     def calibration_tables(self) -> list[CalibrationTable]:
@@ -117,6 +139,14 @@ class Tables:
     def by_class(self) -> EventTable | None:
         """The event table of all classes; None if there is none."""
         return next((table for table in self.events if table.spec.is_by_class), None)
+
+    @property
+    def cluster_sums_by_class(self) -> ClusterSums | None:
+        """The sums of each cluster of the event table of all classes; None without clusters or with many classes."""
+        if self.clusters is None or self.by_class is None or not has_units(self.by_class.spec):
+            return None
+        wanted = spec_of_units(self.by_class.spec)
+        return next((sums for sums in self.clusters.of_tables if sums.spec == wanted), None)
 
     def __iter__(self) -> Iterator[AnyTable]:
         return iter(self.stored)
@@ -144,7 +174,8 @@ class Tables:
                 theirs=_contents(theirs),
             )
         # Their types are the same, pair by pair.
-        return Tables.of([a + b for a, b in zip(mine, theirs, strict=True)])
+        together: list[Any] = [a + b for a, b in zip(mine, theirs, strict=True)]
+        return Tables.of([*together, *_add_clusters(self.clusters, other.clusters)])
 
     def coarsen(self, bins: int | Bins | None, confidence_bins: int | Bins | None = None) -> Tables:
         """The same rows in coarser bins.
@@ -154,16 +185,31 @@ class Tables:
         table = self.by_variation if bins is None else self.by_variation.coarsen(as_bins(bins))
         second = self.by_confidence
         if second is None or second is self.by_variation:
-            return Tables(table, others=self.others, events=self.events)
+            return self._coarser(table, None)
         if bins is not None:
             second = second.coarsen(confidence_bins_for(as_bins(bins), confidence_bins))
         elif confidence_bins is not None:
             second = second.coarsen(as_bins(confidence_bins))
-        return Tables(table, second, self.others, self.events)
+        return self._coarser(table, second)
+
+    def _coarser(self, table: CalibrationTable, second: CalibrationTable | None) -> Tables:
+        """These tables with the first two in coarser bins, and the sums of clusters in the same."""
+        coarser = Tables(table, second, self.others, self.events)
+        if self.clusters is None:
+            return coarser
+        pairs = zip(
+            _with_units(self.stored), _with_units(coarser.stored), self.clusters.of_tables, strict=True
+        )
+        of_tables = tuple(_in_bins_of(fine, coarse, sums) for fine, coarse, sums in pairs)
+        return replace(coarser, clusters=replace(self.clusters, of_tables=of_tables))
 
     def without_events(self) -> Tables:
         """The tables that are binned by a measure."""
-        return replace(self, events=())
+        clusters = self.clusters
+        if clusters is not None:
+            binned = tuple(sums for sums in clusters.of_tables if not isinstance(sums.spec, EventSpec))
+            clusters = replace(clusters, of_tables=binned)
+        return replace(self, events=(), clusters=clusters)
 
     def in_bins_of(self, other: Tables) -> Tables:
         """The same rows in the bins of other tables, which must be coarser."""
@@ -172,12 +218,60 @@ class Tables:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, atomically."""
-        table_file.write([table.to_dict() for table in self.stored], path)
+        table_file.write([table.to_dict() for table in self.parts], path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> Self:
         """The tables of a file; `variation` is needed if they were made with a measure of your own."""
-        return cls.of(load_tables(path, variation))
+        return cls.of_file(load_tables(path, variation))
+
+
+def _in_bins_of(fine: AnyTable, coarse: AnyTable, sums: ClusterSums) -> ClusterSums:
+    """The sums of clusters in the bins of the coarser table."""
+    if isinstance(fine, EventTable) or isinstance(coarse, EventTable) or fine is coarse:
+        return sums
+    starts, _ = group_starts(fine.bins, fine.count, coarse.bins)
+    return sums.merge_bins(starts, coarse.spec)
+
+
+def _with_units(tables: Sequence[AnyTable]) -> list[AnyTable]:
+    """The tables for which the sums of clusters are kept."""
+    return [table for table in tables if has_units(table.spec)]
+
+
+def _are_sums_of(table: AnyTable, sums: ClusterSums) -> bool:
+    """Whether the sums of clusters add up to a table."""
+    if sums.spec != spec_of_units(table.spec):
+        return False
+    coarse = table.coarsen(sums.spec.grid) if isinstance(sums.spec, EventSpec) else table  # type: ignore[arg-type]
+    return sums.adds_up_to(coarse.sums)
+
+
+def _add_clusters(mine: ClusterTables | None, theirs: ClusterTables | None) -> list[ClusterTables]:
+    """The clusters of both, if there are any; refused if only one of the two has them."""
+    if mine is None and theirs is None:
+        return []
+    if mine is None or theirs is None:
+        raise InvalidValueError(
+            "different-tables",
+            "tables with clusters cannot be added to tables without",
+            "give clusters for all rows, or for none",
+        )
+    return [mine + theirs]
+
+
+def _require_same_sums(tables: Sequence[AnyTable], clusters: ClusterTables) -> None:
+    """Refuse clusters of other rows than those of the tables."""
+    summed = _with_units(tables)
+    fits = len(summed) == len(clusters.of_tables) and all(
+        _are_sums_of(table, sums) for table, sums in zip(summed, clusters.of_tables, strict=True)
+    )
+    if not fits:
+        raise InvalidValueError(
+            "different-rows",
+            "the sums of the clusters do not add up to the table",
+            "make both of the same rows",
+        )
 
 
 def _first_by_confidence(tables: Sequence[CalibrationTable]) -> CalibrationTable | None:
@@ -226,6 +320,14 @@ def _require_same_rows(table: CalibrationTable, confidence_table: CalibrationTab
         )
 
 
+def sum_pairwise(tables: Sequence[Tables]) -> Tables:
+    """The sum of tables, neighbours first: what has clusters grows with each addition."""
+    while len(tables) > 1:
+        pairs = [reduce(add, tables[k : k + 2]) for k in range(0, len(tables), 2)]
+        tables = pairs
+    return tables[0]
+
+
 @dataclass(frozen=True, slots=True)
 class GroupedTables:
     """The tables of each group by its name; rows without groups are one group, named None."""
@@ -237,7 +339,7 @@ class GroupedTables:
     @property
     def whole(self) -> Tables:
         """The tables of all rows."""
-        return reduce(add, self.groups.values())
+        return sum_pairwise([*self.groups.values()])
 
     @property
     def n_rows(self) -> int:

@@ -8,6 +8,7 @@ from trueness._arguments import require_choice
 from trueness.bins import Bins, as_bins
 from trueness.ranking import TIES
 from trueness.rows import Rows
+from trueness.rows.images import pixels_of
 from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
@@ -36,6 +37,8 @@ def tabulate(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    class_axis: int | None = None,
+    ignore_index: int | None = None,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> CalibrationTable:
@@ -66,6 +69,11 @@ def tabulate(
         Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
         any order if the columns have these names. Names that match the columns only in part are refused. "columns"
         means that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
+    class_axis : int
+        The axis of the classes of an array of more than two dimensions, such as 1 for (images, classes, height, width).
+        Labels have the shape without this axis. Found by the shapes if only one axis fits.
+    ignore_index : int
+        Rows with this label are left out.
     engine : "auto", "portable" or "compiled"
         "portable" is NumPy, "compiled" a C library, for unweighted rows and the measures entropy, confidence and
         max_probability; "auto" is "compiled" if it can be used. Both give the same table, bit for bit.
@@ -82,6 +90,10 @@ def tabulate(
     array([[0, 0, 0],
            [2, 1, 1]])
     """
+    pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
+    if pixels is not None:
+        y_true, y_prob = pixels.y_true, pixels.y_prob
+        sample_weight = pixels.spread("sample_weight", sample_weight)
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )

@@ -142,10 +142,14 @@ class _Moments(NamedTuple):
 class ExactEventTotals:
     """Running sums of the events of unweighted rows."""
 
-    def __init__(self, spec: EventSpec) -> None:
+    def __init__(self, spec: EventSpec, n_units: int = 1) -> None:
         self.spec, (k, g) = spec, spec.shape
-        self.rows = np.zeros(k * g, np.int64)
-        self.predicted, self.observed = np.zeros((2, k * g), np.int64), np.zeros((2, k * g), np.int64)
+        self.shape = n_units * k, g
+        self.rows = np.zeros(n_units * k * g, np.int64)
+        self.predicted, self.observed = (
+            np.zeros((2, len(self.rows)), np.int64),
+            np.zeros((2, len(self.rows)), np.int64),
+        )
         """Whole and fraction."""
         self.powers, self.log = np.zeros((4, 2, k), np.int64), np.zeros((2, k), np.int64)
         self.impossible = np.zeros(k, np.int64)
@@ -154,12 +158,12 @@ class ExactEventTotals:
         """Add the events of a block of at most 4095 rows."""
         k, g = self.spec.shape
         at = (block.cell + (np.arange(k) * g)[:, None]).ravel()
-        self.rows += np.bincount(at, minlength=k * g)
+        self.rows += np.bincount(at, minlength=len(self.rows))
         self._add_units(self.predicted, at, units(block.p).ravel())
         if self.spec.ties == "split":
             self._add_units(self.observed, at, np.rint(block.y * UNIT).astype(np.int64).ravel())
         else:
-            self.observed[0] += np.bincount(at[block.y.ravel() > 0], minlength=k * g)
+            self.observed[0] += np.bincount(at[block.y.ravel() > 0], minlength=len(self.rows))
         if self.spec.has_moments:
             self._add_moments(_Moments.of(block))
 
@@ -181,8 +185,8 @@ class ExactEventTotals:
         self.impossible += moments.impossible.sum(axis=1)
 
     def sums(self) -> EventSums:
-        """The sums so far."""
-        shape = self.spec.shape
+        """The sums so far; of several units, the events of the first, then those of the second, …"""
+        shape = self.shape
 
         def exact(totals: IntArray, bits: int = PROBABILITY_BITS) -> ExactSum:
             return ExactSum(totals[0].copy(), totals[1].copy(), bits)
@@ -213,10 +217,11 @@ def _add_over_rows(totals: IntArray, of_rows: IntArray, bits: int) -> None:
 class WeightedEventTotals:
     """Running sums of the events of weighted rows."""
 
-    def __init__(self, spec: EventSpec) -> None:
+    def __init__(self, spec: EventSpec, n_units: int = 1) -> None:
         self.spec, (k, g) = spec, spec.shape
-        self.rows = np.zeros(k * g, np.int64)
-        self.cells = np.zeros((4, k * g))
+        self.shape = n_units * k, g
+        self.rows = np.zeros(n_units * k * g, np.int64)
+        self.cells = np.zeros((4, len(self.rows)))
         """Σwp, Σwy, Σw and Σw²."""
         self.moments = np.zeros((5, k))
         self.impossible = np.zeros(k, np.int64)
@@ -226,12 +231,12 @@ class WeightedEventTotals:
         assert block.weight is not None
         k, g = self.spec.shape
         at = (block.cell + (np.arange(k) * g)[:, None]).ravel()
-        self.rows += np.bincount(at, minlength=k * g)
+        self.rows += np.bincount(at, minlength=len(self.rows))
         weight = np.broadcast_to(block.weight, block.p.shape)
         # Rounded as in exact sums, so that whole-number weights are the same as repeated rows.
         rounded = (block.p + 1.0) - 1.0
         values = (rounded * weight, block.y * weight, weight, weight**2)
-        self.cells += [np.bincount(at, of_rows.ravel(), k * g) for of_rows in values]
+        self.cells += [np.bincount(at, of_rows.ravel(), len(self.rows)) for of_rows in values]
         if self.spec.has_moments:
             moments = _Moments.of(block)
             self.moments[:4] += [(of_rows / UNIT) @ block.weight for of_rows in moments[:4]]
@@ -239,8 +244,8 @@ class WeightedEventTotals:
             self.impossible += moments.impossible.sum(axis=1)
 
     def sums(self) -> EventSums:
-        """The sums so far."""
-        shape = self.spec.shape
+        """The sums so far; of several units, the events of the first, then those of the second, …"""
+        shape = self.shape
         predicted, observed, weight, square = (FloatSum(total.reshape(shape).copy()) for total in self.cells)
         moments: dict[str, Any] = {}
         if self.spec.has_moments:

@@ -16,9 +16,11 @@ from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
 from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
+from trueness.tabulation.unit_sums import UnitSums
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -29,23 +31,27 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int = 1) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
         eps = rows.y_prob.eps
-        self.describers = [
+        self.describers: list[Any] = [
             EventDescriber(spec, eps) if isinstance(spec, EventSpec) else Describer(spec, eps, scratch)
             for spec in specs
         ]
-        self.totals = [_totals_for(spec, scratch) for spec in specs]
+        self.totals = [_totals_for(spec, scratch, n_units) for spec in specs]
 
-    def add(self, rows: Rows, start: int, stop: int) -> None:
-        """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added."""
+    def add(self, rows: Rows, start: int, stop: int, unit_of: IntArray | None = None) -> None:
+        """Add the rows from start to stop, or, if one is refused, none of them; rows before `reached` were added.
+
+        With `unit_of`, the unit of each of these rows, the bins of unit u are those from u·M on.
+        """
         self.reached = start
         with np.errstate(
             all="ignore"
         ):  # tiny probabilities underflow; NaN and infinities are refused with their row
             for describer, total in zip(self.describers, self.totals, strict=True):
-                total.add(describer.describe(rows, start, stop))
+                block = describer.describe(rows, start, stop)
+                total.add(block if unit_of is None else describer.in_units(block, rows, start, unit_of))
         self.reached = stop
 
     def sums(self) -> list[Any]:
@@ -53,10 +59,65 @@ class Pass:
         return [total.sums() for total in self.totals]
 
 
-def _totals_for(spec: AnySpec, scratch: Scratch) -> Any:
+class UnitPass:
+    """Sums of units that blocks of rows are added to; for one thread."""
+
+    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+        self.specs, self._pass = (
+            specs,
+            Pass(rows, [spec for spec in specs if isinstance(spec, TableSpec)], n_units),
+        )
+        eps = rows.y_prob.eps
+        self._events = [UnitEventTotals(spec, eps, n_units) for spec in specs if isinstance(spec, EventSpec)]
+
+    def add(self, rows: Rows, unit_of: IntArray) -> None:
+        """Add all of these rows, with the unit of each."""
+        for start, stop in rows.spans():
+            self._pass.add(rows, start, stop, unit_of[start:stop])
+            for events in self._events:
+                events.add(rows, start, stop, unit_of[start:stop])
+
+    def sums(self) -> list[UnitSums]:
+        """The sums so far, one for each spec."""
+        tables, events = iter(self._pass.sums()), iter(self._events)
+        return [
+            next(events).sums() if isinstance(spec, EventSpec) else UnitSums.of_bins(spec, next(tables))
+            for spec in self.specs
+        ]
+
+
+class UnitEventTotals:
+    """Running sums of events: of all rows in the cells of the table, and of each unit in the bins of clusters."""
+
+    def __init__(self, spec: EventSpec, eps: float, n_units: int) -> None:
+        coarse = spec_of_units(spec)
+        assert isinstance(coarse, EventSpec)
+        totals: Any = WeightedEventTotals if spec.weighted else ExactEventTotals
+        self.describer = EventDescriber(spec, eps)
+        self.of_all, self.of_units = totals(spec), totals(coarse, n_units)
+        self.n_of_unit = len(spec.events) * coarse.grid.n_cells
+        starts = event_bin_starts(spec.grid)
+        self.bin_of = np.searchsorted(starts, np.arange(spec.grid.n_cells), side="right") - 1
+
+    def add(self, rows: Rows, start: int, stop: int, unit_of: IntArray) -> None:
+        """Add the rows from start to stop, with the unit of each of these."""
+        weight = rows.sample_weight
+        units = unit_of if weight is None else unit_of[weight[start:stop] > 0]
+        with np.errstate(all="ignore"):
+            block = self.describer.describe(rows, start, stop)
+            self.of_all.add(block)
+            self.of_units.add(block._replace(cell=self.bin_of[block.cell] + units * self.n_of_unit))
+
+    def sums(self) -> UnitSums:
+        """The sums so far."""
+        return UnitSums(self.of_all.sums(), UnitSums.flat_events(self.of_units.sums()))
+
+
+def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:
     if isinstance(spec, EventSpec):
-        return WeightedEventTotals(spec) if spec.weighted else ExactEventTotals(spec)
-    return _WeightedTotals(spec) if spec.weighted else _ExactTotals(spec, scratch)
+        return WeightedEventTotals(spec, n_units) if spec.weighted else ExactEventTotals(spec, n_units)
+    n_bins = n_units * spec.bins.n_bins
+    return _WeightedTotals(spec, n_bins) if spec.weighted else _ExactTotals(spec, n_bins, scratch)
 
 
 def _total(units: IntArray) -> int:
@@ -137,8 +198,8 @@ class _Counts:
 class _ExactTotals:
     """Running sums of unweighted rows."""
 
-    def __init__(self, spec: TableSpec, scratch: Scratch) -> None:
-        m, c = spec.bins.n_bins, spec.n_classes
+    def __init__(self, spec: TableSpec, n_bins: int, scratch: Scratch) -> None:
+        m, c = n_bins, spec.n_classes
         self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
         self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
@@ -147,7 +208,7 @@ class _ExactTotals:
         self.scores = _ScoreTotals(m, c)
 
     def add(self, block: BlockStatistics) -> None:
-        group = _Grouping(block.bins, self.spec.bins.n_bins)
+        group = _Grouping(block.bins, len(self.counts.rows))
         self.counts.add(block, group)
         self.lines.add(group.occupied, self._units(block.steps, group))
         if not self.spec.variation.kernel:  # else the steps have all of V
@@ -237,8 +298,8 @@ _SCORE_BITS = (LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BIT
 class _WeightedTotals:
     """Running sums of weighted rows."""
 
-    def __init__(self, spec: TableSpec) -> None:
-        m, c = spec.bins.n_bins, spec.n_classes
+    def __init__(self, spec: TableSpec, n_bins: int) -> None:
+        m, c = n_bins, spec.n_classes
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
@@ -249,7 +310,7 @@ class _WeightedTotals:
         self.predicted_rows = np.zeros(c, np.int64)
 
     def add(self, block: BlockStatistics) -> None:
-        group, weight = _Grouping(block.bins, self.spec.bins.n_bins), block.weight
+        group, weight = _Grouping(block.bins, len(self.counts.rows)), block.weight
         assert weight is not None
         self.counts.add(block, group)
         # Rounded as in exact sums, so that whole-number weights are the same as repeated rows.

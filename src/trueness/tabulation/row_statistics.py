@@ -50,7 +50,7 @@ class BlockStatistics(NamedTuple):
     """1 + qᵢ as columns, and 1 + the fraction of 𝒱(pᵢ) as one more line, (C + 1, n): their bits count units of 2⁻⁵²."""
     variation: FloatArray
     """𝒱(pᵢ) within the measure's range, (n,)."""
-    bins: NDArray[np.unsignedinteger]
+    bins: NDArray[np.integer]
     rank: IntArray
     """The rank of the true class; the first of the ranks it shares, if ties are split."""
     tied: IntArray
@@ -127,6 +127,12 @@ class Describer:
             weight=weight,
         )
         return statistics if weight is None or weight.all() else statistics.select(weight > 0)
+
+    def in_units(self, block: BlockStatistics, rows: Rows, start: int, unit_of: IntArray) -> BlockStatistics:
+        """The block with the bins of each row's unit; `unit_of` is that of the rows from `start` on."""
+        weight = rows.sample_weight
+        units = unit_of if weight is None else unit_of[weight[start : start + len(unit_of)] > 0]
+        return block._replace(bins=units * self.spec.bins.n_bins + block.bins)
 
     def _rank(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from trueness.inference.classwise.errors import classwise_errors, is_measured, s
 from trueness.inference.classwise.results import ClassAssessment, ClasswiseAssessment, PooledClasses, words_of
 from trueness.inference.corrections import benjamini_hochberg
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.clusters import ClusteredEvent
 from trueness.inference.events.in_the_large import GapTest, gap_interval, gap_test, gap_tests
 from trueness.inference.events.spread import SpreadTest, spread_tests
 from trueness.refusals import InvalidValueError
@@ -28,17 +30,24 @@ def assess_classes(
     resamples: int,
     seed: int,
     names: Sequence[str] | None = None,
+    clusters: Sequence[ClusteredEvent] | None = None,
 ) -> ClasswiseAssessment:
     """Gap, spread and calibration error of every class, from the cells and the bins of its probability.
 
     `cells` and `bins` have one entry for each class; for two classes one only, that of class 1. Gap and spread are
     computed from the cells, the calibration error from the bins. `names` are those of all classes, if they have
     names: the random stream of a class then depends on its name, so that the order of the classes does not matter.
+    `clusters` are the variances of rows in clusters.
     """
     indices = _indices(cells, bins, n_classes)
     labels = [str(c) if names is None else names[c] for c in indices]
     streams = [stream_of(seed, c, None if names is None else names[c]) for c in indices]
     gaps, spreads = _gap_tests(cells, level), spread_tests(cells)
+    if clusters is not None:
+        gaps = [*map(_gap_of_clusters, gaps, clusters, cells, repeat(level))]
+        of_spreads = [noise.of_spread(each) for noise, each in zip(clusters, cells, strict=True)]
+        spreads = [*map(_larger_spread, spreads, spread_tests(of_spreads))]
+        bins = [noise.of_bins(each) for noise, each in zip(clusters, bins, strict=True)]
     errors = classwise_errors(bins, level, resamples, streams)
     adjusted = _adjusted(gaps, spreads)
     limit = 1 - level + 1e-12  # 1 - 0.9 is rounded to below 0.1
@@ -94,6 +103,19 @@ def _gap_tests(cells: Sequence[EventCells], level: float) -> list[GapTest]:
         else replace(test, interval=gap_interval(each, level))
         for test, each in zip(tests, cells, strict=True)
     ]
+
+
+def _gap_of_clusters(test: GapTest, noise: ClusteredEvent, cells: EventCells, level: float) -> GapTest:
+    """The test of a gap with the interval of rows in clusters and the larger p-value; an impossible one as it is."""
+    if test.impossible or math.isnan(test.p_value):
+        return test
+    p_value = max(test.p_value, noise.gap_p_value(cells))
+    return replace(test, p_value=p_value, interval=gap_interval(noise.of_gap(cells), level))
+
+
+def _larger_spread(independent: SpreadTest, clustered: SpreadTest) -> SpreadTest:
+    """The test of a spread by the noise of clusters, with the larger of both p-values."""
+    return replace(clustered, p_value=max(independent.p_value, clustered.p_value))
 
 
 def _adjusted(gaps: Sequence[GapTest], spreads: Sequence[SpreadTest]) -> list[tuple[float, float]]:

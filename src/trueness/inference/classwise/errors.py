@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.bootstrap_weights import identity
 from trueness.inference.classwise.results import ClasswiseError
 from trueness.inference.events.calibration_error import expected_absolute_gap
 from trueness.inference.events.cells import EventCells
@@ -18,6 +17,7 @@ from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.results import Interval
+from trueness.rows.clusters import identity
 
 LEAST_EXPECTED = 10
 NOT_MEASURED = f"fewer than {LEAST_EXPECTED} rows are expected with this class, or without it"

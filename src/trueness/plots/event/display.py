@@ -94,7 +94,7 @@ class EventDisplay(Display[EventDiagram]):
         area = np.array(marker_areas(r.shares, 18, 170))
         for which, colours, words in (
             (~hollow, (OBSERVED, "white"), "bins"),
-            (hollow, ("white", OBSERVED), "bins with too few rows, or none observed"),
+            (hollow, ("white", OBSERVED), "few rows, or none observed"),
         ):
             if which.any():
                 look: dict[str, Any] = {"facecolor": colours[0], "edgecolor": colours[1], "linewidth": 1.0}

@@ -1,0 +1,164 @@
+"""Tables of different rows compared with each other: days, sites, groups. Nothing is paired, so noises add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from trueness._arguments import require_choice
+from trueness._random import Seed
+from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._contrasts import Samples, comparison_of
+from trueness.assessment._sample import Sample, replicates_of
+from trueness.assessment._settings import Settings
+from trueness.bins import Bins
+from trueness.inference.replicates import bootstrap_table
+from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.rows.clusters import identity
+from trueness.table import CalibrationTable
+from trueness.table.clusters import in_common_units
+from trueness.table.tables import Tables, sum_pairwise
+
+if TYPE_CHECKING:
+    from trueness.assessment._result import Assessment
+
+AGAINST = ("rest", "each")
+_STREAM = 8
+
+
+def compare_tables(
+    tables: Mapping[str, CalibrationTable | Tables],
+    *,
+    bins: int | Bins | None = None,
+    confidence_bins: int | Bins | None = None,
+    level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
+    resamples: int = 999,
+    rng: Seed = 0,
+) -> Comparison:
+    """Compare the calibration on different rows, from their tables: one day with another, one site with another.
+
+    The rows of different tables must be independent of each other, unless they come in clusters: a cluster that occurs
+    in several tables is resampled as one. Differences are between debiased values, as in `compare`, and p-values are
+    corrected over the pairs of tables by Holm. Predictions of several models for the same rows belong to `compare`,
+    which needs fewer rows for the same difference.
+
+    Parameters
+    ----------
+    tables : mapping of names to CalibrationTable or Tables
+        Two or more, of the same number of classes and the same measure. Only tables with a table by confidence
+        have ECE.
+    bins, confidence_bins, level, tolerance, resamples, rng
+        As in `assess_table`; coarser bins are chosen for each table by itself.
+
+    >>> import trueness as tn
+    >>> y_true, y_prob = tn.simulate.calibrated(4000, [1, 1, 1], rng=0)
+    >>> monday = tn.tabulate(y_true[:2000], y_prob[:2000])
+    >>> tuesday = tn.tabulate(y_true[2000:], tn.simulate.sharpen(y_prob[2000:], 1.5))
+    >>> print(tn.compare_tables({"monday": monday, "tuesday": tuesday}).verdict)
+    monday is better calibrated than tuesday: VCE(monday) - VCE(tuesday) = -0.1...
+    """
+    settings = Settings.of(level, resamples, rng, tolerance)
+    given = _as_tables(tables)
+    if bins is not None or confidence_bins is not None:
+        given = {name: of_name.coarsen(bins, confidence_bins) for name, of_name in given.items()}
+    return _comparison(given, settings, list(combinations(given, 2)))
+
+
+def compare_groups(result: Assessment, against: str = "rest") -> Comparison:
+    """The groups of an assessment compared with all other rows, or each with each."""
+    require_choice("against", against, AGAINST)
+    tables = {group.name: group.assessment.tables for group in result.groups if group.assessment is not None}
+    if len(tables) < 2:
+        raise InvalidValueError(
+            "no-groups", "fewer than two groups were assessed", "pass groups= to assess", argument="groups"
+        )
+    settings = Settings.of(result.level, result.resamples, result.seed, result.tolerance)
+    if against == "each":
+        return _comparison(tables, settings, list(combinations(tables, 2)))
+    rests = dict(zip(tables, _all_but_one([*tables.values()]), strict=True))
+    pairs = [(name, f"not {name}") for name in tables]
+    return _comparison(tables | {f"not {name}": rest for name, rest in rests.items()}, settings, pairs)
+
+
+def _all_but_one(tables: Sequence[Tables]) -> list[Tables]:
+    """For each of two or more tables the sum of all others."""
+    if len(tables) == 2:
+        return [tables[1], tables[0]]
+    return [sum_pairwise([*tables[:k], *tables[k + 1 :]]) for k in range(len(tables))]
+
+
+def _comparison(
+    tables: Mapping[str, Tables], settings: Settings, pairs: Sequence[tuple[str, str]]
+) -> Comparison:
+    return comparison_of(_samples(tables, settings), settings, pairs=pairs, paired=False)
+
+
+def _samples(tables: Mapping[str, Tables], settings: Settings) -> Samples:
+    """The sample of each table, with replicates that are independent of those of other tables but for clusters."""
+    clusters = in_common_units([it.clusters for it in tables.values() if it.clusters is not None])
+    in_order = iter(clusters)
+    samples: Samples = {}
+    for name, of_name in tables.items():
+        if of_name.clusters is not None:
+            samples[name] = Sample(of_name, replicates_of(next(in_order), settings))
+            continue
+        seed = [settings.seed, _STREAM, identity(name)]
+        made = [
+            bootstrap_table(table, settings.resamples, [*seed, place])
+            for place, table in enumerate(of_name.calibration_tables)
+        ]
+        samples[name] = Sample(of_name, tuple(made))
+    return samples
+
+
+def _as_tables(tables: Any) -> dict[str, Tables]:
+    """The tables by name; refused unless there are two or more of the same classes and measure."""
+    if not isinstance(tables, Mapping) or len(tables) < 2:
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a mapping of two or more tables, {example}",
+            argument="tables",
+            value=type(tables).__name__,
+            example='{"monday": table_1, "tuesday": table_2}',
+        )
+    given: dict[str, Tables] = {}
+    for name, table in tables.items():
+        if not isinstance(table, (CalibrationTable, Tables)):
+            raise InvalidTypeError(
+                "wrong-type",
+                "{argument} must be a CalibrationTable or Tables, got {type}",
+                argument=f"tables[{name!r}]",
+                type=type(table).__name__,
+            )
+        given[str(name)] = table if isinstance(table, Tables) else Tables(table)
+    _refuse_other_kinds(given)
+    return given
+
+
+def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
+    first, *others = tables
+    mine = tables[first]
+    for name in others:
+        for what, own, other in (
+            ("classes", mine.n_classes, tables[name].n_classes),
+            (
+                "measures",
+                mine.by_variation.spec.variation.name,
+                tables[name].by_variation.spec.variation.name,
+            ),
+            ("clusters", mine.clusters is not None, tables[name].clusters is not None),
+        ):
+            if own != other:
+                raise InvalidValueError(
+                    "different-tables",
+                    "{first!r} and {second!r} have different {what}: {own} and {other}",
+                    "compare tables that were made with the same options",
+                    argument="tables",
+                    first=first,
+                    second=name,
+                    what=what,
+                    own=own,
+                    other=other,
+                )

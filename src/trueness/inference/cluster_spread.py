@@ -1,0 +1,122 @@
+"""How much clusters differ in their net gap: the variance of a random effect, and the clusters that are furthest off.
+
+The metrics of a single cluster are mostly noise: with few rows its VCE or ECE is far above 0 whatever the model does.
+Its net gap is a mean, and so is compared with others after its noise is taken off.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from trueness._arrays import FloatArray
+from trueness.inference.chi_square import chi_square_tail
+from trueness.inference.normal import normal_quantile
+from trueness.inference.null import NullBins
+from trueness.inference.results import Interval
+from trueness.table import CalibrationTable
+from trueness.table.cluster_sums import CellSums
+from trueness.table.clusters import ClusterTables
+
+STEP = 1e-4
+"""Of the directional derivative of 𝒱, towards a single rank."""
+
+DEALT = "the clusters are too many to be kept apart"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterGap:
+    """The net gap of one cluster, to first order, and an estimate in which its noise is reduced."""
+
+    name: str
+    n_rows: int
+    gap: float
+    """Σ over its rows of the influence of the observed rank, by row; above 0 over-confident."""
+    shrunk: float
+    """The best linear prediction: between the gap and the mean over clusters, the nearer to the mean the noisier."""
+    interval: Interval
+    """Of the expected gap of this cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpread:
+    """The spread of the net gap between clusters; NaN with the reason if it cannot be computed."""
+
+    mean: float
+    """The mean over clusters."""
+    sd: float
+    """The standard deviation of the expected gap between clusters, without the noise of their rows."""
+    p_value: float
+    """Of Cochran's Q: that all clusters have the same gap and rows are independent."""
+    clusters: tuple[ClusterGap, ...]
+    """All clusters, the one furthest from 0 first."""
+    reason: str | None = None
+
+
+def cluster_spread(table: CalibrationTable, clusters: ClusterTables, level: float) -> ClusterSpread:
+    """The spread of the net gap between clusters, from their sums in the bins of the table.
+
+    The variance between clusters is that of DerSimonian and Laird (1986): the excess of Cochran's Q over its mean.
+    """
+    names = clusters.clusters.names
+    if names is None:
+        return ClusterSpread(math.nan, math.nan, math.nan, (), DEALT)
+    gap, variance, rows = _gaps(table, clusters)
+    if not np.any(variance > 0):
+        return ClusterSpread(math.nan, math.nan, math.nan, (), "every prediction is certain or uniform")
+    variance = np.maximum(variance, variance[variance > 0].min())
+    precision = 1 / variance
+    mean = float(precision @ gap / precision.sum())
+    q = float(precision @ (gap - mean) ** 2)
+    scale = float(precision.sum() - (precision**2).sum() / precision.sum())
+    between = max(0.0, (q - (len(gap) - 1)) / scale) if scale > 0 else 0.0
+    centre = float((gap / (between + variance)).sum() / (1 / (between + variance)).sum())
+    share = between / (between + variance)
+    shrunk, sd = centre + share * (gap - centre), np.sqrt(share * variance)
+    reach = normal_quantile(level) * sd
+    largest = table.spec.variation.largest_gap_for(table.n_classes)
+    found = [
+        ClusterGap(
+            names[k],
+            int(rows[k]),
+            float(gap[k]),
+            float(shrunk[k]),
+            Interval.around(float(shrunk[k]), float(reach[k]), (-largest, largest), level, "normal"),
+        )
+        for k in np.argsort(-np.abs(shrunk), kind="stable").tolist()
+    ]
+    p_value = chi_square_tail(q, len(gap) - 1) if len(gap) > 1 else math.nan
+    return ClusterSpread(centre, math.sqrt(between), p_value, tuple(found))
+
+
+def _gaps(table: CalibrationTable, clusters: ClusterTables) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The net gap of each cluster to first order, its variance if rows are independent and calibrated, and its rows."""
+    sums = clusters.of_tables[0]
+    of_cells = sums.sums
+    assert isinstance(of_cells, CellSums)
+    bins = NullBins.of(table)
+    place = np.zeros(table.n_bins, np.int64)
+    place[bins.index] = np.arange(len(bins.index))
+    influence = _influence(bins)[place[sums.bins]]
+    apart = of_cells.rank.value - of_cells.ordered.value
+    q = bins.predicted[place[sums.bins]]
+    spread = (q * influence**2).sum(axis=1) - (q * influence).sum(axis=1) ** 2
+    n_units = clusters.clusters.n_units
+    mass = np.bincount(sums.units, sums.mass, n_units)
+    rows = np.bincount(sums.units, of_cells.rows, n_units)
+    total = np.bincount(sums.units, (apart * influence).sum(axis=1), n_units)
+    variance = np.bincount(sums.units, sums.mass * np.maximum(spread, 0.0), n_units)
+    return np.asarray(total / mass), np.asarray(variance / mass**2), np.asarray(rows, np.float64)
+
+
+def _influence(bins: NullBins) -> FloatArray:
+    """The derivative of 𝒱 at q̄ of each bin in the direction of each rank, positive if over-confident, (F, C)."""
+    here = bins.variation.of(bins.predicted)
+    found = np.empty(bins.predicted.shape)
+    for c in range(bins.n_classes):
+        moved = bins.predicted * (1 - STEP)
+        moved[:, c] += STEP
+        found[:, c] = (bins.variation.of(moved) - here) / STEP
+    return np.asarray(bins.sign * found)

@@ -1,0 +1,149 @@
+"""Arrays of images and sequences: the same tables as the rows one by one, from any layout and from a memory map."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.rows.images import PixelArray, pixels_of
+
+N, C, H, W = 7, 4, 9, 5
+Y_TRUE, Y_PROB = tn.simulate.calibrated(N * H * W, [1.0] * C, rng=0)
+LABELS = Y_TRUE.reshape(N, H, W)
+LAST = Y_PROB.reshape(N, H, W, C)
+FIRST = np.ascontiguousarray(np.moveaxis(LAST, -1, 1))
+IMAGE = np.repeat(np.arange(N), H * W)
+HOW: dict[str, Any] = {"resamples": 39, "rng": 0}
+
+
+def codes(result: tn.Assessment) -> set[str]:
+    return {caution.code for caution in result.warnings}
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_any_axis(axis: int) -> None:
+    moved = np.moveaxis(LAST, -1, axis)
+    for array in (moved, np.ascontiguousarray(moved), moved.astype(np.float32)):
+        flat = LAST.astype(array.dtype).reshape(-1, C)
+        assert tn.tabulate(LABELS, array, class_axis=axis) == tn.tabulate(Y_TRUE, flat)
+
+
+def test_blocks_of_a_pixel_array() -> None:
+    pixels, flat = PixelArray(FIRST, 1), LAST.reshape(-1, C)
+    for rows in (slice(0, 10), slice(40, 100), slice(44, 46), slice(0, None), slice(5, 5)):
+        assert np.array_equal(pixels[rows], flat[rows])
+    some = np.array([3, 200, 7])
+    assert np.array_equal(pixels[some], flat[some])
+    kept = PixelArray(FIRST, 1, np.arange(0, 300, 3))
+    assert kept.shape == (100, C)
+    assert np.array_equal(kept[slice(20, 60)], flat[::3][20:60])
+
+
+def test_rows_of_an_image_are_one_cluster() -> None:
+    expected = tn.assess(Y_TRUE, Y_PROB, clusters=IMAGE, **HOW)
+    for array, axis in ((FIRST, 1), (LAST, -1), (LAST, None), (FIRST, None)):
+        result = tn.assess(LABELS, array, class_axis=axis, **HOW)
+        assert result.tables == expected.tables
+        assert result.p_value == expected.p_value
+        assert codes(result) - codes(expected) == {"clusters-by-first-index"}
+        assert "7 clusters of 45 rows" in str(result)
+
+
+def test_clusters_may_be_said_otherwise() -> None:
+    independent = tn.assess(LABELS, FIRST, clusters=False, **HOW)
+    assert independent == tn.assess(Y_TRUE, Y_PROB, **HOW)
+    patient = np.array(["a", "b", "c", "d", "e", "a", "b"])
+    by_patient = tn.assess(LABELS, FIRST, clusters=patient, **HOW)
+    assert by_patient.tables == tn.assess(Y_TRUE, Y_PROB, clusters=patient[IMAGE], **HOW).tables
+    assert "clusters-by-first-index" not in codes(by_patient)
+    by_pixel = np.arange(N * H * W).reshape(N, H, W) // 9
+    assert tn.assess(LABELS, FIRST, clusters=by_pixel, **HOW).n_clusters == 35
+
+
+def test_ignored_labels() -> None:
+    labels, kept = LABELS.copy(), np.ones(LABELS.shape, bool)
+    labels[:, ::2], kept[:, ::2] = 255, False
+    labels[3], kept[3] = 255, False  # an image without any row
+    result = tn.assess(labels, FIRST, ignore_index=255, **HOW)
+    rows = kept.ravel()
+    assert result.tables == tn.assess(Y_TRUE[rows], Y_PROB[rows], clusters=IMAGE[rows], **HOW).tables
+    assert result.n_clusters == 6
+    assert "ignored-rows" in codes(result)
+    flat = tn.tabulate(labels.ravel(), Y_PROB, ignore_index=255)
+    assert flat == tn.tabulate(labels, FIRST, ignore_index=255) == result.table
+
+
+def test_groups_and_weights_by_image_or_by_pixel() -> None:
+    site = np.array(["n", "s", "n", "s", "n", "s", "n"])
+    by_image = tn.assess(LABELS, FIRST, groups=site, min_group_size=10, clusters=False, **HOW)
+    assert by_image == tn.assess(Y_TRUE, Y_PROB, groups=site[IMAGE], min_group_size=10, **HOW)
+    weight = np.random.default_rng(0).random(LABELS.shape)
+    weighted = tn.tabulate(LABELS, FIRST, sample_weight=weight)
+    assert weighted == tn.tabulate(Y_TRUE, Y_PROB, sample_weight=weight.ravel())
+    assert tn.tabulate(LABELS, FIRST, sample_weight=np.arange(1, 8)) == tn.tabulate(
+        Y_TRUE, Y_PROB, sample_weight=(np.arange(7) + 1)[IMAGE]
+    )
+
+
+def test_a_memory_map(tmp_path: Path) -> None:
+    np.save(tmp_path / "images.npy", FIRST)
+    mapped = np.load(tmp_path / "images.npy", mmap_mode="r")
+    for bins in (10, tn.EqualMass(5)):
+        assert (
+            tn.assess(LABELS, mapped, bins=bins, **HOW).tables
+            == tn.assess(LABELS, FIRST, bins=bins, **HOW).tables
+        )
+
+
+def test_the_probability_of_class_1_and_logits() -> None:
+    y_true, y_prob = tn.simulate.calibrated(N * H * W, [1.0, 1.0], rng=1)
+    two = tn.tabulate(y_true.reshape(N, H, W), y_prob[:, 1].reshape(N, H, W))
+    assert two == tn.tabulate(y_true, y_prob[:, 1])
+    logits = tn.tabulate(LABELS, np.log(FIRST), class_axis=1, from_logits=True)
+    assert logits == tn.tabulate(Y_TRUE, np.log(Y_PROB), from_logits=True)
+
+
+def test_compare_models_on_images() -> None:
+    sharp = tn.simulate.sharpen(Y_PROB, 1.5)
+    images = np.ascontiguousarray(np.moveaxis(sharp.reshape(LAST.shape), -1, 1))
+    found = tn.compare(LABELS, {"plain": FIRST, "sharp": images}, class_axis=1, **HOW)
+    expected = tn.compare(Y_TRUE, {"plain": Y_PROB, "sharp": sharp}, clusters=IMAGE, **HOW)
+    assert found.pairs[0].contrasts == expected.pairs[0].contrasts
+    assert "clusters-by-first-index" in codes(found.assessments["plain"])
+    independent = tn.compare(LABELS, {"plain": FIRST, "sharp": images}, clusters=False, **HOW)
+    plain = tn.compare(Y_TRUE, {"plain": Y_PROB, "sharp": sharp}, **HOW)
+    assert independent.pairs[0].contrasts == plain.pairs[0].contrasts
+
+
+@pytest.mark.parametrize(
+    ("labels", "array", "axis", "cause"),
+    [
+        (LABELS, FIRST, 2, "y_true has shape"),
+        (LABELS[:, :, :-1], FIRST, None, "no axis"),
+        (np.zeros((4, 4, 4), int), np.zeros((4, 4, 4, 4)), None, "more than one axis"),
+        (LABELS, FIRST, 4, "class_axis"),
+    ],
+)
+def test_refused_shapes(labels: Any, array: Any, axis: Any, cause: str) -> None:
+    with pytest.raises(InvalidValueError, match=cause):
+        tn.assess(labels, array, class_axis=axis)
+
+
+def test_refused_options() -> None:
+    import pandas as pd
+
+    with pytest.raises(InvalidTypeError, match="data frame"):
+        tn.assess(Y_TRUE, pd.DataFrame(Y_PROB), ignore_index=3)
+    with pytest.raises(InvalidValueError, match="7 images"):
+        tn.assess(LABELS, FIRST, sample_weight=np.ones(3))
+    assert pixels_of(Y_TRUE, Y_PROB, None, None) is None
+
+
+def test_a_bad_pixel_is_named_by_its_row() -> None:
+    bad = FIRST.copy()
+    bad[2, :, 3, 1] = 0.5
+    with pytest.raises(InvalidValueError, match=str(2 * H * W + 3 * W + 1)):
+        tn.assess(LABELS, bad, **HOW)
