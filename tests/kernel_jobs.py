@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import trueness as tn
 from trueness.rows import Rows
 from trueness.table import EventSpec
-from trueness.tabulation.compiled import job_for
 from trueness.tabulation.compiled.event_cells import EventCells
+from trueness.tabulation.compiled.layout import job_for
 from trueness.tabulation.compiled.library import MEASURES, UNDERFLOWED_WORDS, Job, Library, total_sizes
 from trueness.tabulation.compiled.search import Search
 
@@ -104,7 +104,7 @@ def kernel_job(
     """A job for rows in memory; with `columns` they lie class by class."""
     rows = Rows.of_arrays(np.asarray(y_true), y_prob, from_logits=from_logits)
     with np.errstate(invalid="ignore", over="ignore"):
-        block, search, job = rows.block(0, rows.n_rows), Search(specs, rows.y_prob.eps), job_for(rows)
+        block, search, job = rows.block(0, rows.n_rows), Search(specs, rows.y_prob.eps), job_for(rows.form)
     search.describe(job)
     k, m, (n, c), item = len(specs), search.n_edges + 1, block.shape, block.itemsize
     job.kinds[:k] = [MEASURES[str(spec.variation.kernel)] for spec in specs]

@@ -20,7 +20,7 @@ from trueness.table import AnySpec, EventSpec, EventSums
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
-from trueness.tabulation.compiled.event_cells import EventCells, _moments
+from trueness.tabulation.compiled.event_cells import EventCells, moments_by_name
 from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
 from trueness.tabulation.unit_sums import UnitSums
 
@@ -279,7 +279,7 @@ class _UnitCells:
 
     def sums(self) -> UnitSums:
         """The sums so far."""
-        moments = _moments(self.events.moments.copy()) if self.events.spec.has_moments else {}
+        moments = moments_by_name(self.events.moments.copy()) if self.events.spec.has_moments else {}
         table = EventSums(**_event_fields(self.whole), **moments)
         flat = self.of_units.reshape(4, -1)
         return UnitSums(table, EventCellSums(**_event_fields(flat)))
