@@ -73,7 +73,7 @@ class EventCells:
             rows=rows,
             predicted=ExactSum(whole, fraction, PROBABILITY_BITS),
             observed=ExactSum.of_counts(observed, PROBABILITY_BITS),
-            **_moments(self.moments.copy()) if self.spec.has_moments else {},
+            **moments_by_name(self.moments.copy()) if self.spec.has_moments else {},
         )
         return sums if self.done is None else self.done + sums
 
@@ -86,7 +86,7 @@ def _kind(grid: ProbabilityGrid, eps: float) -> tuple[int, float]:
     return (EVENT_GRID, 3600 / 4096 / snap) if grid == event_grid() else (OTHER_GRID, 0.0)
 
 
-def _moments(totals: IntArray) -> dict[str, Any]:
+def moments_by_name(totals: IntArray) -> dict[str, Any]:
     """The sums of powers and logarithms, and the impossible rows, by name."""
     made: dict[str, Any] = {
         name: ExactSum(
