@@ -63,6 +63,7 @@ lint: $(VENV)/.lint
 bench: $(VENV)/.bench $(VENV)/.cluster $(VENV)/.wheels
 	@$(VENV)/bin/python benchmarks/portable.py | tee benchmarks/results/portable.txt
 	@$(VENV)/bin/python benchmarks/compiled.py
+	@$(VENV)/bin/python benchmarks/class_tables.py
 	@$(VENV)/bin/python benchmarks/building.py
 	@$(VENV)/bin/python benchmarks/files.py
 	@$(VENV)/bin/python benchmarks/inference.py

@@ -103,7 +103,7 @@ def _measure_memory(case: str, contender: str, scale: int) -> float:
     return resident_growth(contenders[contender])
 
 
-def line(case: str, contender: str, base: str, limit: float, scale: int, rounds: int) -> list[list[str]]:
+def line(case: str, contender: str, base: str, limit: float, *, scale: int, rounds: int) -> list[list[str]]:
     """The contender against the base, with its ratio, and whether that is within the limit."""
     contenders, n_rows = CASES[case](scale)
     seconds = processor_seconds(contenders, rounds)
@@ -135,9 +135,9 @@ def main() -> None:
         return
     head = ["case", "rows", "base, s", "s", "ratio", "limit", "memory beyond the rows, MB"]
     lines = [
-        *line("pixels", "clusters", "plain", 3, given.scale, given.rounds),
-        *line("small clusters", "clusters", "plain", 20, given.scale, given.rounds),
-        *line("two models", "compare", "tables", 4, given.scale, given.rounds),
+        *line("pixels", "clusters", "plain", 3, scale=given.scale, rounds=given.rounds),
+        *line("small clusters", "clusters", "plain", 20, scale=given.scale, rounds=given.rounds),
+        *line("two models", "compare", "tables", 4, scale=given.scale, rounds=given.rounds),
     ]
     text = f"# Clusters and comparisons\n\n{machine()}\n\n{markdown(head, lines)}\n"
     print(text)

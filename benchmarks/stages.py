@@ -31,7 +31,8 @@ import trueness as tn
 from trueness._scratch import Scratch
 from trueness.rows import Rows
 from trueness.tabulation import tabulate_rows
-from trueness.tabulation.compiled import job_for, set_block, spans
+from trueness.tabulation.compiled import set_block, spans
+from trueness.tabulation.compiled.layout import job_for
 from trueness.tabulation.compiled.library import MEASURES, address, require_library
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,7 +111,7 @@ def similar_work(data: Predictions) -> dict[str, Work]:
 
 def measure_rows(rows: Rows) -> None:
     """V of each row by entropy, by the kernel that does nothing else."""
-    library, job, scratch = require_library(), job_for(rows), Scratch()
+    library, job, scratch = require_library(), job_for(rows.form), Scratch()
     job.kinds[0], job.n_measures = MEASURES["entropy"], 1
     arena, values = np.zeros(library.arena_size(job), np.uint8), np.empty(rows.n_rows)
     job.arena = address(arena)

@@ -70,8 +70,8 @@ display""",
     Picture(
         "log-score",
         "Where along the entropy a model is over-confident",
-        "Bars are the log-score of each bin in standard deviations, below 0 over-confident, above 0 under-confident; the "
-        "line adds them up. 95 % of calibrated models stay in the grey band.",
+        "Bars are the log-score of each bin in standard deviations, below 0 over-confident, above 0 under-confident; "
+        "the line adds them up. 95 % of calibrated models stay in the grey band.",
         "CumulativeScoreDisplay.from_assessment(forest)",
     ),
     Picture(
@@ -98,8 +98,8 @@ event.plot(ax=middle)""",
     Picture(
         "classes",
         "Classes",
-        "How often each digit was observed per expected one, with its exact noise; the log-score of the rows that predict "
-        "each digit; and the reliability diagram of the digit that is wrong most clearly.",
+        "How often each digit was observed per expected one, with its exact noise; the log-score of the rows that "
+        "predict each digit; and the reliability diagram of the digit that is wrong most clearly.",
         """\
 bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], rng=0)
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(17, 5.2), layout="constrained")

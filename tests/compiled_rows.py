@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 import trueness as tn
+from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.rows import RowCode, Rows, row_codes
+from trueness.table import EventSpec
 
 CLASSES = [*range(2, 41), 64, 100, 129, 257, 1000]
 """All sizes in registers, around the sizes of vectors and of sorted blocks, and many classes."""
@@ -54,6 +56,49 @@ def nasty_logits(n_classes: int, seed: int = 0) -> Any:
     z[3::11, 0], z[3::11, 1] = 1.7e308, -1.7e308
     z[4::13] = z[4::13, :1]
     return rng.integers(0, n_classes, len(z)), z
+
+
+def on_edges(n_classes: int, dtype: Any = np.float64, seed: int = 0) -> Any:
+    """Probabilities at edges and thresholds of both grids, the floats beside them, 0, 1 and subnormal ones."""
+    rng, kind = np.random.default_rng([n_classes, seed]), np.dtype(dtype).type
+    eps = float(np.finfo(dtype).eps)
+    fine = np.concatenate([event_grid().edges, event_grid().thresholds(eps)])
+    exact = np.concatenate([class_grid().edges, class_grid().thresholds(eps), rng.choice(fine, 200)])
+    with np.errstate(under="ignore"):
+        at = np.concatenate([exact, [5e-324, 1e-310, 2.0**-149, 2.0**-1022]]).astype(dtype)
+    p = np.concatenate([at, np.nextafter(at, kind(0)), np.nextafter(at, kind(1))])
+    y_prob = np.full((len(p), n_classes), -0.0, dtype)
+    y_prob[:, 0], y_prob[:, 1] = p, 1 - p
+    order = np.argsort(rng.random(y_prob.shape), axis=1)
+    y_prob = np.take_along_axis(y_prob, order, axis=1)
+    good = row_codes(Rows.of_arrays(None, y_prob)) == RowCode.GOOD
+    return rng.integers(0, n_classes, good.sum()), y_prob[good]
+
+
+COARSE = ProbabilityGrid((0.0, 0.01, 0.1, 0.5, 0.75, 1.0))
+"""A grid that kernels know nothing of."""
+
+
+def every_kind_of_events(n_classes: int) -> list[EventSpec]:
+    """All classes, some of them and the top label, on each grid."""
+    every, last = tuple(range(n_classes)), n_classes - 1
+    return [
+        EventSpec.by_class(n_classes),
+        EventSpec(n_classes, every, class_grid()),
+        EventSpec(n_classes, (1,), event_grid()),
+        EventSpec(n_classes, ("top", last, 0), event_grid()),
+        EventSpec(n_classes, (last, "top"), class_grid()),
+        EventSpec(n_classes, every, COARSE),
+    ]
+
+
+def tables_of(n_classes: int, bins: tuple[int, int] = (10, 15), ties: str = "first") -> list[tn.TableSpec]:
+    """By entropy and by confidence."""
+    measures = [tn.variations[name] for name in ("entropy", "confidence")]
+    return [
+        tn.TableSpec(n_classes, v, tn.EqualWidth(n).resolve(*v.range_for(n_classes)), ties)
+        for v, n in zip(measures, bins, strict=True)
+    ]
 
 
 def assert_same(y_true: Any, y_prob: Any, **how: Any) -> tn.CalibrationTable:

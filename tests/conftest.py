@@ -158,3 +158,13 @@ def _no_traces_of_matplotlib(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     plt.close("all")
     assert dict(mpl.rcParams) == before
+
+
+@pytest.fixture(scope="session")
+def zig_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One cache of ziglang for all tests of a process."""
+    folder = str(tmp_path_factory.mktemp("zig"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZIG_GLOBAL_CACHE_DIR", folder)
+        patch.setenv("ZIG_LOCAL_CACHE_DIR", folder)
+        yield

@@ -1,9 +1,14 @@
 """Rows as NumPy arrays, and their tables: rows in any other container must give the same tables."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import oracle
 
 import trueness as tn
+from trueness.table.exact_sums import ExactSum
 
 RNG = np.random.default_rng(42)
 N = 60
@@ -26,3 +31,20 @@ def dyadic(eps: float, n_classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
     v = np.array([oracle.entropy(sorted(row, reverse=True)) for row in rows.tolist()])
     rows = rows[(v * 10) % 1 > 10 * 4 * eps + 0.01]
     return rng.integers(0, n_classes, len(rows)), rows
+
+
+def in_class_order(table: tn.CalibrationTable, order: Sequence[int]) -> tn.CalibrationTable:
+    """The table of columns in another order, with the sums by predicted class in the order of the classes."""
+    back = np.argsort(order)
+    sums = table.sums
+    assert sums.predicted_rows is not None
+
+    def reordered(value: Any) -> ExactSum:
+        return ExactSum(value.whole[back], value.fraction[back], value.bits)
+
+    by_class = {
+        "predicted_rows": sums.predicted_rows[back],
+        "predicted_scores": reordered(sums.predicted_scores),
+        "predicted_brier": reordered(sums.predicted_brier),
+    }
+    return tn.CalibrationTable(table.spec, replace(sums, **by_class))

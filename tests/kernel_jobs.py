@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compiled_rows import nasty, nasty_logits
+from compiled_rows import every_kind_of_events, nasty, nasty_logits
 from numpy.typing import NDArray
 
 import trueness as tn
-from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.rows import Rows
 from trueness.table import EventSpec
 from trueness.tabulation.compiled import job_for
@@ -138,24 +137,10 @@ def specs_of(n_classes: int, names: Sequence[str], n_bins: int, ties: str = "fir
 BOTH = ("entropy", "confidence")
 
 
-COARSE = ProbabilityGrid((0.0, 0.01, 0.1, 0.5, 0.75, 1.0))
-"""A grid that kernels know nothing of."""
-
-
 def events_of(n_classes: int, number: int) -> EventSpec | None:
-    """Events of every kind in turn: none, all classes, some, the top label, on each grid."""
-    every = tuple(range(n_classes))
-    chosen: list[tuple[Any, ProbabilityGrid] | None] = [
-        (every, class_grid()),
-        ((1,), event_grid()),
-        None,
-        (("top", n_classes - 1), event_grid()),
-        (every, COARSE),
-        (("top", 0), class_grid()),
-        (every[:40], event_grid()),
-    ]
-    kind = chosen[number % len(chosen)]
-    return None if kind is None else EventSpec(n_classes, *kind)
+    """Events of every kind in turn, or none."""
+    kinds = [*every_kind_of_events(n_classes), None]
+    return kinds[number % len(kinds)]
 
 
 def spoiled(y_prob: Any, row: int, value: float) -> Any:
@@ -166,7 +151,7 @@ def spoiled(y_prob: Any, row: int, value: float) -> Any:
 
 
 def nasty_jobs(classes: Sequence[int], seed: int = 0) -> Iterator[KernelJob]:
-    """Of every kind: tails of 1 to 17 rows, both dtypes and layouts, few and many bins, ties, logits, bad rows, events."""
+    """Of every kind: 1 to 17 rows and more, both dtypes and layouts, bins, ties, logits, bad rows, events."""
     turn = count()
     for n_classes in classes:
         for dtype in (np.float32, np.float64):

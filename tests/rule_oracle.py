@@ -98,6 +98,11 @@ class ScalarRow:
     true_probability: int
     """In units of 2⁻⁵², as is the square."""
     square: int
+    brier_residual: int
+    """p_y - ‖p‖² in units of 2⁻⁵², as is its variance."""
+    brier_variance: int
+    predicted: int
+    """The class of the largest probability, of equal ones the one with the lowest index."""
     impossible: bool
     more: int
     """Classes that are more probable than the true one."""
@@ -111,13 +116,15 @@ def scalar_row(p: Sequence[float], label: int, n_classes: int) -> ScalarRow:
     """What is summed of one good row of probabilities, float64 (a float32 is one of them)."""
     assert len(p) == n_classes
     total = sum(map(units, p))
-    sum_h = sum_g = square = 0
+    sum_h = sum_g = square = cube = 0
     for x in p:
         logarithm = log2(x)
         t = (x + 0.0) * logarithm
         sum_h += bits(1.0 - t) - bits(1.0)
         sum_g += bits(2.0 + t * logarithm) - bits(2.0)
         square += units(x * x)
+        cube += units((x * x) * x)
+    norm = float(square) * 2.0**-52
     entropy = float(sum_h) * 2.0**-52
     moment = float(sum_g) * 2.0**-51
     variance = max(moment + (entropy * entropy) * (float(total - 2**53) * 2.0**-52), 0.0)
@@ -137,10 +144,42 @@ def scalar_row(p: Sequence[float], label: int, n_classes: int) -> ScalarRow:
         variance=round(variance * ((LN2 * LN2) * 2.0**40)),
         true_probability=units(p_true),
         square=square,
+        brier_residual=units(p_true) - square,
+        brier_variance=units(max(float(cube) * 2.0**-52 - norm * norm, 0.0)),
+        predicted=list(p).index(max(p)),
         impossible=p_true == 0.0,
         more=sum(x > p_true for x in p),
         equal=sum(x == p_true for x in p),
         before=sum(x == p_true for x in p[:label]),
+    )
+
+
+@dataclass(frozen=True)
+class ScalarEvent:
+    """What is summed of an event in one row, apart from its cell; sums of powers in units of 2⁻⁵²."""
+
+    predicted: int
+    square: int
+    cube: int
+    fourth: int
+    product: int
+    log_likelihood: int
+    """ln p if the event was observed, else ln(1 - p), in units of 2⁻⁴⁰; 0 if that is -∞."""
+    impossible: bool
+
+
+def scalar_event(p: float, observed: bool) -> ScalarEvent:
+    """What is summed of an event of probability p."""
+    of_outcome = p if observed else 1.0 - p
+    log_likelihood = 0 if of_outcome == 0.0 else round(log2_of_true(of_outcome) * (LN2 * 2.0**40))
+    return ScalarEvent(
+        predicted=units(p),
+        square=units(p * p),
+        cube=units((p * p) * p),
+        fourth=units((p * p) * (p * p)),
+        product=units(p) if observed else 0,
+        log_likelihood=log_likelihood,
+        impossible=of_outcome == 0.0,
     )
 
 

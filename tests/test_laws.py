@@ -124,6 +124,14 @@ class TestTheTableIsAMonoid:
         assert a == b == tn.tabulate(*rows, **how)
 
 
+def by_predicted_class(table: tn.CalibrationTable) -> list[Any]:
+    """All sums of the rows that predict each class."""
+    scores, brier = table.log_scores_by_predicted_class, table.brier_residuals_by_predicted_class
+    assert scores is not None
+    assert brier is not None
+    return [scores.rows, scores.score, scores.variance, brier.score, brier.variance]
+
+
 class TestWhatDoesNotMatter:
     @given(data(), options(), st.randoms(use_true_random=False))
     def test_the_order_of_rows(self, rows: Data, how: dict[str, Any], random: Any) -> None:
@@ -169,14 +177,19 @@ class TestWhatDoesNotMatter:
 
     @given(data(), options(), st.randoms(use_true_random=False))
     def test_the_names_of_the_classes(self, rows: Data, how: dict[str, Any], random: Any) -> None:
-        """Relabelling: column c becomes column new[c]. Without ties, or with ties split, nothing changes."""
+        """Relabelling: column c becomes column new[c]. Without ties, or with ties split, nothing else changes."""
         distinct = all(len(set(row)) == len(row) for row in rows.y_prob.tolist())
         assume(distinct or how["ties"] == "split")
         new = list(range(rows.y_prob.shape[1]))
         random.shuffle(new)
         columns = np.empty_like(rows.y_prob)
         columns[:, new] = rows.y_prob
-        assert tn.tabulate(np.array(new)[rows.y_true], columns, **how) == tn.tabulate(*rows, **how)
+        made, expected = tn.tabulate(np.array(new)[rows.y_true], columns, **how), tn.tabulate(*rows, **how)
+        by_class = {"predicted_rows", "predicted_scores", "predicted_brier"}
+        assert made.sums.same(expected.sums, *(dict(expected.sums.items()).keys() - by_class))
+        if distinct:  # of equal ones the first class is predicted
+            for found, of in zip(by_predicted_class(made), by_predicted_class(expected), strict=True):
+                np.testing.assert_array_equal(found[new], of)
 
     @settings(max_examples=10)
     @given(data(1, 10_000), options())

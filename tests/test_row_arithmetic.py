@@ -241,9 +241,48 @@ class TestRows:
         assert sums.log_score_variance.total().units == sum(row.variance for row in rows)
         assert sums.true_probability.units == sum(row.true_probability for row in rows)
         assert sums.square.units == sum(row.square for row in rows)
+        assert sums.brier_residual.total().units == sum(row.brier_residual for row in rows)
+        assert sums.brier_residual_variance.total().units == sum(row.brier_variance for row in rows)
+        of_class = [[row for row in rows if row.predicted == c] for c in range(n_classes)]
+        assert sums.predicted_rows.tolist() == [*map(len, of_class)]
+        for column, name in enumerate(("log_score", "variance")):
+            expected = [sum(getattr(row, name) for row in some) for some in of_class]
+            assert units_of(sums.predicted_scores, column) == expected
+        for column, name in enumerate(("brier_residual", "brier_variance")):
+            expected = [sum(getattr(row, name) for row in some) for some in of_class]
+            assert units_of(sums.predicted_brier, column) == expected
         assert units_of(sums.variation) == [sum(rule_oracle.units(row.variation) for row in rows)]
         assert int(sums.impossible_rows) == sum(row.impossible for row in rows)
         assert int(sums.tied_rows) == sum(row.equal > 1 for row in rows)
+
+    @pytest.mark.parametrize("dtype", ["f4", "f8"])
+    @pytest.mark.parametrize("n_classes", [2, 5, 12, 40])
+    @pytest.mark.parametrize("from_logits", [False, True])
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_an_event_table_is_the_sum_of_its_rows(
+        self, dtype: str, n_classes: int, from_logits: bool, engine: str
+    ) -> None:
+        with np.errstate(all="ignore"):
+            given = (nasty_logits if from_logits else nasty_rows)(n_classes).astype(dtype)
+        given = given[~(given == np.inf).any(axis=1)]  # beyond float32
+        if not from_logits:
+            given = given[row_codes(Rows.of_arrays(None, given)) == RowCode.GOOD]
+        labels = np.random.default_rng(3).integers(n_classes, size=len(given))
+        events = tuple(range(n_classes))
+        sums = tn.tabulate_events(
+            labels, given, events=events, grid="event", engine=engine, from_logits=from_logits
+        ).sums
+        probabilities = map(rule_oracle.softmax, given.tolist()) if from_logits else given.tolist()
+        rows = list(zip(probabilities, labels.tolist(), strict=True))
+        of_events = [[rule_oracle.scalar_event(p[c], label == c) for p, label in rows] for c in events]
+        for name in ("square", "cube", "fourth", "product", "log_likelihood"):
+            expected = [sum(getattr(row, name) for row in of_event) for of_event in of_events]
+            assert units_of(getattr(sums, name)) == expected, name
+        assert sums.impossible_rows.tolist() == [sum(row.impossible for row in some) for some in of_events]
+        assert sums.rows.sum(axis=1).tolist() == [len(given)] * n_classes
+        for place, of_event in enumerate(of_events):
+            found = sum(units_of(sums.predicted, place, axis=0))
+            assert found == sum(row.predicted for row in of_event)
 
     @pytest.mark.parametrize("n_classes", CLASSES)
     def test_certain_rows_have_no_variation(self, n_classes: int) -> None:
@@ -269,14 +308,19 @@ def compare(found: BlockStatistics, expected: list[rule_oracle.ScalarRow]) -> No
     assert found.log_scores[2].tolist() == [row.variance for row in expected]
     assert found.true_probability.tolist() == [row.true_probability for row in expected]
     assert found.square.tolist() == [row.square for row in expected]
+    assert found.brier[0].tolist() == [row.brier_residual for row in expected]
+    assert found.brier[1].tolist() == [row.brier_variance for row in expected]
+    assert found.predicted_class.tolist() == [row.predicted for row in expected]
     assert found.impossible.tolist() == [row.impossible for row in expected]
     assert found.rank.tolist() == [row.more + row.before for row in expected]
     assert found.tied.tolist() == [row.equal for row in expected]
     assert found.variation.tolist() == [row.variation for row in expected]
 
 
-def units_of(total: Any) -> list[int]:
-    pairs = zip(total.whole.tolist(), total.fraction.tolist(), strict=True)
+def units_of(total: Any, at: int | None = None, axis: int = 1) -> list[int]:
+    """Sums in units; `at` chooses one along an axis."""
+    parts = (part if at is None else part.take(at, axis=axis) for part in (total.whole, total.fraction))
+    pairs = zip(*(part.tolist() for part in parts), strict=True)
     return [(whole << total.bits) + fraction for whole, fraction in pairs]
 
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         variation_gap,
         vce,
     )
+    from trueness.monitoring import Monitor
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, TableSpec
@@ -77,6 +78,7 @@ __all__ = [
     "tabulate",
     "tabulate_events",
     "Accumulator",
+    "Monitor",
     "CalibrationTable",
     "EventTable",
     "TableSpec",
@@ -142,6 +144,7 @@ _MODULES = {
         "variation_gap",
         "vce",
     ],
+    "monitoring": ["Monitor"],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "TableSpec"],

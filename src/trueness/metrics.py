@@ -335,10 +335,10 @@ def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int |
 
 def _weights_and_gaps(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weights |B_m|/N and gaps of the bins that have rows."""
-    filled, count = np.flatnonzero(table.row_count), table.count
+    filled, count = table.row_count.nonzero()[0], table.count
     if not filled.size:
         raise InvalidValueError("no-rows", "a table without rows has no calibration error", argument="table")
-    return count[filled] / count.sum(), gap[filled]
+    return count.take(filled) / count.sum(), gap.take(filled)
 
 
 def _largest(table: CalibrationTable, gap: FloatArray, min_count: int) -> float:

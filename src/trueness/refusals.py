@@ -34,6 +34,7 @@ PYTHON: Mapping[str, str] = {
     "bins": "bins",
     "confidence_bins": "confidence_bins",
     "by_class": "by_class=False",
+    "label_dir": "name the folder of labels, such as labelsTr",
     "equal_mass": "bins=EqualMass(10)",
     "exact": "exact=True",
     "grid": "FineGrid",

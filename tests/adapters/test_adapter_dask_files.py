@@ -33,16 +33,6 @@ from trueness.refusals import Refusal
 pytestmark = pytest.mark.dask
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rows as files of three formats."""
-    folder = tmp_path_factory.mktemp("shards")
-    whole()[:1000].to_parquet(folder / "a.parquet", row_group_size=300)
-    whole()[1000:1700].to_csv(folder / "b.csv", index=False)
-    whole()[1700:].to_parquet(folder / "c.parquet")
-    return folder
-
-
 def test_files_of_all_kinds(client: Any, shards: Path) -> None:
     paths = [str(shards / name) for name in ("a.parquet", "b.csv", "c.parquet")]
     assert tabulate(paths) == one_process()

@@ -44,16 +44,6 @@ def session() -> Iterator[Any]:
         yield session
 
 
-@pytest.fixture(scope="module")
-def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rows as files of two formats."""
-    folder = tmp_path_factory.mktemp("shards")
-    whole()[:1000].to_parquet(folder / "a.parquet", row_group_size=300)
-    whole()[1000:1700].to_csv(folder / "b.csv", index=False)
-    whole()[1700:].to_parquet(folder / "c.parquet")
-    return folder
-
-
 def tabulate(data: Any, **options: Any) -> Any:
     return adapter.tabulate(data, "y", "p_*", **options)
 

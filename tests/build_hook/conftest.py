@@ -1,7 +1,7 @@
 """A small package with tiny C sources, built by the hook of this repository, with the compilers that a test chooses."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -82,11 +82,6 @@ def fake_compiler() -> Callable[..., Path]:
     return make
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _zig_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache of ziglang for all tests of a process."""
-    folder = str(tmp_path_factory.mktemp("zig"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ZIG_GLOBAL_CACHE_DIR", folder)
-        patch.setenv("ZIG_LOCAL_CACHE_DIR", folder)
-        yield
+@pytest.fixture(autouse=True)
+def _zig_cache(zig_cache: None) -> None:
+    """The tests here may all run ziglang."""

@@ -5,9 +5,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from build_hooks import make_hook
 
 pytestmark = pytest.mark.build
 
@@ -19,12 +19,6 @@ def found_command() -> tuple[str, ...] | None:
 
     compiler = hatch_build.find_compiler(hatch_build.TARGETS[0], os.environ, cross=False)
     return compiler and compiler.command
-
-
-def make_hook(root: Path) -> Any:
-    import hatch_build
-
-    return hatch_build.LibraryHook(str(root), {}, None, None, str(root / "dist"), "wheel")  # type: ignore[arg-type]
 
 
 def sum_of_product(library: Path) -> float:

@@ -12,9 +12,9 @@ import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
+from build_hooks import make_hook
 
 pytestmark = pytest.mark.build
 
@@ -59,12 +59,6 @@ def libraries(files: dict[str, bytes]) -> list[str]:
 def description(files: dict[str, bytes]) -> list[str]:
     (text,) = [content.decode() for name, content in files.items() if name.endswith(".dist-info/WHEEL")]
     return text.splitlines()
-
-
-def make_hook(root: Path) -> Any:
-    import hatch_build
-
-    return hatch_build.LibraryHook(str(root), {}, None, None, str(root / "dist"), "wheel")  # type: ignore[arg-type]
 
 
 class TestThisPlatform:

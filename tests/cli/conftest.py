@@ -30,6 +30,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("shard-1", "shard-2"):
         assert main(["tabulate", str(folder / f"{name}.parquet"), "-o", str(folder / f"{name}.json")]) == 0
     shutil.copy(folder / "shard-1.json", folder / "all.json")
+    for day in (1, 2):
+        shutil.copy(folder / f"shard-{day}.json", folder / f"day-{day}.json")
+    y_true, y_prob = tn.simulate.calibrated(300, [10, 1, 1], rng=0)
+    np.savez(
+        folder / "days.npz", y_true=y_true, y_prob=y_prob, day=np.array(["mon", "tue"])[np.arange(300) % 2]
+    )
     assert main(["assess", str(folder / "a.parquet"), "--report", str(folder / "report.html")]) == 0
     assert main(["tabulate", str(folder / "preds.parquet"), "--grid", "-o", str(folder / "grid.json")]) == 0
     return folder

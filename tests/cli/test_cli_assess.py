@@ -82,7 +82,7 @@ def test_tolerance_and_confidence_bins(npz: str, tmp_path: Path, capsys: Any) ->
     assert main(["assess", npz, *options]) == 0
     content = json.loads(out.read_text())
     assert content["verdict"]["size"] == "beyond"
-    assert content["tolerance"] == {"vce": 0.01, "ece": 0.01, "rce": 0.01}
+    assert content["tolerance"] == {"vce": 0.01, "ece": 0.01, "rce": 0.01, "cwece_total": 0.01}
     assert "(ECE: 15 bins of confidence)" in capsys.readouterr().out
     arrays = np.load(npz)
     expected = tn.assess(arrays["y_true"], arrays["y_prob"], confidence_bins=15, tolerance=0.01)

@@ -93,9 +93,11 @@ PYTHON_ONLY = {
     "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
+    "monitor": set(),
 }
 READING = {
-    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs", "--percent", "--where",
+    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs", "--percent",
+    "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
@@ -116,6 +118,8 @@ COMMAND_ONLY = {
     "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
     "tabulate": {
+        "--at",
+        "--by",
         "--groups",
         "--clusters",
         "--dask",
@@ -124,13 +128,20 @@ COMMAND_ONLY = {
         "--no-by-class",
         "--event",
     },
+    "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
     "bins": SUMMING,
 }
 
 
 @pytest.mark.parametrize(
     ("command", "function"),
-    [("assess", tn.assess), ("compare", tn.compare), ("tabulate", tn.tabulate), ("bins", tn.sweep_bins)],
+    [
+        ("assess", tn.assess),
+        ("compare", tn.compare),
+        ("tabulate", tn.tabulate),
+        ("bins", tn.sweep_bins),
+        ("monitor", tn.Monitor),
+    ],
 )
 def test_options_have_the_names_of_the_parameters(command: str, function: Callable[..., Any]) -> None:
     """A parameter or an option of one side only must be listed above."""

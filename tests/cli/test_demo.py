@@ -34,7 +34,7 @@ def test_the_answer_shows_the_numbers_of_the_library():
             f"{result.ece.debiased:.4f}",
             f"{result.rce.debiased:.4f}",
         ]
-        assert numbers[6] == f"{accuracy:.4f}"
+        assert numbers[7] == f"{accuracy:.4f}"
         assert sentence == f"{name}: {result.verdict}"
 
 

@@ -29,16 +29,7 @@ def _best_level() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _zig_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    folder = str(tmp_path_factory.mktemp("zig"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ZIG_GLOBAL_CACHE_DIR", folder)
-        patch.setenv("ZIG_LOCAL_CACHE_DIR", folder)
-        yield
-
-
-@pytest.fixture(scope="session")
-def compilers(_zig_cache: None) -> dict[str, Any]:
+def compilers(zig_cache: None) -> dict[str, Any]:
     import hatch_build
 
     zig = (sys.executable, "-m", "ziglang", "cc")

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled_rows import nasty, nasty_logits, rows
+from compiled_rows import every_kind_of_events, nasty, nasty_logits, on_edges, rows, tables_of
 from kernel_jobs import nasty_jobs
 
 import trueness as tn
+from trueness.rows import Rows
+from trueness.tabulation import tabulate_rows
 from trueness.tabulation.compiled import library as library_module
 from trueness.tabulation.compiled.library import Library, known_answer, require_library
 
@@ -34,15 +36,21 @@ def levels(library: Library) -> list[int]:
     return [1] if best == 1 else list(range(2, best + 1))
 
 
-def tables(engine: str, n_classes: int) -> list[tn.CalibrationTable]:
-    """Of many kinds of rows and bins, both dtypes, ties and layouts."""
-    made = []
+def tables(engine: str, n_classes: int) -> list[Any]:
+    """Of many kinds of rows, bins and events, both dtypes, ties and layouts."""
+    made: list[Any] = []
     for dtype in ("float64", "float32"):
-        for y_true, y_prob in (rows(301, n_classes), nasty(n_classes, dtype=dtype)):
+        kinds = (rows(301, n_classes), nasty(n_classes, dtype=dtype), on_edges(n_classes, dtype))
+        for number, (y_true, y_prob) in enumerate(kinds):
             given = y_prob.astype(dtype)
             made += [tn.tabulate(y_true, given, engine=engine, **how) for how in OPTIONS]
             made.append(tn.tabulate(y_true, np.asfortranarray(given), engine=engine))
+            laid_out = given if number else np.asfortranarray(given)
+            for events in every_kind_of_events(n_classes):
+                specs = [*tables_of(n_classes), events]
+                made += tabulate_rows(Rows.of(y_true, laid_out), specs[number:], engine, 1)
     y_true, z = nasty_logits(n_classes)
+    made += tabulate_rows(Rows.of(y_true, z, from_logits=True), every_kind_of_events(n_classes), engine, 1)
     return [*made, tn.tabulate(y_true, z, from_logits=True, ties="split", engine=engine)]
 
 

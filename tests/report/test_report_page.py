@@ -92,7 +92,7 @@ class TestVerdicts:
         ],
     )
     def test_headlines_of_real_answers(self, words, exponent):
-        answer = tn.assess(*rows(3000, exponent), rng=0)
+        answer = tn.assess(*rows(3000, exponent, seed=1), rng=0)
         assert answer.verdict.headline == words
         assert f"<h2>{words}</h2>" in report.page(answer)
 
@@ -123,6 +123,9 @@ class TestVerdicts:
                     "rce_w1": replace(result.rce_w1, p_value=rce),
                 },
                 log_score_z=replace(result.log_score_z, p_value=z, drawn_p_value=z),
+                classes=None,
+                by_predicted_class=None,
+                cumulative_log_score=None,
             ).verdict
 
         for given, kind, shade in (
@@ -152,7 +155,9 @@ class TestSize:
 
 class TestExtremeAssessments:
     def test_one_bin(self):
-        assert "Over-confident" in report.page(tn.assess([0, 1] * 100, [[0.9, 0.1]] * 200, rng=0))
+        page = report.page(tn.assess([0, 1] * 100, [[0.9, 0.1]] * 200, rng=0))
+        assert "<h2>Forecasts class 1 too seldom</h2>" in page
+        assert "over-confident as a whole" in page
 
     def test_outcomes_without_variation(self):
         answer = tn.assess([0] * 100, [[1.0, 0.0]] * 100, rng=0)

@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from example_rows import NAMES, PLAIN, PLAIN_SINGLE, SINGLE, WEIGHT, WEIGHTED, WORDS, Y_PROB, Y_TRUE, N
+from example_rows import (
+    NAMES,
+    PLAIN,
+    PLAIN_SINGLE,
+    SINGLE,
+    WEIGHT,
+    WEIGHTED,
+    WORDS,
+    Y_PROB,
+    Y_TRUE,
+    N,
+    in_class_order,
+)
 
 import trueness as tn
 
@@ -86,20 +98,25 @@ class TestPandas:
     @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 0, 2]])
     @pytest.mark.parametrize("prefix", ["", "p_", "score of ", "class."])
     def test_names_are_matched_to_columns_in_any_order(self, order: list[int], prefix: str) -> None:
-        """Without classes= or with it; the table does not depend on the order, since no row has a tie."""
+        """Without classes= or with it; only sums by predicted class are in the order of the columns."""
         import pandas as pd
 
         columns = [f"{prefix}{NAMES[c]}" for c in order]
         frame = pd.DataFrame(Y_PROB[:, order], columns=columns)
         stream = tn.Accumulator(3)
         stream.update(WORDS, frame)
-        assert stream.table == PLAIN
-        assert tn.tabulate(WORDS, frame) == PLAIN
-        assert tn.tabulate([f"{prefix}{word}" for word in WORDS], frame) == PLAIN
-        for classes in (NAMES, NAMES[::-1], "columns", [f"{prefix}{name}" for name in NAMES]):
-            labels = [f"{prefix}{word}" for word in WORDS] if classes[0] == f"{prefix}cat" else WORDS
-            assert tn.tabulate(labels, frame, classes=classes) == PLAIN
-        assert tn.assess(WORDS, frame, rng=0) == tn.assess(Y_TRUE, Y_PROB, rng=0)
+        prefixed = [f"{prefix}{word}" for word in WORDS]
+        for table in (stream.table, tn.tabulate(WORDS, frame), tn.tabulate(prefixed, frame)):
+            assert in_class_order(table, order) == PLAIN
+        for classes, labels, of_classes in (
+            (NAMES, WORDS, [0, 1, 2]),
+            (NAMES[::-1], WORDS, [2, 1, 0]),
+            ("columns", WORDS, order),
+            ([f"{prefix}{name}" for name in NAMES], prefixed, [0, 1, 2]),
+        ):
+            assert in_class_order(tn.tabulate(labels, frame, classes=classes), of_classes) == PLAIN
+        found = tn.assess(WORDS, frame, rng=0, by_class=False)
+        assert found.vce.interval == tn.assess(Y_TRUE, Y_PROB, rng=0, by_class=False).vce.interval
 
     def test_names_that_match_in_part_are_refused(self) -> None:
         import pandas as pd

@@ -19,6 +19,7 @@ from table_counts import equal_counts
 import trueness as tn
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "table-v1.json"
+OF_SCHEMA_2 = FIXTURE.with_name("golden-tables.json")
 
 
 @pytest.fixture
@@ -348,4 +349,30 @@ class TestVersionOne:
         tables = tn.CalibrationTable.load_all(FIXTURE)
         tn.CalibrationTable.save_all(tables, path)
         assert json.loads(path.read_text(encoding="utf-8"))["schema"] == 3
+        assert tn.CalibrationTable.load_all(path) == tables
+
+
+class TestVersionTwo:
+    """A file that was written by schema 2: log-scores are totals, and there are no Brier residuals."""
+
+    def test_it_loads_and_says_what_is_missing(self) -> None:
+        for table in tn.CalibrationTable.load_all(OF_SCHEMA_2):
+            assert table.sums.log_score.value.ndim == table.sums.log_score_variance.value.ndim == 0
+            assert table.log_scores is table.brier_residuals is None
+            assert table.log_scores_by_predicted_class is table.brier_residuals_by_predicted_class is None
+            assert np.isfinite([table.log_score_sum, table.brier_score, table.log_loss]).all()
+
+    def test_it_adds_to_a_table_of_today(self) -> None:
+        old = tn.CalibrationTable.load(OF_SCHEMA_2)
+        y_true, y_prob = tn.simulate.calibrated(300, [1, 1], rng=0)
+        new = tn.tabulate(y_true, y_prob, bins=old.bins)
+        for both in (old + new, new + old):
+            assert both.n_rows == old.n_rows + 300
+            assert both.log_scores is both.brier_residuals is None
+            assert both.log_score_sum == pytest.approx(old.log_score_sum + new.log_score_sum, rel=1e-12)
+        assert old + new == new + old
+
+    def test_it_is_saved_again_without_them(self, path: Path) -> None:
+        tables = tn.CalibrationTable.load_all(OF_SCHEMA_2)
+        tn.CalibrationTable.save_all(tables, path)
         assert tn.CalibrationTable.load_all(path) == tables

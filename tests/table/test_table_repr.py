@@ -106,13 +106,15 @@ class TestReading:
             "normalize": False,
             "classes": None,
         }
-        norms = {"norm": "l1", "min_count": None}
+        norms, images = {"norm": "l1", "min_count": None}, {"class_axis": None, "ignore_index": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
             tn.ece: {"bins": 10} | rows | norms,
             tn.uce: {"bins": 10} | rows | norms,
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
-            tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None} | rows,
+            tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
+            | rows
+            | images,
         }
         for function, options in promised.items():
             parameters = inspect.signature(function).parameters

@@ -105,7 +105,7 @@ def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.M
 
 @pytest.mark.compiled
 def test_very_many_runs_of_one_cluster() -> None:
-    """Two clusters in turns of 520 rows: a thousand runs of each in one chunk, more than fit in a word unless carried."""
+    """Two clusters in turns of 520 rows: a thousand runs of each in one chunk, more than a word holds."""
     y_true, y_prob = rows_of(3, n=1_100_000)
     names = (np.arange(len(y_true)) // 520) % 2
     tables, plain = made(y_true, y_prob, names, engine="compiled", n_threads=1)

@@ -18,6 +18,7 @@ COMMANDS = {
     "bins": "show how VCE depends on the number of bins",
     "tabulate": "sum predictions into a table, from which every metric is computed",
     "merge": "add tables of shards, days or machines",
+    "monitor": "watch a model from the tables of its days, with alarms that hold however often one looks",
     "simulate": "simulate predictions that are calibrated, or miscalibrated by a known amount",
     "reproduce": "run the experiments of the paper and compare them with theory",
     "completion": "print a shell completion script",

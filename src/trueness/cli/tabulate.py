@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from trueness.cli import _options, _sources
+from trueness.cli import _day_files, _options, _sources
 from trueness.cli._images import inputs_of
 from trueness.cli._outputs import output_path, print_summary
 
@@ -18,6 +18,8 @@ examples:
   trueness tabulate preds.csv --label y_true --probs 'p_*' --where 'y_true != 2' -o table.json
   trueness tabulate shard-*.parquet --checkpoint run.checkpoint -o table.json
   trueness tabulate preds.parquet --grid -o grid.json
+  trueness tabulate preds.parquet --at 2026-11-16 -o tables/
+  trueness tabulate days.npz --by day -o tables/
 """
 
 
@@ -48,6 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also sum this class (name or index), or the top label (top), on the event grid, for trueness assess "
         "--event; may be repeated",
     )
+    parser.add_argument(
+        "--at",
+        metavar="NAME",
+        help="name of the rows, such as their day: -o names a folder, in which trueness monitor finds NAME.json",
+    )
+    parser.add_argument(
+        "--by",
+        action="append",
+        metavar="COLUMN",
+        help="write a file for each value of this column, such as day, into the folder that -o names (with a file, the "
+        "same as --groups)",
+    )
     _options.add_column_options(parser)
     _options.add_table_options(parser)
     _options.add_checkpoint_options(parser)
@@ -72,15 +86,32 @@ def run(arguments: argparse.Namespace) -> int:
             "leave out one of them",
             argument="--grid",
         )
+    folder, columns = _into_folder(arguments)
     if arguments.dask is not None:
         summed = sum_on_cluster(arguments)
     else:
         inputs = inputs_of(arguments)
-        check_outputs([arguments.output, arguments.checkpoint], _sources.paths_read(arguments, inputs))
+        outputs = [None if folder else arguments.output, arguments.checkpoint]
+        check_outputs(outputs, _sources.paths_read(arguments, inputs))
         summed = sum_inputs(arguments, inputs)
     tables = in_requested_bins(summed.tables, arguments)
-    with output_path(arguments.output) as target:
-        save_tables(tables, target)
+    if folder is not None:
+        _day_files.save_by_value(tables, folder, columns)
+    else:
+        with output_path(arguments.output) as target:
+            save_tables(tables, target)
+        print_summary(arguments.output, summary_of(tables))
     remove_checkpoint(arguments)
-    print_summary(arguments.output, summary_of(tables))
     return 0
+
+
+def _into_folder(arguments: argparse.Namespace) -> tuple[str | None, list[str]]:
+    """The folder for a file of each value of --by, and the columns of groups; --at and -o become one file."""
+    folder, by = _day_files.folder_of(arguments), arguments.by
+    if by is not None:
+        arguments.groups = [*by, *(arguments.groups or [])]
+    if folder is not None and arguments.at is not None:
+        arguments.output = _day_files.file_in(folder, arguments.at, "--at")
+        return None, []
+    columns = [column.strip() for part in arguments.groups or [] for column in part.split(",")]
+    return folder, columns

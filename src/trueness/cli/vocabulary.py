@@ -19,6 +19,7 @@ COMMAND: Mapping[str, str] = {
     "where": "--where",
     "row_filters": "--where, --on-bad-rows",
     "label_file": "--label-file",
+    "label_dir": "name the folder of labels with --label-dir, such as labelsTr",
     "bins": "--bins",
     "confidence_bins": "--confidence-bins",
     "by_class": "--no-by-class",

@@ -182,7 +182,7 @@ def nnunet_cases(folder: str, label_folder: str) -> list[Case]:
         raise InvalidValueError(
             "missing-file",
             "the folder {file!q} holds no NPZ files",
-            "save the probabilities when you predict",
+            "predict with nnUNetv2_predict and its option save_probabilities",
             file=folder,
         )
     return [_nnunet_case(os.path.join(folder, name), label_folder) for name in paths]
@@ -196,7 +196,7 @@ def _nnunet_case(path: str, label_folder: str) -> Case:
         raise InvalidValueError(
             "missing-file",
             "the labels {file!q} of case {case!q} do not exist",
-            "name the folder of the labels, such as labelsTr",
+            "{label_dir}",
             file=candidates[0],
             case=name,
         )

@@ -19,6 +19,7 @@ from trueness.plots.cumulative import CumulativeScoreDisplay, PredictedClassDisp
 from trueness.plots.event import DifferencesDisplay, EventDisplay
 from trueness.plots.forest import ForestDisplay
 from trueness.plots.gaps import GapDisplay
+from trueness.plots.monitoring import EvidenceDisplay, TrendDisplay
 from trueness.plots.picture import Picture
 from trueness.plots.rank_map import RankHeatMapDisplay
 from trueness.plots.ranks import RankDisplay
@@ -39,6 +40,8 @@ __all__ = [
     "ForestDisplay",
     "SweepDisplay",
     "ConvergenceDisplay",
+    "EvidenceDisplay",
+    "TrendDisplay",
     "Picture",
     "event_pictures",
     "pictures",

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 from trueness._atomic_write import write_text
 from trueness.report._embedded import Saved, event_tables_in, is_report, read, tables_in
 from trueness.report._event import page_of_event
+from trueness.report._monitor import page_of_monitor
 from trueness.report._notebook import event_fragment, fragment
 from trueness.report._page import page
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, EventAssessment
+    from trueness.monitoring import Monitor
 
 __all__ = [
     "write",
     "page",
     "page_of_event",
+    "page_of_monitor",
+    "write_monitor",
     "fragment",
     "event_fragment",
     "read",
@@ -58,3 +62,8 @@ def write(
     else:
         text = page(result, file_name=file_name, **options)
     write_text(name, text)
+
+
+def write_monitor(monitor: Monitor, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+    """Write the page of a monitor, atomically; equal monitors give equal bytes."""
+    write_text(os.fsdecode(path), page_of_monitor(monitor, title=title))

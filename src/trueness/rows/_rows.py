@@ -119,12 +119,16 @@ class Rows:
             require_names(names, rows.n_classes)
         columns, predictions, index_of = order_predictions(predictions, names, are_names(truth), first)
         truth = order_truth(truth, columns, names)
-        return replace(
-            rows,
-            y_prob=predictions,
-            labels=labels_of(truth, rows.n_rows, rows.n_classes, index_of),
-            columns_of_classes=columns,
-            index=truth.index if truth.index is not None else rows.index,
+        return cls(  # not `replace`, which takes four times as long
+            predictions,
+            rows.n_rows,
+            rows.n_classes,
+            rows.from_logits,
+            rows.normalize,
+            labels_of(truth, rows.n_rows, rows.n_classes, index_of),
+            rows.sample_weight,
+            columns,
+            truth.index if truth.index is not None else rows.index,
         )
 
     @classmethod

@@ -66,7 +66,8 @@ class Contents:
     @property
     def flat(self) -> Contents:
         """A single column, (rows, 1), as one dimension."""
-        if len(self.shape) != 2 or self.shape[1] != 1:
+        shape = self.shape
+        if len(shape) != 2 or shape[1] != 1:
             return self
         data = self.columns[0] if self.columns is not None else self.data
         assert data is not None
@@ -110,10 +111,16 @@ def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
     return Contents(np.asarray(value), eps=_eps(value.dtype))
 
 
+@cache  # the name of a dtype is composed each time
+def is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    """Whether this is the type that ml_dtypes registers, of a kind of its own."""
+    return dtype.name == "bfloat16"
+
+
 @cache
 def _eps(dtype: np.dtype[Any]) -> float:
     """The spacing of the dtype's numbers at 1: the precision of a value that came in it."""
-    if dtype.name == "bfloat16":  # registered by ml_dtypes; finfo does not support it
+    if is_bfloat16(dtype):  # finfo does not support it
         return _BFLOAT16_EPS
     return float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
 

@@ -6,6 +6,7 @@ Names are stored as objects: NumPy pads its own strings to the longest, and drop
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -53,6 +54,18 @@ def combination_name(columns: Sequence[str], values: Sequence[str]) -> str:
     """
     pairs = zip(columns, values, strict=True)
     return ", ".join(f"{_escape(column)}={_escape(value)}" for column, value in pairs)
+
+
+def split_combination(name: str, columns: Sequence[str]) -> list[str]:
+    r"""The values of a combination, whose columns are known.
+
+    >>> split_combination(combination_name(["a", "b"], ["x, y", r"z\,"]), ["a", "b"])
+    ['x, y', 'z\\,']
+    """
+    # Commas of names and values are escaped, so that those that are not separate the pairs.
+    pairs = [pair.removeprefix(" ") for pair in re.findall(r"(?:\\.|[^\\,])+", name, re.DOTALL)]
+    cut = (pair[len(_escape(column)) + 1 :] for column, pair in zip(columns, pairs, strict=True))
+    return [re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL) for value in cut]
 
 
 def join_columns(columns: Sequence[str]) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows.class_columns import BOOLEANS, COLUMNS, INDEX
-from trueness.rows.containers import Contents, refuse_none
+from trueness.rows.containers import Contents, is_bfloat16, refuse_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def labels_of(
     """Labels of the right shape and dtype, or a refusal of y_true."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
     _require_shape(data, n_rows, n_classes)
-    if data.dtype.name == "bfloat16":
+    if is_bfloat16(data.dtype):
         data = data.astype(np.float32)
     if index_of is None and data.ndim == 1 and data.dtype.kind in "UO" and _is_boolean(data[0]):
         index_of = BOOLEANS

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
-from trueness.rows.containers import Contents, column_name, refuse_none
+from trueness.rows.containers import Contents, column_name, is_bfloat16, refuse_none
 
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-140, 1e140
 """Squares of weights are summed, over perhaps 1e12 rows, and must neither overflow nor vanish."""
@@ -17,10 +17,12 @@ LEAST_WEIGHT, LARGEST_WEIGHT = 1e-140, 1e140
 
 def shape_of(y_prob: Contents) -> tuple[int, int]:
     """The number of rows and of classes of predictions that are numbers."""
-    arrays = y_prob.columns or (y_prob.data,)
-    for name, array in zip(y_prob.names or [None] * len(arrays), arrays, strict=True):
-        assert array is not None
-        _require_numbers(array, "y_prob" if name is None else column_name(name, "y_prob"))
+    if y_prob.data is not None:
+        _require_numbers(y_prob.data, "y_prob")
+    for place, column in enumerate(y_prob.columns or ()):
+        _require_numbers(
+            column, "y_prob" if y_prob.names is None else column_name(y_prob.names[place], "y_prob")
+        )
     shape = y_prob.shape
     if len(shape) not in (1, 2):
         raise InvalidValueError(
@@ -46,7 +48,7 @@ def shape_of(y_prob: Contents) -> tuple[int, int]:
 
 
 def _require_numbers(array: NDArray[Any], argument: str) -> None:
-    if array.dtype.kind in "fiub" or array.dtype.name == "bfloat16":
+    if array.dtype.kind in "fiub" or is_bfloat16(array.dtype):
         return
     if array.dtype.kind != "O":
         raise InvalidTypeError(
@@ -113,8 +115,10 @@ def weight_refusal(weight: FloatArray, row: int) -> Refusal:
 def refuse_swapped(y_true: Contents, y_prob: Contents) -> None:
     """Refuse predictions passed as labels together with labels passed as predictions."""
     truth = y_true.head(1000)
+    if truth.dtype.kind != "f":
+        return
     with np.errstate(invalid="ignore"):
-        if truth.dtype.kind != "f" or not np.any(truth % 1.0 > 0):
+        if not np.any(truth % 1.0 > 0):
             return
         predictions = y_prob.head(1000)
         labels = predictions.dtype.kind in "iubUSO" or not np.any(predictions % 1.0 > 0)

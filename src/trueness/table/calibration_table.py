@@ -252,10 +252,10 @@ class CalibrationTable:
     def _variations(self) -> tuple[FloatArray, FloatArray]:
         """𝒫 and 𝒪 of all bins, in one call of the measure, which takes most of the time of short inputs."""
         values = np.full((2, self.n_bins), np.nan)
-        filled = np.flatnonzero(self.sums.rows)
-        if filled.size:
-            totals = np.stack([self.ordered_sum[filled], self.rank_count[filled]])
-            values[:, filled] = self.spec.variation.of(totals / self.count[filled, None])
+        filled = self.sums.rows.nonzero()[0]
+        if filled.size:  # `take` and `array` cost a third of indexing and `stack`
+            totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
+            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening

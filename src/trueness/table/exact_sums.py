@@ -32,7 +32,8 @@ __all__ = [
 
 def make_read_only(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """The array itself, made read-only."""
-    array.setflags(write=False)
+    if array.flags.writeable:  # views of read-only arrays are not, and asking takes less time
+        array.setflags(write=False)
     return array
 
 

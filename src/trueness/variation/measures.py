@@ -26,7 +26,7 @@ _TINY = np.finfo(np.float64).tiny
 
 def entropy(x: FloatArray) -> FloatArray:
     """ℋ(p) = -Σ p log_C p, with 0·log 0 = 0 (the paper, section 2.1)."""
-    return np.asarray((0.0 - np.sum(x * log_or_finite(x), axis=-1)) / math.log(x.shape[-1]))
+    return np.asarray((0.0 - np.add.reduce(x * log_or_finite(x), axis=-1)) / math.log(x.shape[-1]))
 
 
 def log_or_finite(x: FloatArray, out: FloatArray | None = None) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import (
-    bits_to_classes,
     entropy_in_bits,
     log_moments,
     underflowed_score_units,
@@ -23,17 +22,15 @@ from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import AnySpec, EventSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
 from trueness.tabulation.compiled.event_cells import EventCells
+from trueness.tabulation.compiled.layout import layout_for
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
-    MEASURES,
     N_SCORES,
     UNDERFLOWED_WORDS,
     Job,
     address,
     require_library,
-    total_sizes,
 )
-from trueness.tabulation.compiled.search import Search
 
 SHARED_VALUES = 2**19
 """Fewer values are one thread's work: to wake another takes as long as to sum 2¹⁷."""
@@ -46,24 +43,18 @@ ROWS_AT_A_TIME = 8
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
-    """Blocks long enough to hide what the interpreter does between them, and several for each of several threads."""
-    in_all = rows.n_rows * rows.n_classes
-    shared = n_threads > 1 and in_all >= SHARED_VALUES
-    values = min(2**20, max(2**17, -(-in_all // (2 * n_threads)))) if shared else 2**20
-    step = max(ROWS_AT_A_TIME, min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME)
-    return [(start, min(start + step, rows.n_rows)) for start in range(0, rows.n_rows, step)]
+    """Blocks long enough to hide what the interpreter does between them.
 
-
-def job_for(rows: Rows) -> Job:
-    """A job for such rows, without the place of a block and without sums."""
-    form = rows.form
-    return Job(
-        item=form.item,
-        n_classes=form.n_classes,
-        slack=form.sum_tolerance_units,
-        to_unit=bits_to_classes(form.n_classes),
-        least=1.0 / form.n_classes,
-    )
+    For several threads they become shorter towards the end, so that no thread waits long for the last one.
+    """
+    shared = n_threads > 1 and rows.n_rows * rows.n_classes >= SHARED_VALUES
+    ends = [0]
+    while ends[-1] < rows.n_rows:
+        share = (rows.n_rows - ends[-1]) * rows.n_classes // (4 * n_threads)
+        values = min(2**20, max(2**17, share)) if shared else 2**20
+        step = min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME
+        ends.append(min(ends[-1] + max(ROWS_AT_A_TIME, step), rows.n_rows))
+    return [*pairwise(ends)]
 
 
 def set_block(job: Job, rows: Rows, start: int, stop: int, scratch: Scratch) -> NDArray[Any]:
@@ -124,18 +115,11 @@ class _Totals:
     """The sums of up to two tables and one table of events."""
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec], events: EventSpec | None) -> None:
-        self.library, self.specs, self.job = require_library(), specs, job_for(rows)
-        self.search = Search(specs, rows.y_prob.eps)
-        self.search.describe(self.job)
-        for which, spec in enumerate(specs):
-            self.job.kinds[which] = MEASURES[str(spec.variation.kernel)]
-        self.job.n_measures, self.job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
+        self.library, self.specs, self.layout = require_library(), specs, layout_for(rows.form, specs)
+        self.job, n_totals = self.layout.job(), sum(self.layout.sizes)
         self.events = None if events is None else EventCells(events, rows.y_prob.eps)
         if self.events is not None:
             self.events.describe(self.job)
-        self.shape = len(specs), self.search.n_edges + 1, rows.n_classes
-        self.sizes = total_sizes(*self.shape, split=bool(self.job.split))
-        n_totals = sum(self.sizes)
         memory = np.zeros(n_totals + self.library.arena_size(self.job) // 8, np.int64)
         self.totals = memory[:n_totals]
         self.job.totals = address(memory)
@@ -181,13 +165,13 @@ class _Totals:
 
     def _parts(self, totals: IntArray) -> _Parts:
         """The parts of `totals`, each a view of its shape."""
-        (k, m, c), ends = self.shape, [*accumulate(self.sizes)]
+        (k, m, c), ends = self.layout.shape, [*accumulate(self.layout.sizes)]
         pairs = N_SCORES, 2
         shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (2, 2), (2,), (-1, k, m, c)]
         return _Parts(
             *(
                 totals[end - size : end].reshape(shape if size else 0)
-                for shape, size, end in zip(shapes, self.sizes, ends, strict=True)
+                for shape, size, end in zip(shapes, self.layout.sizes, ends, strict=True)
             )
         )
 
@@ -207,15 +191,14 @@ class _Totals:
         impossible, tied = parts.odd_rows.tolist()
         true_probability = _exact(parts.overall[1], PROBABILITY_BITS)
         by_class = parts.predicted_scores
-        residual = parts.bin_scores[0, :, BRIER_RESIDUAL]
-        # p_y less the residual is ‖p‖², row by row and in all.
-        square = true_probability + _negative(_exact(residual, PROBABILITY_BITS).total())
+        residual = _total_units(parts.bin_scores[0, :, BRIER_RESIDUAL], PROBABILITY_BITS)
         return {
             "tied_rows": np.array(tied),
             "impossible_rows": np.array(impossible + self.impossible),
             "log_likelihood": _exact(parts.overall[0], LOG_SCORE_BITS),
             "true_probability": true_probability,
-            "square": square,
+            # p_y less the residual is ‖p‖², row by row and in all.
+            "square": ExactSum.of_units(true_probability.units - residual, PROBABILITY_BITS),
             "predicted_rows": parts.predicted_rows,
             "predicted_scores": _exact(by_class[:, :BRIER_RESIDUAL], LOG_SCORE_BITS),
             "predicted_brier": _exact(by_class[:, BRIER_RESIDUAL:], PROBABILITY_BITS),
@@ -269,9 +252,12 @@ def _exact(pairs: IntArray, bits: int) -> ExactSum:
     return ExactSum(pairs[..., 0], pairs[..., 1], bits)
 
 
-def _negative(total: ExactSum) -> ExactSum:
-    """The sum with the other sign."""
-    return ExactSum.with_carry(-total.whole, -total.fraction, total.bits)
+def _total_units(pairs: IntArray, bits: int) -> int:
+    """The sum of whole parts and fractions, (n, 2), in units of 2⁻ᵇ, b ≤ 52."""
+    some = np.add.reduceat(
+        pairs, range(0, len(pairs), 2**11), axis=0
+    )  # of which the fractions fit in 64 bits
+    return sum((whole << bits) + fraction for whole, fraction in some.tolist())
 
 
 def _add_units(pairs: IntArray, at: IntArray, units: IntArray) -> None:

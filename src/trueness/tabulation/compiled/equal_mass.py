@@ -11,7 +11,8 @@ from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.bins import Edges, EqualMass
 from trueness.rows import Rows
-from trueness.tabulation.compiled import job_for, refuse_rows_at, set_block, spans
+from trueness.tabulation.compiled import refuse_rows_at, set_block, spans
+from trueness.tabulation.compiled.layout import job_for
 from trueness.tabulation.compiled.library import MEASURES, address, require_library
 from trueness.variation import Variation
 
@@ -28,7 +29,7 @@ def equal_mass_edges(rows: Rows, variation: Variation, bins: EqualMass, n_thread
 
 def measure(rows: Rows, variation: Variation, some: Iterable[Span], values: FloatArray) -> IntArray:
     """Put V of some blocks of rows into `values`; how many fell into each of CELLS equal cells."""
-    library, job = require_library(), job_for(rows)
+    library, job = require_library(), job_for(rows.form)
     job.kinds[0], job.n_measures = MEASURES[str(variation.kernel)], 1
     arena = np.zeros(library.arena_size(job), np.uint8)
     job.arena, scratch = address(arena), Scratch()

@@ -14,9 +14,8 @@
 
 #include "group.h"
 
-
 #define ONE_ROW ((UINT64_C(1) << ROWS_SHIFT) - (ONE_BITS >> FIRST_BITS)) /* added to the first bits of 1 + p */
-#define NEAR (UINT64_C(1) << 33) /* of 64 bits of fraction, so near to a whole number the product may be on its other side */
+#define MARGIN (UINT64_C(1) << 33) /* of 2^64: rounding moves the product by less, and may move it across a whole number */
 
 /* The number of thresholds below p. */
 static __attribute__((noinline)) uint64_t searched_cell(const job *j, double p) {
@@ -33,7 +32,7 @@ static __attribute__((noinline)) uint64_t searched_cell(const job *j, double p) 
  * t below 12 bits that are always the same. */
 INLINE words rounded_down(doubles t, int bits, lanes *unsure) {
     words digits = bits_of(t + 1.0);
-    *unsure = above_words(same_words(2 * NEAR), (digits << (12 + bits)) + NEAR);
+    *unsure = above_words(same_words(2 * MARGIN), (digits << (12 + bits)) + MARGIN);
     return digits >> (48 - bits) & ((UINT64_C(1) << bits) - 1) << 4;
 }
 
@@ -66,8 +65,9 @@ INLINE words cells_on_event_grid(doubles p, doubles parts, lanes *unsure) {
     doubles t = smaller(larger(p * parts, same_doubles(56.5 / 4096)), same_doubles(3543.5 / 4096));
     words in_middle = rounded_down(t, 12, unsure) - 16 * 56;
     lanes is_high = above(p, same_doubles(0.5));
-    /* Exponent and steps, counted from just below 2^-30. */
-    words passed = to_nearer_end(p, is_high, 0x1.fcp-31, 0x1.01p-6, UINT64_C(0x3E10000000000000) - (UINT64_C(1) << 47)) >> 47;
+    /* Exponent and steps, counted from the step below 2^-30. */
+    uint64_t first = UINT64_C(0x3E10000000000000) - (UINT64_C(1) << 47);
+    words passed = to_nearer_end(p, is_high, 0x1.fcp-31, 0x1.01p-6, first) >> 47;
     return in_middle + (select_words(is_high, 2 * 769 - passed, passed) << 4);
 }
 
@@ -88,6 +88,7 @@ INLINE words event_cells(const job *j, doubles p) {
     return cell;
 }
 
+/* Puts WIDTH probabilities into a batch, with the addresses of their cells. */
 INLINE void put(batch *b, int64_t i, doubles p, words to) {
     words bits = bits_of(p + 1.0), rows = (bits >> FIRST_BITS) + ONE_ROW;
     store_words(to, b->to + i);

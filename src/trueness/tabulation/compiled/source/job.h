@@ -22,7 +22,8 @@ enum {
     BLOCK = 16,           /* lines that are sorted in registers */
     BATCH = 128,          /* probabilities of events that are added at a time */
     UNDERFLOWED_WORDS = 2 + MAX_MEASURES,
-    FIRST_BITS = 38, ROWS_SHIFT = 38, /* of a cell, see events.h: bits that are left out of the second word, and those below its count */
+    FIRST_BITS = 38, /* of 1 + p, so many bits are left out of the second word of a cell: see events.h */
+    ROWS_SHIFT = 38, /* and so many are below the number of rows there */
     N_MOMENTS = 5,                    /* of an event: sums of p^2, p^3, p^4, p y, and of logarithms in units of 2^-40 */
     MOMENT_WORDS = 2 * N_MOMENTS + 1  /* whole and fraction of each, and the number of impossible rows */
 };

@@ -1,0 +1,1 @@
+"""The simulations of docs/monitoring.md: streams of looks, and how monitors do on them."""

@@ -1,0 +1,58 @@
+"""What a job has in common with all jobs for such rows and tables; made once, since short inputs would wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trueness._row_arithmetic import bits_to_classes
+from trueness.rows import Form
+from trueness.table import TableSpec
+from trueness.tabulation.compiled.library import MEASURES, Job, total_sizes
+from trueness.tabulation.compiled.search import Search
+
+
+def job_for(form: Form) -> Job:
+    """A job for such rows, without the place of a block and without sums."""
+    return Job(
+        item=form.item,
+        n_classes=form.n_classes,
+        slack=form.sum_tolerance_units,
+        to_unit=bits_to_classes(form.n_classes),
+        least=1.0 / form.n_classes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The constants of a job that sums rows into up to two tables, and the sizes of its sums."""
+
+    constants: bytes
+    """A job without the places of rows, labels and sums."""
+    search: Search
+    """The edges, which the job points to."""
+    shape: tuple[int, int, int]
+    """Tables, bins (of the table that has the most), classes."""
+    sizes: tuple[int, ...]
+    """Of the parts of `totals`, in the order of `source/totals.h`."""
+
+    def job(self) -> Job:
+        """A new job; this object must be kept as long as the job."""
+        return Job.from_buffer_copy(self.constants)
+
+
+def layout_for(form: Form, specs: Sequence[TableSpec]) -> Layout:
+    """The layout of sums of such rows, one for each spec."""
+    return _layout(form, tuple(specs))
+
+
+@lru_cache(maxsize=8)
+def _layout(form: Form, specs: tuple[TableSpec, ...]) -> Layout:
+    job, search = job_for(form), Search(specs, form.eps)
+    search.describe(job)
+    for which, spec in enumerate(specs):
+        job.kinds[which] = MEASURES[str(spec.variation.kernel)]
+    job.n_measures, job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
+    shape = len(specs), search.n_edges + 1, form.n_classes
+    return Layout(bytes(job), search, shape, total_sizes(*shape, split=bool(job.split)))
