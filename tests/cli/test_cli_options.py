@@ -96,8 +96,8 @@ PYTHON_ONLY = {
     "monitor": set(),
 }
 READING = {
-    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs", "--percent",
-    "--where",
+    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
+    "--percent", "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
