@@ -97,8 +97,8 @@ PYTHON_ONLY = {
 }
 READING = {
     "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
-    "--percent", "--where", "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out",
-    "--output",
+    "--percent", "--where",
+    "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
 """Options for files, which Python functions do not read."""

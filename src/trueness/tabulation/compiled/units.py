@@ -20,11 +20,7 @@ from trueness.table import AnySpec, EventSpec, EventSums
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
-<<<<<<< HEAD
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells
-=======
-from trueness.tabulation.compiled.event_cells import EventCells, moments_by_name
->>>>>>> kernel
 from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
 from trueness.tabulation.unit_sums import UnitSums
 
@@ -283,13 +279,9 @@ class _UnitCells:
 
     def sums(self) -> UnitSums:
         """The sums so far."""
-<<<<<<< HEAD
         of_rows = self.events.sums() if self.events.spec.has_moments else None
         names = () if of_rows is None else (*MOMENTS, "impossible_rows")
         moments = {name: getattr(of_rows, name) for name in names}
-=======
-        moments = moments_by_name(self.events.moments.copy()) if self.events.spec.has_moments else {}
->>>>>>> kernel
         table = EventSums(**_event_fields(self.whole), **moments)
         flat = self.of_units.reshape(4, -1)
         return UnitSums(table, EventCellSums(**_event_fields(flat)))
