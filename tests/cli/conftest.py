@@ -29,7 +29,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert main([*arguments, "-o", str(folder / name)]) == 0
     for name in ("shard-1", "shard-2"):
         assert main(["tabulate", str(folder / f"{name}.parquet"), "-o", str(folder / f"{name}.json")]) == 0
-    shutil.copy(folder / "shard-1.json", folder / "all.json")
+    for name, shard in (("all", 1), ("monday", 1), ("tuesday", 2)):
+        shutil.copy(folder / f"shard-{shard}.json", folder / f"{name}.json")
+    for name in ("a", "b"):
+        _add_patients(folder / f"{name}.parquet")
     for day in (1, 2):
         shutil.copy(folder / f"shard-{day}.json", folder / f"day-{day}.json")
     y_true, y_prob = tn.simulate.calibrated(300, [10, 1, 1], rng=0)
@@ -39,6 +42,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["assess", str(folder / "a.parquet"), "--report", str(folder / "report.html")]) == 0
     assert main(["tabulate", str(folder / "preds.parquet"), "--grid", "-o", str(folder / "grid.json")]) == 0
     return folder
+
+
+def _add_patients(path: Path) -> None:
+    """Add a column of clusters of four rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("patient", pa.array(np.arange(table.num_rows) // 4)), path)
 
 
 @pytest.fixture

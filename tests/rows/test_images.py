@@ -132,6 +132,7 @@ def test_refused_shapes(labels: Any, array: Any, axis: Any, cause: str) -> None:
         tn.assess(labels, array, class_axis=axis)
 
 
+@pytest.mark.frames
 def test_refused_options() -> None:
     import pandas as pd
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
+from trueness.assessment.reported import ReportedMetric, headline_metrics
 from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
 from trueness.assessment.verdict import significance_limit
 
@@ -41,21 +43,29 @@ def model_table(comparison: Comparison) -> str:
     """One line for each model, under two lines of heads."""
     assessments = comparison.assessments
     width = max(5, *(len(visible(name)) for name in assessments))
-    kinds, labels = metric_heads()
+    metrics = [
+        metric
+        for metric in headline_metrics()
+        if not metric.by_class or any(metric.of(result) is not None for result in assessments.values())
+    ]
+    kinds, labels = metric_heads(metrics)
     scores = f"{'accuracy':>10}{'Brier':>8}{'log-loss':>10}"
     lines = [
         f"{'':{width}}{'plug-in':>10}{kinds}",
         f"{'model':{width}}{'VCE':>10}{labels}{'p':>8}{scores}",
-        *(f"{visible(name):{width}}{_model_columns(result)}" for name, result in assessments.items()),
+        *(
+            f"{visible(name):{width}}{_model_columns(result, metrics)}"
+            for name, result in assessments.items()
+        ),
     ]
     if any(math.isnan(result.brier_score) for result in assessments.values()):
         lines.append(f"Brier score and log-loss: {NO_SCORES}")
     return "\n".join(lines)
 
 
-def _model_columns(result: Assessment) -> str:
+def _model_columns(result: Assessment, metrics: Sequence[ReportedMetric]) -> str:
     scores = f"{result.accuracy:10.4f}{result.brier_score:8.4f}{result.log_loss:10.4f}"
-    return f"{result.vce.value:10.4f}{debiased_columns(result)}{p_text(result.p_value):>8}{scores}"
+    return f"{result.vce.value:10.4f}{debiased_columns(result, metrics)}{p_text(result.p_value):>8}{scores}"
 
 
 def _remarks(comparison: Comparison) -> list[str]:

@@ -84,7 +84,7 @@ def assess_event(
     >>> y_true = rng.random(2000) < y_prob - 0.05
     >>> result = assess_event(y_true, y_prob)
     >>> print(result.verdict)
-    forecasts class 1 too often: 603 expected, 491 observed, p = ...
+    forecasts class 1 too often: 599 expected, 495 observed, p = ...
     """
     settings = Settings.of(level, resamples, rng, class_bins=bins)
     options: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
@@ -154,14 +154,14 @@ def _class_line(it: ClassAssessment, width: int) -> str:
     )
 
 
-def debiased_columns(result: Assessment) -> str:
-    """The debiased values of the headline metrics, under `metric_heads`."""
-    return "".join(_debiased_text(metric, result) for metric in headline_metrics())
+def debiased_columns(result: Assessment, metrics: Sequence[ReportedMetric] | None = None) -> str:
+    """The debiased values of the headline metrics, or of others, under `metric_heads`."""
+    return "".join(_debiased_text(metric, result) for metric in metrics or headline_metrics())
 
 
-def metric_heads() -> tuple[str, str]:
+def metric_heads(metrics: Sequence[ReportedMetric] | None = None) -> tuple[str, str]:
     """Two lines of heads for `debiased_columns`: what the values are, and of which metrics."""
-    columns = [(column_width(metric), metric.label) for metric in headline_metrics()]
+    columns = [(column_width(metric), metric.label) for metric in metrics or headline_metrics()]
     kinds = "".join(f"{'debiased':>{width}}" for width, _ in columns)
     return kinds, "".join(f"{label:>{width}}" for width, label in columns)
 
