@@ -138,6 +138,11 @@ class TestMisleadingBefore:
         event = tn.assess_event(y_true, y_prob)
         assert isinstance(event, EventAssessment)
         assert str(event.verdict).startswith("forecasts class 1 too often: ")
+        # Where most rows are forecast as class 1, the less probable class is the true one more often.
+        assert str(tn.assess(y_true, y_prob).verdict).startswith("forecasts class 1 too often: ")
+        mostly = tn.assess(y_true, 1 / (1 + np.exp(-(logit + 6))))
+        assert mostly.accuracy < 0.5
+        assert str(mostly.verdict).startswith("forecasts class 1 too often: ")
         assert 1 / event.prevalence.odds_factor == pytest.approx(99, rel=0.15)
         slope = event.cox.slope
         assert abs(slope.value - 1) < 4 * slope.standard_error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import about_text, count_text, plural, visible
 from trueness.inference.classwise.results import ClassAssessment
+from trueness.inference.events.of_table import event_bins
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
@@ -80,3 +81,18 @@ def names_of_classes(result: Assessment) -> list[str]:
     table = result.tables.by_class
     names = None if table is None else table.spec.class_names
     return [visible(name) for name in names or map(str, range(result.tables.n_classes))]
+
+
+def event_rises(result: Assessment) -> bool:
+    """Whether class 1 of two is observed more often where its probability is higher, by more than noise.
+
+    A wrong prevalence then explains that the less probable class is the true one more often; exchanged columns do not.
+    """
+    table = result.tables.by_class
+    if table is None or table.n_classes != 2:
+        return False
+    (bins,) = event_bins(table, 10)
+    apart = bins.mean_predicted - bins.predicted.sum() / bins.total
+    y = bins.mean_observed
+    noise = math.sqrt(float(bins.weight_square * y * (1 - y) @ apart**2))
+    return float(bins.count * y @ apart) > 3 * noise > 0

@@ -14,6 +14,7 @@ from trueness.assessment._case import Case
 from trueness.assessment._class_words import (
     called_classes,
     class_clause,
+    event_rises,
     fault_of,
     is_gap,
     name_of_class,
@@ -170,7 +171,8 @@ def _miscalibration(result: Assessment) -> Case:
         if "classes" in clear or not clear & _OF_RANKS
         else []
     )
-    if called and not _order_is_wrong(result) and _classes_come_first(result, called, clear):
+    in_order = not _order_is_wrong(result) or event_rises(result)
+    if called and in_order and _classes_come_first(result, called, clear):
         return _classes(result, called, clear)
     if not clear & _OF_RANKS and result.by_predicted_class is not None and "by_predicted_class" in clear:
         return _predicted_class(result)
