@@ -21,8 +21,16 @@ import numpy as np
 import trueness as tn
 from trueness.demo import load_digits
 from trueness.plots import (
-    ClassDiagramDisplay, ClassDisplay, ConvergenceDisplay, CumulativeScoreDisplay, DifferencesDisplay, ForestDisplay,
-    GapDisplay, PredictedClassDisplay, RankDisplay, RankHeatMapDisplay,
+    ClassDiagramDisplay,
+    ClassDisplay,
+    ConvergenceDisplay,
+    CumulativeScoreDisplay,
+    DifferencesDisplay,
+    ForestDisplay,
+    GapDisplay,
+    PredictedClassDisplay,
+    RankDisplay,
+    RankHeatMapDisplay,
 )
 
 digits = load_digits()  # three classifiers on handwritten digits

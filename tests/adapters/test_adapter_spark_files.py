@@ -58,7 +58,7 @@ def paths_in(folder: Path) -> list[str]:
 def test_files_of_all_kinds(session: Any, shards: Path) -> None:
     paths = paths_in(shards)
     source = Source(find_inputs(paths).files, Request("y", "p_*"), RowOptions())
-    from_files = sum_source(source, Plan.of(for_assessment=False)).tables.whole
+    from_files = sum_source(source, Plan.of(with_confidence=False)).tables.whole
     assert tabulate(paths, session=session) == from_files.by_variation == one_process()
     assert tabulate(paths[::-1], session=session) == one_process()
     assert tabulate(f"file://{shards}/*", session=session) == one_process()

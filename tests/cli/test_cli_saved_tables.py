@@ -122,7 +122,7 @@ class TestTablesByClass:
         assert main(["assess", both[0], "--class-bins", "7"]) == 2
         printed = capsys.readouterr().err
         assert "--class-bins 7: bins of equal width" in printed
-        assert "divides 60" in printed
+        assert "must divide 60" in printed
 
     def test_more_bins_need_no_table_by_class(self, npz: str, both: tuple[str, str], capsys: Any) -> None:
         options = ["--n-bins", "2,5", "--kind", "width", "--resamples", "99"]
