@@ -340,7 +340,7 @@ class TestTablesOfTheSameRows:
             Tables.of([tn.tabulate(Y_TRUE, Y_PROB), TABLES["two classes"]])
 
     def test_events_alone_are_not_enough(self) -> None:
-        with pytest.raises(tn.Refusal, match="no table by a variation measure"):
+        with pytest.raises(tn.Refusal, match="none of these tables is a CalibrationTable"):
             Tables.of([TABLES["classes"]])
 
     def test_tables_with_and_without_events_do_not_add(self) -> None:

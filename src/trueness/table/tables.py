@@ -103,7 +103,7 @@ class Tables:
         calibration = [table for table in tables if isinstance(table, CalibrationTable)]
         if not calibration:
             raise InvalidValueError(
-                "no-tables", "there is no table by a variation measure", "make one with tabulate"
+                "no-tables", "none of these tables is a CalibrationTable", "make one with tabulate"
             )
         first, *others = calibration
         found = None if first.spec.is_by_confidence else _first_by_confidence(others)
@@ -243,8 +243,9 @@ def _are_sums_of(table: AnyTable, sums: ClusterSums) -> bool:
     """Whether the sums of clusters add up to a table."""
     if sums.spec != spec_of_units(table.spec):
         return False
-    coarse = table.coarsen(sums.spec.grid) if isinstance(sums.spec, EventSpec) else table  # type: ignore[arg-type]
-    return sums.adds_up_to(coarse.sums)
+    if isinstance(table, EventTable) and isinstance(sums.spec, EventSpec):
+        table = table.coarsen(sums.spec.grid)
+    return sums.adds_up_to(table.sums)
 
 
 def _add_clusters(mine: ClusterTables | None, theirs: ClusterTables | None) -> list[ClusterTables]:
