@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
-from trueness.rows.images import Pixels
+from trueness.rows.images import ImageCounts
 from trueness.table.calibration_table import CalibrationTable
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
@@ -140,23 +140,24 @@ def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
     )
 
 
-def about_pixels(pixels: Pixels, *, by_default: bool) -> tuple[Caution, ...]:
-    """What was assumed about an array of images: which rows are one cluster, and how many were left out."""
+def about_images(counts: ImageCounts) -> tuple[Caution, ...]:
+    """What was assumed about arrays of images: which rows are one cluster, and how many were left out."""
     found = []
-    if by_default and pixels.many_dimensions:
+    if counts.by_default:
+        each, rest = divmod(counts.n_rows, counts.n_images)
+        of_rows = f"{counts.n_images} clusters of {each} rows" if not rest else f"{counts.n_images} clusters"
         found.append(
             Caution(
                 "clusters-by-first-index",
-                f"rows that share the first index of y_prob are one cluster: {pixels.n_first} clusters of "
-                f"{pixels.per_first} rows",
+                f"rows that share the first index of y_prob are one cluster: {of_rows}",
                 "pass clusters= for others, or clusters=False if all rows are independent",
             )
         )
-    if pixels.n_ignored:
+    if counts.n_ignored:
         found.append(
             Caution(
                 "ignored-rows",
-                f"{plural(pixels.n_ignored, 'row')} with the label ignore_index left out",
+                f"{plural(counts.n_ignored, 'row')} with the label ignore_index left out",
                 "their predictions were not checked",
             )
         )
