@@ -59,7 +59,8 @@ class VariationCalibrationError(CalibrationMetric):
     variation : str or Variation
         A name in `trueness.variations`, or a `Variation` of your own, which works on the host only.
     task : "multiclass" or "binary"
-        Predictions (N, C, ...) with targets (N, ...), see `class_axis`; or both of one shape, with the probability of class 1.
+        Predictions (N, C, ...) with targets (N, ...), see `class_axis`; or both of one shape, with the probability of
+        class 1.
     norm : "l1", "l2" or "max"
         How the gaps of the bins become one number.
     ties : "first" or "split"
@@ -69,8 +70,8 @@ class VariationCalibrationError(CalibrationMetric):
     ignore_index : int
         Rows with this target are skipped, such as -100.
     class_axis : int
-        The axis of the classes in predictions: 1 for (N, C, ...), -1 for sequences (B, T, C). Tables of pixels and tokens
-        have no clusters: for intervals that take an image as one cluster, use `trueness.assess`.
+        The axis of the classes in predictions: 1 for (N, C, ...), -1 for sequences (B, T, C). The tables have no
+        clusters: for intervals that take an image as one cluster, use `trueness.assess`.
     engine : "auto", "host" or "device"
         "host" is the engine of `trueness.tabulate` (compiled, if it can be used), "device" is torch operations;
         "auto" takes "host" for tensors in host memory and "device" for others.

@@ -49,8 +49,8 @@ def inputs_of(arguments: argparse.Namespace) -> list[InputFile]:
     return inputs_of(_cases(arguments, arguments.files))
 
 
-def image_source_of(arguments: argparse.Namespace, files: Sequence[str]) -> ImageSource:
-    """The rows of the images; what was assumed is printed."""
+def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: str = "") -> ImageSource:
+    """The rows of the images; what was assumed is printed, with the name of the model if there are several."""
     from trueness.files.images import ImageOptions, ImageSource
 
     _refuse_options(arguments)
@@ -65,7 +65,7 @@ def image_source_of(arguments: argparse.Namespace, files: Sequence[str]) -> Imag
         ignored = folder.ignore_label if arguments.ignore_index is None else arguments.ignore_index
         source = ImageSource(folder.cases, ImageOptions(None, ignored, rows, in_clusters), folder.remarks)
     for remark in source.remarks:
-        print_note(remark.message)
+        print_note(f"{model}: {remark.message}" if model else remark.message)
     return source
 
 
@@ -78,7 +78,7 @@ def cautions_of(summed: Summed) -> tuple[Caution, ...]:
     left_out = [
         Caution(
             code,
-            f"{SKIPPED[code]} are left out: {summed.skipped[code]}",
+            f"left out {summed.skipped[code]} {SKIPPED[code]}",
             "their predictions were not checked",
         )
         for code in (IGNORED, OUTSIDE)
@@ -150,5 +150,5 @@ def _refuse_options(arguments: argparse.Namespace) -> None:
 
 def _conflict(argument: str, cause: str, remedy: str) -> InvalidValueError:
     return InvalidValueError(
-        "conflicting-arguments", "{argument} {cause}", remedy, argument=argument, cause=cause
+        "conflicting-arguments", "{argument} {problem}", remedy, argument=argument, problem=cause
     )

@@ -126,7 +126,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     names = _model_names(arguments)
     if are_images(arguments):
         images: dict[str, Any] = {
-            name: image_source_of(arguments, [file])
+            name: image_source_of(arguments, [file], name)
             for name, file in zip(names, arguments.files, strict=True)
         }
         _refuse_other_classes(images)

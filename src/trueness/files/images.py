@@ -62,8 +62,8 @@ class Case:
 
 IMAGES_ARE_CLUSTERS = Remark(
     "clusters-by-first-index",
-    "each image is one cluster: its pixels are not independent",
-    "pass --clusters none if all pixels are independent",
+    "the pixels of an image are one cluster",
+    "intervals and p-values count images, not pixels; pass --clusters none if all pixels are independent",
 )
 
 

@@ -1,8 +1,8 @@
 """Folders of predictions of nnU-Net v2: one NPZ file for each case, with labels as NIfTI files.
 
-What nnU-Net writes is read from its sources (repository MIC-DKFZ/nnUNet): `nnunetv2/inference/export_prediction.py` saves
-`probabilities`, (classes, z, y, x), and a pickle beside it, which is never opened here; `nnunetv2/imageio` has the
-readers, all of which reverse the axes (x, y, z) of a NIfTI file; `nnunetv2/utilities/label_handling` has the regions.
+What nnU-Net writes is read from its sources (repository MIC-DKFZ/nnUNet). `nnunetv2/inference/export_prediction.py`
+saves `probabilities`, (classes, z, y, x), and a pickle beside it, which is never opened here. `nnunetv2/imageio` has the
+readers, all of which reverse the axes (x, y, z) of a NIfTI file. `nnunetv2/utilities/label_handling` has the regions.
 """
 
 from __future__ import annotations
