@@ -1,6 +1,6 @@
 """Folders as nnU-Net v2 writes them: which voxel of the labels belongs to which voxel of the probabilities.
 
-Each case is made from one volume in the axes of its NIfTI file, (x, y, z). The files are written by nibabel and NumPy in
+Each case is made from one volume in the axes of its NIfTI file, (x, y, z). nibabel and NumPy write the files in
 the way of nnU-Net's readers: `array.transpose()` of the stored voxels, for NibabelIOWithReorient after they were turned
 to right, anterior, superior. The oracle is the volume itself.
 """

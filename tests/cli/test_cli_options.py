@@ -90,7 +90,7 @@ OTHER_NAMES = {"rng": "--rng-seed"}
 """The command takes a seed, and no generator."""
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
-    "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
+    "compare": {"min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
     "monitor": set(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
@@ -245,7 +246,23 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
             except Refusal as error:
                 raise refusal_of_batches(list(batches.values()), error) from error
             report(position, lead)
-    return comparer.result()
+    return _with_remarks(comparer.result(), sources)
+
+
+def _with_remarks(result: Comparison, sources: Mapping[str, Any]) -> Comparison:
+    """The comparison with what was assumed about the files of each model."""
+    from dataclasses import replace
+
+    from trueness.assessment import Caution
+
+    noted = {
+        name: replace(
+            alone,
+            warnings=(*alone.warnings, *(Caution(*each) for each in getattr(sources[name], "remarks", ()))),
+        )
+        for name, alone in result.assessments.items()
+    }
+    return replace(result, assessments=noted)
 
 
 def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:

@@ -202,16 +202,21 @@ def named_array(arrays: Any, names: Sequence[str], path: str) -> NDArray[Any]:
     """The first array of an NPZ file that has one of the names."""
     found = next((name for name in names if name in arrays), None)
     if found is None:
-        raise InvalidValueError(
-            "missing-column",
-            "{file} has no array named {names}",
-            "name it {first} when you write the file",
-            file=os.path.basename(path),
-            names=" or ".join(names),
-            first=names[0],
-        )
+        raise no_array(names, path)
     array: NDArray[Any] = arrays[found]
     return array
+
+
+def no_array(names: Sequence[str], path: str) -> InvalidValueError:
+    """The refusal of an NPZ file that has no array of these names."""
+    return InvalidValueError(
+        "missing-column",
+        "{file} has no array named {names}",
+        "name it {first} when you write the file",
+        file=os.path.basename(path),
+        names=" or ".join(names),
+        first=names[0],
+    )
 
 
 def unreadable(path: str, error: BaseException) -> InvalidValueError:

@@ -1,8 +1,9 @@
 """Folders of predictions of nnU-Net v2: one NPZ file for each case, with labels as NIfTI files.
 
 What nnU-Net writes is read from its sources (repository MIC-DKFZ/nnUNet). `nnunetv2/inference/export_prediction.py`
-saves `probabilities`, (classes, z, y, x), and a pickle beside it, which is never opened here. `nnunetv2/imageio` has the
-readers, all of which reverse the axes (x, y, z) of a NIfTI file. `nnunetv2/utilities/label_handling` has the regions.
+saves `probabilities`, (classes, z, y, x), and a pickle beside it, which is never opened here. `nnunetv2/imageio` has
+the readers, all of which reverse the axes (x, y, z) of a NIfTI file. `nnunetv2/utilities/label_handling` has the
+regions.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from trueness import _json
 from trueness.files.batches import Remark
-from trueness.files.images import Case, named_array, unreadable
+from trueness.files.images import Case, named_array, no_array, unreadable
 from trueness.refusals import InvalidValueError
 
 _ARRAYS = ("probabilities", "softmax")
@@ -176,7 +177,7 @@ def _header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
                     return shape, dtype
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
         raise unreadable(path, error) from error
-    return named_array({}, _ARRAYS, path), np.dtype(float)
+    raise no_array(_ARRAYS, path)
 
 
 def _label_shape(path: str, reader: str | None) -> tuple[int, ...]:
