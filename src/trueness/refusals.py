@@ -23,6 +23,7 @@ PYTHON: Mapping[str, str] = {
     "weight": "sample_weight",
     "groups": "groups",
     "by": "by",
+    "compare_with_rest": "compare each with the rest: compare_groups('rest')",
     "clusters": "clusters",
     "classes": "classes",
     "classes_names": "classes=['cat', 'dog']",

@@ -18,7 +18,7 @@ def cluster_lines(spread: ClusterSpread | None) -> list[str]:
         return []
     lines = ["", spread_sentence(spread)]
     if spread.sd > 0:
-        width = max(7, *(len(visible(it.name)) for it in spread.clusters[:MOST_CLUSTERS]))
+        width = max(8, *(len(visible(it.name)) for it in spread.clusters[:MOST_CLUSTERS]))
         level = f"{100 * spread.clusters[0].interval.level:g} % interval"
         lines.append(f"{'furthest':{width}}{'rows':>10}{'net gap':>10}{'shrunk':>10}  {level}")
         lines += [

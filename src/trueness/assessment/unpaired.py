@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
 
 AGAINST = ("rest", "each")
+MOST_PAIRS = 5000
+"""Pairs of groups that are compared at once."""
 _STREAM = 8
 
 
@@ -72,14 +74,32 @@ def compare_groups(result: Assessment, against: str = "rest") -> Comparison:
     tables = {group.name: group.assessment.tables for group in result.groups if group.assessment is not None}
     if len(tables) < 2:
         raise InvalidValueError(
-            "no-groups", "fewer than two groups were assessed", "pass groups= to assess", argument="groups"
+            "no-groups",
+            "fewer than two groups were assessed",
+            "pass {groups} with a column of at least two groups that are large enough",
+            argument="groups",
         )
     settings = Settings.of(result.level, result.resamples, result.seed, result.tolerance)
     if against == "each":
+        _refuse_many_pairs(len(tables))
         return _comparison(tables, settings, list(combinations(tables, 2)))
     rests = dict(zip(tables, _all_but_one([*tables.values()]), strict=True))
     pairs = [(name, f"not {name}") for name in tables]
     return _comparison(tables | {f"not {name}": rest for name, rest in rests.items()}, settings, pairs)
+
+
+def _refuse_many_pairs(n_groups: int) -> None:
+    n_pairs = n_groups * (n_groups - 1) // 2
+    if n_pairs > MOST_PAIRS:
+        raise InvalidValueError(
+            "too-many-pairs",
+            "{n_groups} groups make {n_pairs} pairs, more than {most}",
+            "{compare_with_rest}",
+            argument="against",
+            n_groups=n_groups,
+            n_pairs=n_pairs,
+            most=MOST_PAIRS,
+        )
 
 
 def _all_but_one(tables: Sequence[Tables]) -> list[Tables]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _options, _sources
+from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import output_path, print_note, write_json
@@ -27,6 +28,7 @@ examples:
   trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above vce=.2,ece=.1
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
+  trueness assess preds.parquet --groups hospital --compare-groups --report report.html
   trueness assess preds.parquet --event top
   trueness assess all.json
   trueness assess report.html
@@ -47,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--groups",
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
+    )
+    parser.add_argument(
+        "--compare-groups",
+        nargs="?",
+        const="rest",
+        choices=("rest", "each"),
+        help="also compare each group with all other rows (rest, the default), or each group with each",
     )
     _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
@@ -85,10 +94,19 @@ def run(arguments: argparse.Namespace) -> int:
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
     refuse_inference_options(arguments)
+    if arguments.compare_groups is not None and not (arguments.groups or saved):
+        raise refuse_argument(
+            "--compare-groups",
+            arguments.compare_groups,
+            "{argument} compares the groups of --groups, which is missing",
+            "add --groups COLUMN",
+        )
     if arguments.event is not None:
         return _run_event(arguments, inputs, paths)
     tables, notes = (_saved_tables(arguments, paths), ()) if saved else _summed_tables(arguments, inputs)
     result = _with_notes(_assess(tables, arguments), notes)
+    if arguments.compare_groups is not None:
+        result = result.with_compared_groups(arguments.compare_groups)
     failures = _gate.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)

@@ -11,6 +11,7 @@ COMMAND: Mapping[str, str] = {
     "weight": "--sample-weight",
     "groups": "--groups",
     "by": "--groups",
+    "compare_with_rest": "compare each with the rest: --compare-groups rest",
     "clusters": "--clusters",
     "classes": "--classes",
     "classes_names": "--classes cat,dog",

@@ -28,8 +28,8 @@ def forest_chart(r: Forest) -> Markup:
     for place, line in enumerate(shown):
         parts.append(_line(frame, line, frame.top + 3 + LINE * (place + 0.5), whole=line is r.whole))
     left_out = f" The table lists {r.n_left_out} more." if r.n_left_out else ""
-    description = f"{len(r.lines)} groups with {100 * r.level:g} % intervals.{left_out}"
-    return chart(WIDTH, frame.bottom + 44, f"Groups: {r.x_label}", description, parts)
+    description = f"{len(r.lines)} {r.what} with {100 * r.level:g} % intervals.{left_out}"
+    return chart(WIDTH, frame.bottom + 44, f"{r.what.capitalize()}: {r.x_label}", description, parts)
 
 
 def _line(frame: Frame, line: Line, y: float, *, whole: bool) -> Markup:
