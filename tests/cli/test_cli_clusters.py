@@ -116,3 +116,29 @@ def test_a_checkpoint_of_a_run_with_clusters(tmp_path: Path) -> None:
     ]
     assert main([*arguments, "-o", saved]) == 0
     assert tn.assess_table(Tables.load(saved), resamples=99).n_clusters == len(set(NAMES))
+
+
+def test_compare_groups(tmp_path: Path, capsys: Any) -> None:
+    """The differences of `Assessment.with_compared_groups`, from rows and from saved tables."""
+    rows, saved = write(tmp_path / "all.csv", SHARP), str(tmp_path / "t.json")
+    site = np.where(np.arange(N) % 2, "north", "south")
+    result = tn.assess(Y_TRUE, SHARP, clusters=NAMES, groups=site, resamples=99)
+    how = ["--clusters", "patient", "--groups", "site"]
+    for against in ("rest", "each"):
+        expected = as_json(result.with_compared_groups(against))
+        chosen = ["--compare-groups", *([against] if against == "each" else [])]
+        found = numbers("assess", rows, *how, *chosen, path=tmp_path / "rows.json")
+        assert found["compared_groups"] == expected["compared_groups"]
+        assert main(["tabulate", rows, *how, "-o", saved]) == 0
+        later = numbers("assess", saved, *chosen, path=tmp_path / "saved.json")
+        assert later["compared_groups"] == expected["compared_groups"]
+    assert "of 1 pair of groups" in capsys.readouterr().out
+    for arguments, cause in (
+        ([rows, "--compare-groups"], "--compare-groups compares the groups of --groups, which is missing"),
+        ([rows, *how, "--compare-groups", "--event", "1"], "--compare-groups"),
+    ):
+        assert main(["assess", *arguments]) == 2
+        assert cause in capsys.readouterr().err
+    assert main(["tabulate", rows, "-o", saved]) == 0
+    assert main(["assess", saved, "--compare-groups"]) == 2
+    assert "fewer than two groups were assessed" in capsys.readouterr().err

@@ -115,7 +115,14 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
+    "assess": {
+        "--compare-groups",
+        "--fail-above",
+        "--lower-end",
+        "--fail-below-p",
+        "--event",
+        "--no-by-class",
+    },
     "compare": {"--names"},
     "tabulate": {
         "--at",

@@ -83,9 +83,21 @@ def compare_groups(result: Assessment, against: str = "rest") -> Comparison:
     if against == "each":
         _refuse_many_pairs(len(tables))
         return _comparison(tables, settings, list(combinations(tables, 2)))
-    rests = dict(zip(tables, _all_but_one([*tables.values()]), strict=True))
-    pairs = [(name, f"not {name}") for name in tables]
-    return _comparison(tables | {f"not {name}": rest for name, rest in rests.items()}, settings, pairs)
+    pairs = _pairs_with_rests([*tables])
+    rests = dict(zip((rest for _, rest in pairs), _all_but_one([*tables.values()]), strict=True))
+    return _comparison(tables | rests, settings, pairs)
+
+
+def _pairs_with_rests(groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Each group with a name for all others, which is not that of a group."""
+    taken, pairs = set(groups), []
+    for group in groups:
+        rest = f"not {group}"
+        while rest in taken:
+            rest = f"not {rest}"
+        taken.add(rest)
+        pairs.append((group, rest))
+    return pairs
 
 
 def _refuse_many_pairs(n_groups: int) -> None:

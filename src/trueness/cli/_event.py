@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trueness.table import Event, EventTable
 
 _OTHERS = {
+    "compare_groups": "leave it out",
     "groups": "choose a group with --where",
     "fail_above": "use --fail-below-p, or leave out --event: the limits gap and cwece are of all classes",
     "tolerance": "leave out one of them",

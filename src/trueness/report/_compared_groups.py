@@ -23,23 +23,22 @@ def around_compared_groups(result: Assessment) -> tuple[list[Markup], Markup]:
     above = [tag("p", f"{compared.sentence}. Differences are between debiased values.")]
     shown = compared.pairs[:MOST_PAIRS]
     first = "group, minus the rest" if compared.against == "rest" else "pair"
-    heads = [first, *(head for key in compared.metrics for head in (f"{REPORTED[key].label}", "interval"))]
+    heads = [first, "calibration", "adjusted p", "p"]
+    heads += [head for key in compared.metrics for head in (REPORTED[key].label, "interval")]
     lines = [
         [
             name_of(compared.name_of(pair)),
-            *(cell for key in compared.metrics for cell in _cells(pair.contrasts[key])),
-            html_p_text(pair.p_value),
-            html_p_text(pair.adjusted_p_value),
             name_of(compared.verdict_of(pair)),
+            html_p_text(pair.adjusted_p_value),
+            html_p_text(pair.p_value),
+            *(cell for key in compared.metrics for cell in _cells(pair.contrasts[key])),
         ]
         for pair in shown
     ]
     name = "Differences, smallest p-value first"
     if len(shown) < len(compared.pairs):
         name = f"The {len(shown)} of {len(compared.pairs)} differences with the smallest p-values"
-    table = html_table(
-        name, [*heads, "p", "adjusted p", "calibration"], lines, tall=True, id="compared-groups"
-    )
+    table = html_table(name, heads, lines, tall=True, id="compared-groups")
     return above, table
 
 

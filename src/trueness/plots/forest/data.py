@@ -8,8 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from trueness._arguments import require_choice
+from trueness._printing import shorten
 from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
+
+BETWEEN = " − "
+"""Between the two names of a pair."""
 
 MOST_LINES = 40
 """More lines are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""
@@ -26,6 +30,20 @@ class Line:
     high: float
     p_value: float
     """Corrected for the number of groups or pairs."""
+
+
+def short_name(name: str, most: int) -> str:
+    """A name of at most so many characters; of a pair, both names are shortened.
+
+    >>> short_name("the first hospital − the second hospital", 20)
+    'the fir… − the sec…'
+    """
+    if len(name) <= most or BETWEEN not in name:
+        return shorten(name, most)
+    first, _, second = name.partition(BETWEEN)
+    room = most - len(BETWEEN)
+    each = max(room // 2, room - min(len(first), len(second)))
+    return f"{shorten(first, each)}{BETWEEN}{shorten(second, each)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +115,7 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
     n_rows = {name: result.n_rows for name, result in comparison.assessments.items()}
     lines = [
         Line(
-            f"{pair.first} − {pair.second}",
+            f"{pair.first}{BETWEEN}{pair.second}",
             min(n_rows[pair.first], n_rows[pair.second]),
             contrast.difference,
             contrast.interval.low,
@@ -125,7 +143,7 @@ def forest_of_compared_groups(result: Any, metric: str = "net", most: int = MOST
     forest = forest_of_pairs(compared.comparison, metric, most)
     if compared.against == "each":
         return forest
-    of_group = {f"{pair.first} − {pair.second}": pair.first for pair in compared.comparison.pairs}
+    of_group = {f"{pair.first}{BETWEEN}{pair.second}": pair.first for pair in compared.comparison.pairs}
     lines = tuple(replace(line, name=of_group[line.name]) for line in forest.lines)
     x_label = f"{forest.x_label}: group minus the rest"
     return replace(forest, lines=lines, x_label=x_label, what="groups")
