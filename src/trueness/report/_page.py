@@ -287,11 +287,12 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, embedde
         tag("p", f"{intro}:"),
         tag("pre", tag("code", made_by or assess_call(result)), tabindex="0"),
     ]
-    if result.n_clusters is None:
+    if embedded.clusters:
+        what = "The table is" if result.n_clusters is None else "The table and the sums of its clusters are"
         parts += [
             tag(
                 "p",
-                "The table is in this file, exact to the last bit. This code reproduces the numbers from it:",
+                f"{what} in this file, exact to the last bit. This code reproduces the numbers from it:",
             ),
             tag("pre", tag("code", code_from_report(result, file_name, embedded.groups)), tabindex="0"),
         ]
@@ -299,8 +300,8 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, embedde
         parts.append(
             tag(
                 "p",
-                "The table is in this file, but the clusters of its rows are not: an assessment of the table alone "
-                "underestimates the noise.",
+                "The table is in this file, but the sums of its clusters are not: they would make it too large. An "
+                "assessment of the table alone underestimates the noise.",
             )
         )
     if result.groups and not embedded.group_events:
