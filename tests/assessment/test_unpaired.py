@@ -96,7 +96,7 @@ class TestCompareTables:
             (
                 {"a": tables_of(slice(0, 500)), "b": tables_of(slice(0, 500), clusters=np.arange(500) // 5)},
                 InvalidValueError,
-                "different clusters",
+                "different kinds of rows",
             ),
         ],
     )

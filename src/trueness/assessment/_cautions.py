@@ -73,7 +73,7 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
             "small-bins",
             f"{small} of {plural(n_filled, 'non-empty bin')} {'has' if small == 1 else 'have'} fewer than "
             f"{enough} rows",
-            f"use bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
+            f"use {min(supported, table.n_bins)} bins of equal mass (EqualMass, --equal-mass), or fewer bins",
         )
     if empty:
         yield Caution(
@@ -101,7 +101,8 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
         remedy = (
             "their ranks are split evenly"
             if table.spec.ties == "split"
-            else "try ties='split', or predictions with more digits; if the metrics change, they depend on the ties"
+            else "try ties='split' (--ties split), or predictions with more digits; if the metrics change, they depend "
+            "on the ties"
         )
         yield Caution(
             "ties",
@@ -184,5 +185,5 @@ def too_few_resamples(needed: int, where: str) -> Caution:
         "few-resamples",
         "the smallest possible p-value, 1/(resamples + 1), is too large to be significant after the correction for "
         f"multiple tests{where}",
-        f"use resamples={needed} or more",
+        f"raise the number of resamples to {needed} or more",
     )

@@ -169,6 +169,10 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
     return given
 
 
+def _kind_of_rows(tables: Tables) -> str:
+    return "independent" if tables.clusters is None else "in clusters"
+
+
 def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
     first, *others = tables
     mine = tables[first]
@@ -180,7 +184,7 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("clusters", mine.clusters is not None, tables[name].clusters is not None),
+            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

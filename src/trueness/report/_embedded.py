@@ -23,8 +23,8 @@ MOST_FOR_GROUPS = 300_000
 first."""
 
 MOST_FOR_CLUSTERS = 2_000_000
-"""The most characters that the sums of the clusters may take, of all rows and of all groups; if they need more, they are
-left out. Those of 300 clusters take about a million."""
+"""The most characters that the sums of the clusters may take, of all rows and of all groups; if they need more, they
+are left out. Those of 300 clusters take about a million."""
 
 _ID = "trueness-tables"
 _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
