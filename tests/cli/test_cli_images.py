@@ -9,6 +9,7 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
+from trueness.files.mapped_arrays import array_in
 from trueness.table.tables import Tables
 
 pytestmark = pytest.mark.cli
@@ -166,3 +167,33 @@ def test_one_file_of_labels_belongs_to_one_file(tmp_path: Path, capsys: Any) -> 
     files = [str(tmp_path / "a.npy"), str(tmp_path / "b.npy"), "--label-file", str(tmp_path / "y.npy")]
     assert main(["assess", *files, "--class-axis", "1"]) == 2
     assert "--label-file can only be used with a single NPY file" in capsys.readouterr().err
+
+
+def test_arrays_of_npz_files(tmp_path: Path, capsys: Any) -> None:
+    """Stored arrays are mapped, compressed ones read: the same table, also column by column; damage is refused."""
+    tables = []
+    by_columns = np.asfortranarray(IMAGES)
+    for name, save, array in (
+        ("stored", np.savez, IMAGES),
+        ("compressed", np.savez_compressed, IMAGES),
+        ("columns", np.savez, by_columns),
+    ):
+        path = tmp_path / f"{name}.npz"
+        save(path, y_prob=array, y_true=LABELS)
+        found = array_in(str(path), "y_prob")
+        assert isinstance(found, np.memmap) == (name != "compressed")
+        assert np.array_equal(found, IMAGES)
+        assert main(["tabulate", str(path), "--class-axis", "1", "-o", str(tmp_path / "t.json")]) == 0
+        tables.append(Tables.load(tmp_path / "t.json").by_variation)
+    assert tables[0] == tables[1] == tables[2] == tn.tabulate(Y_TRUE, ROWS)
+    capsys.readouterr()
+    for name in ("stored", "compressed"):
+        path = tmp_path / f"{name}.npz"
+        content = bytearray(path.read_bytes())
+        content[2000] ^= 1
+        path.write_bytes(content)
+        assert main(["assess", str(path), "--class-axis", "1"]) == 2
+        assert f"{name}.npz cannot be read" in capsys.readouterr().err
+    np.savez(tmp_path / "objects.npz", y_prob=np.array([{}]), y_true=LABELS)
+    assert main(["assess", str(tmp_path / "objects.npz"), "--class-axis", "1"]) == 2
+    assert "which are never read" in capsys.readouterr().err

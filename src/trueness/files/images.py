@@ -1,11 +1,14 @@
 """Files of images as batches of rows: NPY and NPZ arrays of more than two dimensions, and cases of `nnunet`.
 
-A case is one file; its rows are the pixels or voxels. An NPY array is read through a memory map, block by block.
+A case is one file; its rows are the pixels or voxels. NPY arrays, and those that an NPZ file
+stores uncompressed, are read through a memory map, block by block.
 """
 
 from __future__ import annotations
 
 import os
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray
 from trueness.files._values import exponentials, hundredths
 from trueness.files.batches import Batch, Remark, RowOptions
+from trueness.files.mapped_arrays import array_in
 from trueness.files.request import Choice
 from trueness.files.source import BATCH_VALUES, BEGINNING, Position, PositionedBatch, read_ahead
 from trueness.formats.inputs import InputFile, Kind
@@ -183,14 +187,13 @@ def _array_case(path: str, label_file: str | None) -> Case:
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
         try:
             if path.endswith(".npz"):
-                with np.load(path) as arrays:
-                    return named_array(arrays, LABELS, path), named_array(arrays, PREDICTIONS, path)
+                return named_array(path, LABELS), named_array(path, PREDICTIONS)
             if label_file is None:
                 raise InvalidValueError(
                     "no-labels", "{file} holds no labels", "{name_label_file}", file=os.path.basename(path)
                 )
             return np.load(label_file, mmap_mode="r"), np.load(path, mmap_mode="r")
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, InvalidValueError):
                 raise
             raise unreadable(path, error) from error
@@ -198,13 +201,14 @@ def _array_case(path: str, label_file: str | None) -> Case:
     return Case(os.path.basename(path), path, os.path.getsize(path), read)
 
 
-def named_array(arrays: Any, names: Sequence[str], path: str) -> NDArray[Any]:
+def named_array(path: str, names: Sequence[str]) -> NDArray[Any]:
     """The first array of an NPZ file that has one of the names."""
-    found = next((name for name in names if name in arrays), None)
+    with zipfile.ZipFile(path) as archive:
+        present = set(archive.namelist())
+    found = next((name for name in names if f"{name}.npy" in present), None)
     if found is None:
         raise no_array(names, path)
-    array: NDArray[Any] = arrays[found]
-    return array
+    return array_in(path, found)
 
 
 def no_array(names: Sequence[str], path: str) -> InvalidValueError:

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from trueness import _json
 from trueness.files.batches import Remark
 from trueness.files.images import Case, named_array, no_array, unreadable
+from trueness.files.mapped_arrays import read_header
 from trueness.refusals import InvalidValueError
 
 _ARRAYS = ("probabilities", "softmax")
@@ -170,12 +171,9 @@ def _header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
             member = next((f"{name}.npy" for name in _ARRAYS if f"{name}.npy" in archive.namelist()), None)
             if member is not None:
                 with archive.open(member) as stream:
-                    read: Callable[..., Any] = npy_format.read_array_header_1_0
-                    if npy_format.read_magic(stream) == (2, 0):
-                        read = npy_format.read_array_header_2_0
-                    shape, _, dtype = read(stream)
+                    shape, _, dtype = read_header(stream)
                     return shape, dtype
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
         raise unreadable(path, error) from error
     raise no_array(_ARRAYS, path)
 
@@ -192,9 +190,8 @@ def _label_shape(path: str, reader: str | None) -> tuple[int, ...]:
 def _read(files: _Files, axes: _Axes, reader: str | None) -> Callable[[], tuple[NDArray[Any], NDArray[Any]]]:
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
         try:
-            with np.load(files.path) as arrays:
-                predictions = named_array(arrays, _ARRAYS, files.path)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            predictions = named_array(files.path, _ARRAYS)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, InvalidValueError):
                 raise
             raise unreadable(files.path, error) from error
