@@ -10,6 +10,7 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -91,26 +92,21 @@ def images(scale: int) -> tuple[dict[str, Work], int]:
 def rates(scale: int, rounds: int) -> list[list[str]]:
     """Million pixels a second by the clock, the best of some rounds in turns."""
     contenders, n_pixels = images(scale)
-    best = dict.fromkeys(contenders, float("inf"))
-    for _ in range(rounds):
-        for name, work in contenders.items():
-            begin = time.perf_counter()
-            work()
-            best[name] = min(best[name], time.perf_counter() - begin)
+    best = least_seconds(contenders, rounds, time.perf_counter)
     return [[name, thousands(n_pixels), figure(n_pixels / seconds / 1e6)] for name, seconds in best.items()]
 
 
 CASES = {"pixels": pixels, "small clusters": small_clusters, "two models": two_models}
 
 
-def processor_seconds(contenders: dict[str, Work], rounds: int) -> dict[str, float]:
-    """The least time of the processor of each, which take turns."""
+def least_seconds(contenders: dict[str, Work], rounds: int, clock: Callable[[], float]) -> dict[str, float]:
+    """The least time of each by a clock; they take turns."""
     best = dict.fromkeys(contenders, float("inf"))
     for _ in range(rounds):
         for name, work in contenders.items():
-            begin = time.process_time()
+            begin = clock()
             work()
-            best[name] = min(best[name], time.process_time() - begin)
+            best[name] = min(best[name], clock() - begin)
     return best
 
 
@@ -136,7 +132,7 @@ def _measure_memory(case: str, contender: str, scale: int) -> float:
 def line(case: str, contender: str, base: str, limit: float, *, scale: int, rounds: int) -> list[list[str]]:
     """The contender against the base, with its ratio, and whether that is within the limit."""
     contenders, n_rows = CASES[case](scale)
-    seconds = processor_seconds(contenders, rounds)
+    seconds = least_seconds(contenders, rounds, time.process_time)
     memory = memory_of(case, contender, scale)
     return [
         [
