@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 
 if TYPE_CHECKING:
-    from trueness import simulate
+    from trueness import conventions, simulate
     from trueness.assessment import (
         Assessment,
         BinSweep,
         Comparer,
         Comparison,
+        ConventionDifference,
         EventAssessment,
         assess,
         assess_event,
         assess_event_table,
         assess_table,
         compare,
+        compare_convention,
         compare_tables,
         sweep_bins,
     )
@@ -66,6 +68,8 @@ __all__ = [
     "assess",
     "assess_table",
     "compare",
+    "compare_convention",
+    "ConventionDifference",
     "compare_tables",
     "Comparer",
     "Comparison",
@@ -104,6 +108,7 @@ __all__ = [
     "signed_parts",
     "SignedParts",
     "Refusal",
+    "conventions",
     "simulate",
     "__version__",
 ]
@@ -114,12 +119,14 @@ _MODULES = {
         "BinSweep",
         "Comparer",
         "Comparison",
+        "ConventionDifference",
         "EventAssessment",
         "assess",
         "assess_event",
         "assess_event_table",
         "assess_table",
         "compare",
+        "compare_convention",
         "compare_tables",
         "sweep_bins",
     ],
@@ -157,8 +164,8 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    if name == "simulate":
-        return import_module("trueness.simulate")
+    if name in {"conventions", "simulate"}:
+        return import_module(f"trueness.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"trueness.{_MODULE_OF[name]}"), name)

@@ -14,6 +14,7 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
+from trueness.conventions import Convention, as_convention
 from trueness.event_metrics import (
     class_gap,
     classwise_error,
@@ -56,6 +57,7 @@ Gap = Callable[[CalibrationTable], FloatArray]
 
 NORMS = ("l1", "l2", "max")
 DISTANCES = ("tv", "w1", "hellinger")
+DEFAULT_BINS = 10
 
 
 def variation_gap(table: CalibrationTable) -> FloatArray:
@@ -221,7 +223,7 @@ def ece(
     y_true: Any,
     y_prob: Any,
     *,
-    bins: int | Bins = 10,
+    bins: int | Bins | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -229,17 +231,26 @@ def ece(
     classes: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
+    convention: str | Convention | None = None,
 ) -> float:
-    """Expected calibration error of the top class, in bins over [1/C, 1]; arguments as in `tabulate`.
+    """Expected calibration error of the top class, in 10 bins over [1/C, 1]; arguments as in `tabulate`.
+
+    `convention` names another library (`trueness.conventions`), whose number is returned instead, by default with its
+    own number of bins.
 
     >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.4
     """
+    if convention is not None:
+        rows = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+        given = {"ties": ties != "first", "sample_weight": sample_weight is not None, "min_count": min_count}
+        chosen = as_convention(convention, "ece", given)
+        return chosen.compute(y_true, y_prob, bins=bins, norm=norm, **rows).value
     table = tabulate(
         y_true,
         y_prob,
         variation="confidence",
-        bins=bins,
+        bins=DEFAULT_BINS if bins is None else bins,
         ties=ties,
         sample_weight=sample_weight,
         from_logits=from_logits,
@@ -253,7 +264,7 @@ def uce(
     y_true: Any,
     y_prob: Any,
     *,
-    bins: int | Bins = 10,
+    bins: int | Bins | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -261,17 +272,23 @@ def uce(
     classes: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
+    convention: str | Convention | None = None,
 ) -> float:
-    """Uncertainty calibration error; arguments as in `tabulate`. Not zero for a calibrated model:
+    """Uncertainty calibration error; arguments as in `ece`. Not zero for a calibrated model:
 
     >>> round(uce([0] * 9 + [1], [[0.9, 0.1]] * 10), 6)
     0.368996
     """
+    if convention is not None:
+        rows = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+        given = {"ties": ties != "first", "sample_weight": sample_weight is not None, "min_count": min_count}
+        chosen = as_convention(convention, "uce", given)
+        return chosen.compute(y_true, y_prob, bins=bins, norm=norm, **rows).value
     table = tabulate(
         y_true,
         y_prob,
         variation="entropy",
-        bins=bins,
+        bins=DEFAULT_BINS if bins is None else bins,
         ties=ties,
         sample_weight=sample_weight,
         from_logits=from_logits,

@@ -8,6 +8,11 @@ from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment, GroupAssessment
 from trueness.assessment._settings import Settings
 from trueness.assessment.comparison import Comparer, compare
+from trueness.assessment.convention_difference import (
+    ConventionDifference,
+    compare_convention,
+    difference_of,
+)
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
@@ -22,6 +27,7 @@ __all__ = [
     "Caution",
     "Comparer",
     "Comparison",
+    "ConventionDifference",
     "EventAssessment",
     "EventAssessments",
     "Finding",
@@ -35,6 +41,8 @@ __all__ = [
     "assess_event_table",
     "assess_table",
     "compare",
+    "compare_convention",
     "compare_tables",
+    "difference_of",
     "sweep_bins",
 ]

@@ -7,17 +7,18 @@ log-score test, accuracy, Brier score and log-loss, a verdict on all the evidenc
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli import _gate, _options, _sources
+from trueness.cli import _conventions, _gate, _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Caution, EventAssessment
+    from trueness.assessment import Assessment, Caution, ConventionDifference, EventAssessment
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 
@@ -30,6 +31,7 @@ examples:
   trueness assess preds.parquet --report report.html
   trueness assess preds.parquet --groups hospital --compare-groups --report report.html
   trueness assess preds.parquet --event top
+  trueness assess preds.parquet --convention torchmetrics:15 --convention scikit-learn
   trueness assess all.json
   trueness assess report.html
 """
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="assess the probability of one class (name or index), or of the top label (top), over 0 to 1, instead of "
         "all classes",
     )
+    _conventions.add_convention_option(parser)
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
@@ -94,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
     refuse_inference_options(arguments)
+    chosen = _conventions.requested(arguments, inputs, saved=saved)
     if arguments.compare_groups is not None and not (arguments.groups or saved):
         raise refuse_argument(
             "--compare-groups",
@@ -108,7 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.compare_groups is not None:
         result = result.with_compared_groups(arguments.compare_groups)
     failures = _gate.failures_of(result, arguments)
-    _write(result, tables, arguments)
+    beside = _conventions.differences(arguments, inputs, chosen, tables.whole)
+    _write(result, tables, arguments, beside)
     remove_checkpoint(arguments)
     return _gate.exit_code(failures)
 
@@ -248,7 +253,10 @@ def _outputs(arguments: argparse.Namespace) -> list[str | None]:
 
 
 def _write(
-    result: Assessment | EventAssessment, tables: GroupedTables | None, arguments: argparse.Namespace
+    result: Assessment | EventAssessment,
+    tables: GroupedTables | None,
+    arguments: argparse.Namespace,
+    beside: Sequence[ConventionDifference] = (),
 ) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
     from trueness.files import save_tables
@@ -260,6 +268,7 @@ def _write(
         with output_path(arguments.report) as target:
             result.write_html(target, made_by=_command_line())
     if arguments.json is not None:
-        write_json(arguments.json, result.to_dict())
+        others = {"conventions": [one.to_dict() for one in beside]} if beside else {}
+        write_json(arguments.json, result.to_dict() | others)
     if STANDARD_OUTPUT not in _outputs(arguments):
-        print(result)
+        print(result, *beside, sep="\n\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def equal_mass(reading: Reading, n_bins: int) -> Assignment:
     """
     ordered = np.sort(reading.predicted.astype(np.float64))
     parts = np.array_split(ordered, min(n_bins, len(ordered)))
-    between = [(low[-1] + high[0]) / 2.0 for low, high in zip(parts, parts[1:], strict=False)]
+    between = [(low[-1] + high[0]) / 2.0 for low, high in pairwise(parts)]
     edges = np.unique([*between, 1.0])
     index = np.searchsorted(edges, reading.predicted, side="left")
     return Assignment(index, index, len(edges), None)

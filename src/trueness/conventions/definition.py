@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trueness._arguments import require_choice, whole_number
+from trueness.bins import Bins
 from trueness.conventions.assignments import Assignment
 from trueness.conventions.readings import Reader, Reading, read_rows
 from trueness.conventions.totals import Curve, curve_of
@@ -23,6 +24,9 @@ class Defect:
 
     text: str
     link: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.link})" if self.link else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Convention:
         y_true: Any,
         y_prob: Any,
         *,
-        bins: int | None = None,
+        bins: int | Bins | None = None,
         norm: str | None = None,
         from_logits: bool = False,
         normalize: bool = False,
@@ -104,11 +108,14 @@ class Convention:
             raise InvalidValueError("no-rows", "no rows have no calibration error", argument="y_prob")
         self._refuse_labels(reading)
         assignment = self.assign(reading, bins or 1)
-        return Reproduced(
-            self.name, self.total(reading, assignment, norm), bins, norm, reading, assignment
-        )
+        return Reproduced(self.name, self.total(reading, assignment, norm), bins, norm, reading, assignment)
 
-    def bins_or_default(self, bins: int | None) -> int | None:
+    def bins_text(self, bins: int | None) -> str:
+        """The bins in words, for so many bins, or for as many as the library has by default."""
+        number = self.default_bins if bins is None else bins
+        return self.bins if number is None else self.bins.format(n=number, fewer=number - 1)
+
+    def bins_or_default(self, bins: int | Bins | None) -> int | None:
         """The number of bins; refused where the library leaves no choice."""
         if bins is None or (self.fixed_bins and bins == self.default_bins):
             return self.default_bins
@@ -120,7 +127,7 @@ class Convention:
                 argument="bins",
                 value=bins,
                 name=self.name,
-                rule=self.bins,
+                rule=self.bins_text(None),
             )
         return whole_number("bins", bins, self.least_bins)
 
@@ -139,7 +146,11 @@ class Convention:
             raise InvalidValueError(
                 "missing-classes",
                 "the labels have {n_seen} of {n_classes} classes; {library} "
-                + ("leaves out the other columns" if self.needs_every_label else "refuses fewer than {needed}"),
+                + (
+                    "leaves out the other columns"
+                    if self.needs_every_label
+                    else "refuses fewer than {needed}"
+                ),
                 "leave out these columns first, or use another convention",
                 argument="y_true",
                 n_seen=n_seen,

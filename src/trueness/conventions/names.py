@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 from trueness._arguments import require_choice
 from trueness.conventions.definition import Convention
 from trueness.conventions.presets import CONVENTIONS
 from trueness.refusals import InvalidValueError
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-def as_convention(convention: str | Convention, metric: str | None = None) -> Convention:
-    """The entry of that name; refused if it is unknown, or computes another metric than the one named."""
+
+def as_convention(
+    convention: str | Convention, metric: str | None = None, given: Mapping[str, Any] = _NOTHING
+) -> Convention:
+    """The entry of that name; refused if it is unknown, or computes another metric than the one named.
+
+    `given` are arguments that no other library has; those that are true or a number are refused.
+    """
     if not isinstance(convention, Convention):
         require_choice("convention", convention, tuple(CONVENTIONS))
         convention = CONVENTIONS[convention]
@@ -22,5 +33,13 @@ def as_convention(convention: str | Convention, metric: str | None = None) -> Co
             value=convention.name,
             other=convention.metric,
             metric=metric,
+        )
+    for argument in (name for name, value in given.items() if value):
+        raise InvalidValueError(
+            "conflicting-arguments",
+            "{argument} does not apply to convention {value!r}",
+            "leave it out",
+            argument=argument,
+            value=convention.name,
         )
     return convention

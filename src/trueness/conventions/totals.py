@@ -17,7 +17,7 @@ class Curve(NamedTuple):
 
     predicted: FloatArray
     observed: FloatArray
-    count: NDArray[np.intp]
+    n_rows: NDArray[np.intp]
 
 
 def curve_of(reading: Reading, index: NDArray[np.intp], n_bins: int) -> Curve:
@@ -33,7 +33,7 @@ def curve_of(reading: Reading, index: NDArray[np.intp], n_bins: int) -> Curve:
 def error_of(reading: Reading, index: NDArray[np.intp], n_bins: int, norm: str) -> float:
     """Σ n_m/N·|ȳ_m - p̄_m| in float64, or its L2 or largest form; N counts the rows in no bin, too."""
     curve = curve_of(reading, index, n_bins)
-    return _norm(np.abs(curve.observed - curve.predicted), curve.count / reading.n_rows, norm)
+    return _norm(np.abs(curve.observed - curve.predicted), curve.n_rows / reading.n_rows, norm)
 
 
 def in_float64(reading: Reading, assigned: Assignment, norm: str) -> float:

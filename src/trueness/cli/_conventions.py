@@ -1,0 +1,134 @@
+"""The option --convention: the numbers of other libraries for the rows of the files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from trueness.cli._errors import refuse_argument
+from trueness.cli._images import are_images
+from trueness.cli._sources import source_of
+from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.assessment import ConventionDifference
+    from trueness.conventions import Convention
+    from trueness.files import InputFile
+    from trueness.table import CalibrationTable, Tables
+
+MOST_ROWS = 50_000_000
+"""The rows of which the numbers are held in memory, 13 bytes each and convention."""
+
+_OPTION = "--convention"
+
+
+def add_convention_option(parser: argparse.ArgumentParser) -> None:
+    """Add --convention."""
+    parser.add_argument(
+        _OPTION,
+        action="append",
+        metavar="NAME[:BINS]",
+        help="also print the number that another library gives for the same rows, and why it differs, such as "
+        "torchmetrics:15; may be repeated. Names: see trueness.conventions. Reads the files a second time",
+    )
+
+
+def requested(
+    arguments: argparse.Namespace, inputs: list[InputFile], *, saved: bool
+) -> list[tuple[Convention, int | None]]:
+    """The conventions and their bins; refused where the rows are not at hand."""
+    if not arguments.convention:
+        return []
+    _refuse_inputs(arguments, inputs, saved=saved)
+    return [_parsed(text) for text in arguments.convention]
+
+
+def differences(
+    arguments: argparse.Namespace,
+    inputs: list[InputFile],
+    chosen: list[tuple[Convention, int | None]],
+    tables: Tables,
+) -> list[ConventionDifference]:
+    """The number of each convention beside that of the tables of the same rows."""
+    from trueness.assessment import difference_of
+    from trueness.conventions import Reading, read_rows
+
+    if not chosen:
+        return []
+    own = [_table_of(convention, tables) for convention, _ in chosen]
+    parts: list[list[Reading]] = [[] for _ in chosen]
+    for batch, _ in source_of(arguments, inputs, with_notes=False).batches():
+        rows = batch.rows()
+        for found, (convention, _) in zip(parts, chosen, strict=True):
+            found.append(read_rows(rows, convention.read))
+    return [
+        difference_of(
+            convention,
+            convention.of_reading(Reading.joined(found), bins, convention.norms[0]),
+            table,
+        )
+        for found, (convention, bins), table in zip(parts, chosen, own, strict=True)
+    ]
+
+
+def _parsed(text: str) -> tuple[Convention, int | None]:
+    from trueness.conventions import CONVENTIONS
+
+    name, colon, number = text.partition(":")
+    if name not in CONVENTIONS:
+        raise refuse_argument(
+            _OPTION,
+            name,
+            "{argument} must be one of " + ", ".join(CONVENTIONS) + ", got {value!q}",
+            "write NAME or NAME:BINS",
+        )
+    if colon and not number.isdecimal():
+        raise refuse_argument(
+            _OPTION,
+            text,
+            "the bins of {argument} {value!q} are not a whole number",
+            "write a number, such as " + name + ":15",
+        )
+    convention = CONVENTIONS[name]
+    return convention, convention.bins_or_default(int(number) if colon else None)
+
+
+def _refuse_inputs(arguments: argparse.Namespace, inputs: list[InputFile], *, saved: bool) -> None:
+    once = next((input.name for input in inputs if input.read_once), None)
+    problems = {
+        "needs the rows, which saved tables do not have": saved,
+        "does not apply to images": are_images(arguments),
+        "does not apply to --event": arguments.event is not None,
+        "does not apply to weighted rows: the other libraries have no weights": arguments.sample_weight
+        is not None,
+        f"needs files that can be read twice, and {once} is a pipe or standard input": once is not None,
+    }
+    for problem in (text for text, holds in problems.items() if holds):
+        raise InvalidValueError(
+            "conflicting-arguments",
+            "{argument} {problem}",
+            "leave it out, or name files of predictions",
+            argument=_OPTION,
+            problem=problem,
+        )
+
+
+def _table_of(convention: Convention, tables: Tables) -> CalibrationTable:
+    """The table of the metric that is compared."""
+    table = tables.by_confidence if convention.metric == "ece" else tables.by_variation
+    if table is None or (convention.metric == "uce" and table.spec.variation.name != "entropy"):
+        raise refuse_argument(
+            _OPTION,
+            convention.name,
+            "{argument} {value} is compared with UCE, which needs rows binned by entropy",
+            "leave out --variation",
+        )
+    if table.n_rows > MOST_ROWS:
+        raise refuse_argument(
+            _OPTION,
+            table.n_rows,
+            "{argument} holds the numbers of all rows in memory, and {value} rows are more than "
+            + str(MOST_ROWS),
+            "assess a sample of the rows",
+        )
+    return table
