@@ -117,6 +117,7 @@ $(VENV)/.wheels: $(VENV)/.package
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
 	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
+	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.package

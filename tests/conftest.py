@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
+    "conventions": ("calibration", "mapie", "relplot"),
     "dask": ("dask", "distributed", "pandas", "pyarrow"),
     "cli": ("pyarrow", "shtab", "tqdm"),
     "browser": ("playwright", "axe_playwright_python"),
@@ -27,6 +28,7 @@ NEEDS = {
     "images": ("nibabel",),
     "jax": ("jax",),
     "lightning": ("lightning",),
+    "netcal": ("netcal",),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),
@@ -44,6 +46,7 @@ REMEDY = {
     "emulation": "apt install qemu-user, then make test again",
     "torch": "make torch, then make test again",
     "lightning": "make torch, then make test again",
+    "netcal": "make torch, then make test again",
 }
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 

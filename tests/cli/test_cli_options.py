@@ -117,6 +117,7 @@ SUMMING = {
 COMMAND_ONLY = {
     "assess": {
         "--compare-groups",
+        "--convention",
         "--fail-above",
         "--lower-end",
         "--fail-below-p",
