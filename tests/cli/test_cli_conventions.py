@@ -61,7 +61,7 @@ def test_nothing_is_added_without_the_option(files: list[str], tmp_path: Path) -
         (["--convention", "netcal:x"], "the bins of --convention 'netcal:x' are not a whole number"),
         (["--convention", "helm:15"], "does not apply to convention 'helm'"),
         (["--convention", "netcal", "--event", "top"], "--convention does not apply to --event"),
-        (["--convention", "laves-uce", "--variation", "gini"], "needs rows binned by entropy"),
+        (["--convention", "laves-uce", "--variation", "iqv"], "needs rows binned by entropy"),
     ],
 )
 def test_options_are_refused(

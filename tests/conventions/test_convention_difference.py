@@ -52,7 +52,7 @@ def test_the_same_bins_differ_by_nothing() -> None:
     """15 bins over 0 to 1 are 10 over 1/3 to 1 where the rows are: only float32 is left."""
     y_true, y_prob = random_rows(3)
     found = tn.compare_convention(y_true, y_prob, "torchmetrics", bins=15)
-    assert abs(found.parts[0].change) < 1e-12
+    assert abs(found.parts[0].change) < 1e-7  # of confidences in float32
     assert abs(found.difference) < 1e-6
 
 
@@ -96,7 +96,7 @@ def test_arguments_are_refused(options: dict[str, object], message: str) -> None
 
 
 def test_rows_are_refused() -> None:
-    with pytest.raises(tn.Refusal, match="y_prob is 1.2 in row 1"):
+    with pytest.raises(tn.Refusal, match=r"y_prob is 1\.2 in row 1"):
         tn.ece([0, 1], [0.5, 1.2], convention="netcal")
     few = ([0, 1, 0], np.full((3, 3), 1 / 3))
     with pytest.raises(tn.Refusal, match="2 of 3 classes; netcal refuses fewer than 3"):
