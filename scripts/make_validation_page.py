@@ -30,6 +30,7 @@ LIBRARIES = (
 
 
 CELLS = "cells of the probability here, rows there"
+PATH = "largest over cells of the probability here, over rows there"
 
 
 class Check(NamedTuple):
@@ -68,11 +69,11 @@ def rows_on_edges() -> Rows:
     return Rows("on edges", np.where(right, predicted, (predicted + 1) % 3), y_prob)
 
 
-def event_rows() -> tuple[Any, Any]:
-    """An event whose log-odds are too extreme: labels of 0 and 1, and its probability."""
+def event_rows(slope: float) -> tuple[Any, Any]:
+    """Labels of 0 and 1, and the probability of the event, whose log-odds should be `slope` times as large."""
     rng = np.random.default_rng(1)
     odds = rng.normal(-0.5, 1.2, N_ROWS)
-    happened = rng.random(N_ROWS) < 1 / (1 + np.exp(-0.9 * odds - 0.2))
+    happened = rng.random(N_ROWS) < 1 / (1 + np.exp(-slope * odds))
     return happened.astype(int), 1 / (1 + np.exp(-odds))
 
 
@@ -205,27 +206,19 @@ def _mapie_classwise(rows: Rows) -> float:
 
 def event_checks() -> Iterator[Check]:
     """Numbers of `assess_event`."""
-    from mapie.metrics.calibration import (
-        kolmogorov_smirnov_statistic,
-        kuiper_statistic,
-        spiegelhalter_p_value,
-        spiegelhalter_statistic,
-    )
+    from mapie.metrics.calibration import kolmogorov_smirnov_statistic, kuiper_statistic
     from sklearn.metrics import brier_score_loss, log_loss
     from statsmodels.api import GLM, Logit, add_constant, families
 
-    y, p = event_rows()
+    y, p = event_rows(slope=0.9)
     result = tn.assess_event(y, p, resamples=99, rng=0)
     odds = np.log(p / (1 - p))
     fit = Logit(y, add_constant(odds)).fit(disp=0)
     shift = GLM(y, np.ones((len(y), 1)), offset=odds, family=families.Binomial()).fit()
     yield Check("Brier score", "scikit-learn", result.brier.value, brier_score_loss(y, p))
     yield Check("log-loss", "scikit-learn", result.log.value, log_loss(y, p))
-    z, one_sided = result.spiegelhalter, spiegelhalter_p_value(y, p)
-    yield Check("Spiegelhalter's Z", "MAPIE", z.value, spiegelhalter_statistic(y, p))
-    yield Check("its p-value, two-sided", "MAPIE", z.p_value, one_sided, "theirs is one-sided: see below")
-    both = 2 * min(one_sided, 1 - one_sided)
-    yield Check("its p-value, two-sided", "MAPIE, 2·min(p, 1 - p)", z.p_value, both)
+    yield from _spiegelhalter_checks("too extreme", y, p)
+    yield from _spiegelhalter_checks("too timid", *event_rows(slope=1.2))
     cox = result.cox
     yield Check("intercept of Cox's regression", "statsmodels", cox.intercept.value, fit.params[0], CELLS)
     yield Check("its standard error", "statsmodels", cox.intercept.standard_error, fit.bse[0], CELLS)
@@ -234,19 +227,33 @@ def event_checks() -> Iterator[Check]:
     prevalence = result.prevalence.shift
     yield Check("shift of the log-odds", "statsmodels", prevalence.value, shift.params[0], CELLS)
     ks, kuiper = result.cumulative.ks, result.cumulative.kuiper
-    yield Check("Kolmogorov-Smirnov", "MAPIE", ks.standardised, kolmogorov_smirnov_statistic(y, p), CELLS)
-    yield Check("Kuiper", "MAPIE", kuiper.standardised, kuiper_statistic(y, p), CELLS)
+    yield Check("Kolmogorov-Smirnov", "MAPIE", ks.standardised, kolmogorov_smirnov_statistic(y, p), PATH)
+    yield Check("Kuiper", "MAPIE", kuiper.standardised, kuiper_statistic(y, p), PATH)
+
+
+def _spiegelhalter_checks(name: str, y: Any, p: Any) -> Iterator[Check]:
+    from mapie.metrics.calibration import spiegelhalter_p_value, spiegelhalter_statistic
+
+    z, one_sided = tn.assess_event(y, p, resamples=99, rng=0).spiegelhalter, spiegelhalter_p_value(y, p)
+    yield Check(f"Spiegelhalter's Z, log-odds {name}", "MAPIE", z.value, spiegelhalter_statistic(y, p))
+    yield Check("its p-value", "MAPIE", z.p_value, one_sided, "two-sided here, one-sided there: see below")
+    both = 2 * min(one_sided, 1 - one_sided)
+    yield Check("its p-value", "MAPIE, 2·min(p, 1 - p)", z.p_value, both)
 
 
 def table_of(checks: Iterator[Check]) -> str:
     """A Markdown table of the checks."""
     lines = ["| number | library | trueness | theirs | difference | |", "|---|---|---|---|---|---|"]
     for check in checks:
-        ours, theirs = f"{check.ours:.7f}", f"{check.theirs:.7f}"
+        ours, theirs = _number_text(check.ours), _number_text(check.theirs)
         lines.append(
             f"| {check.what} | {check.library} | {ours} | {theirs} | {_difference(check)} | {check.note} |"
         )
     return "\n".join(lines)
+
+
+def _number_text(value: float) -> str:
+    return f"{value:.7f}" if abs(value) >= 1e-3 else f"{value:.3g}"
 
 
 def _difference(check: Check) -> str:
@@ -308,11 +315,12 @@ def page() -> str:
     return f"""# Validation against other libraries
 
 Numbers of trueness beside the same numbers of other libraries, on the same seeded rows. The page is written by
-`scripts/make_validation_page.py`, which draws the rows and calls the libraries; nothing on it is typed by hand. The tests in
-`tests/conventions/`, `tests/test_outside_oracles.py` and others check the same agreements on more rows.
+`scripts/make_validation_page.py`, which draws the rows and calls the libraries. Tests check the same agreements on
+more rows (`tests/conventions/`, `tests/test_outside_oracles.py`).
 
-Libraries: {versions}; Python and NumPy do not matter at the digits shown. A difference below a bound is shown as the bound.
-torchmetrics computes the top label in float32, hence 1e-6.
+Libraries: {versions}.
+
+A difference below a bound is shown as the bound. torchmetrics computes the top label in float32, hence 1e-6.
 
 ## Where the definitions are the same
 
@@ -329,9 +337,9 @@ One event, {N_ROWS} rows, log-odds too extreme (`tn.assess_event`):
 
 {table_of(event_checks())}
 
-MAPIE's `spiegelhalter_p_value` is 1 - Φ(Z), the probability of a larger Z. It is one-sided although calibration fails in both
-directions: a model that is under-confident everywhere has a p-value near 1. Spiegelhalter's test is two-sided, and so is the one here.
-No public issue on it was found.
+MAPIE's `spiegelhalter_p_value` is 1 - Φ(Z), the probability of a larger Z. It is one-sided, although calibration fails
+in both directions: where the log-odds are too timid, it is near 1. The test here is two-sided. No public issue on it
+was found.
 
 ## Numbers of other libraries, reproduced
 
@@ -344,14 +352,16 @@ Confidences in tenths, so that most rows lie on an edge, and every tenth row at 
 
 {table_of(convention_checks(edges))}
 
-HELM, Humanity's Last Exam, the UCE authors' script and probmetrics are not called here: they are no libraries, or need more than they
-compute. Their conventions are tested against their published definitions in plain loops
-(`tests/conventions/test_published_definitions.py`), probmetrics also through torchmetrics and HELM through uncertainty-calibration.
+HELM, Humanity's Last Exam and the UCE authors' script are not called here, as they are not installable libraries, and
+probmetrics adds its own rule to torchmetrics. Their conventions are tested against their published definitions in
+plain loops (`tests/conventions/test_published_definitions.py`), probmetrics also through torchmetrics, and HELM through
+uncertainty-calibration.
 
 ## Why they differ
 
-The same rows on edges. Theirs minus trueness is the sum of the last four columns: other bins or another range; rows on edges; rows
-dropped; and the rest, which is arithmetic, or another formula. UCE is compared with UCE, and L2 (`hle`) with L2.
+The same rows on edges. Theirs minus trueness is the sum of the last four columns: other bins or another range; rows on
+edges; rows dropped; and the rest, which is arithmetic, or another formula. UCE is compared with UCE, and L2 (`hle`)
+with L2. `tn.compare_convention` gives these parts for any rows.
 
 {difference_table(edges)}
 

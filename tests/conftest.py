@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 NEEDS = {
-    "conventions": ("calibration", "mapie", "relplot"),
+    "conventions": ("calibration", "mapie", "relplot", "statsmodels"),
     "dask": ("dask", "distributed", "pandas", "pyarrow"),
     "cli": ("pyarrow", "shtab", "tqdm"),
     "browser": ("playwright", "axe_playwright_python"),

@@ -171,7 +171,7 @@ _ALL = (
     Convention(
         name="hle",
         library="Humanity's Last Exam",
-        version="main, as reproduced by its users in 2025 and 2026",
+        version="main, read in public copies of the file",
         source="hle_eval/run_judge_results.py, calib_err with p='2' and beta=100",
         computes="root of the mean squared gap of the top label; of class 1 if one probability per row is given",
         bins="bins of {n} rows in the order of confidence",
