@@ -42,7 +42,7 @@ _ALL = (
         total=totals.in_own_dtype,
         default_bins=15,
         norms=("l1", "l2", "max"),
-        rest="float32 arithmetic",
+        rest="rounding, and the order of additions",
         defects=(_EXTRA_BIN,),
     ),
     Convention(
@@ -86,7 +86,7 @@ _ALL = (
         assign=assignments.closed_right,
         total=totals.in_float64,
         default_bins=5,
-        rest="order of additions",
+        rest="rounding, and the order of additions",
         defects=(
             Defect(
                 "calibration_curve returns neither the counts nor the edges, so its ECE needs the rows",
@@ -109,7 +109,7 @@ _ALL = (
         assign=assignments.at_quantiles,
         total=totals.in_float64,
         default_bins=5,
-        rest="order of additions",
+        rest="rounding, and the order of additions",
     ),
     Convention(
         name="uncertainty-calibration",
@@ -126,7 +126,7 @@ _ALL = (
         assign=assignments.closed_right_at_quotients,
         total=totals.in_float64,
         default_bins=15,
-        rest="order of additions",
+        rest="rounding, and the order of additions",
     ),
     Convention(
         name="uncertainty-calibration-equal-mass",
@@ -143,7 +143,7 @@ _ALL = (
         assign=assignments.equal_mass,
         total=totals.in_float64,
         default_bins=15,
-        rest="order of additions",
+        rest="rounding, and the order of additions",
     ),
     Convention(
         name="helm",
@@ -160,7 +160,7 @@ _ALL = (
         assign=assignments.equal_mass,
         total=totals.in_float64,
         fixed_bins=True,
-        rest="order of additions",
+        rest="rounding, and the order of additions",
         defects=(
             Defect(
                 "a row whose largest probability is shared counts as wrong: its exact match is a fraction, which is "
@@ -185,7 +185,7 @@ _ALL = (
         default_bins=100,
         fixed_bins=True,
         norms=("l2",),
-        rest="order of additions",
+        rest="rounding, and the order of additions",
         defects=(
             Defect(
                 "the last bin is left out on purpose, also if it is full; with fewer than 200 rows the result is 0",
@@ -210,7 +210,7 @@ _ALL = (
         total=totals.bin_means_in_own_dtype,
         default_bins=15,
         metric="uce",
-        rest="float32 arithmetic",
+        rest="rounding, and the order of additions",
         defects=(
             Defect("certain rows (entropy 0) are in no bin, so errors of a certain model do not count"),
         ),
@@ -232,7 +232,7 @@ _ALL = (
         total=totals.rounded_to_float32,
         default_bins=15,
         norms=("l1", "l2", "max"),
-        rest="float32 arithmetic",
+        rest="rounding, and the order of additions",
         needs_every_label=True,
     ),
     Convention(
