@@ -22,6 +22,9 @@ from trueness.rows import Rows, row_sums
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
 
+DEFAULT_TIES, TIES_OF_OPTIONS = "first", "split"
+"""The defaults: the right answer of many evaluations is always the same option, so that its index is not blind to it."""
+
 LEAST_LOG = -(2.0**22)
 """The least ln p that is summed: logits can give smaller ones, whose sum might overflow."""
 

@@ -4,11 +4,15 @@ from trueness.table.calibration_table import CalibrationTable, ScoreSums, requir
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums, event_from_text, event_index
 from trueness.table.event_table import EventTable, require_table_by_class, stack_events
+from trueness.table.option_spec import OptionSpec
+from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables, require_rank_table
 from trueness.table.plan import TablePlan
 from trueness.table.tables import (
     AnySpec,
     AnyTable,
     GroupedTables,
+    SingleSpec,
+    SingleTable,
     Tables,
     empty_table,
     named_classes,
@@ -18,6 +22,7 @@ from trueness.table.tables import (
 
 __all__ = [
     "TOP_LABEL",
+    "AnyRankTable",
     "AnySpec",
     "AnyTable",
     "CalibrationTable",
@@ -26,7 +31,11 @@ __all__ = [
     "EventSums",
     "EventTable",
     "GroupedTables",
+    "OptionSpec",
+    "OptionTables",
     "ScoreSums",
+    "SingleSpec",
+    "SingleTable",
     "Sums",
     "TablePlan",
     "TableSpec",
@@ -35,6 +44,8 @@ __all__ = [
     "event_from_text",
     "event_index",
     "named_classes",
+    "option_tables",
+    "require_rank_table",
     "require_table",
     "require_table_by_class",
     "spec_difference",

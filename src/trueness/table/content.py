@@ -182,7 +182,7 @@ class Sums(NamedSums):
         mine, theirs = dict(self.items()), dict(other.items())
 
         def scale(name: str, value: FloatArray) -> FloatArray:
-            of_no_bin = value.ndim == 0 or name in _BY_PREDICTED_CLASS
+            of_no_bin = value.ndim == 0 or name in BY_PREDICTED_CLASS
             return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
 
         return mine.keys() == theirs.keys() and all(
@@ -203,7 +203,7 @@ class Sums(NamedSums):
             )
 
         def merge(name: str, value: Any) -> Any:
-            if name in _BY_PREDICTED_CLASS:
+            if name in BY_PREDICTED_CLASS:
                 return value
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
@@ -212,7 +212,8 @@ class Sums(NamedSums):
         return Sums(**{name: merge(name, value) for name, value in self.items()})
 
 
-_BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+"""The sums that have an entry for each predicted class instead of each bin."""
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

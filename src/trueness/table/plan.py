@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 from trueness._arguments import boolean, require_choice
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
-from trueness.ranking import TIES
+from trueness.ranking import DEFAULT_TIES, TIES, TIES_OF_OPTIONS
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec, event_from_text
+from trueness.table.option_spec import OptionSpec, range_over_options
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
@@ -30,6 +31,8 @@ class TablePlan:
     """Whether to make the event table of all classes."""
     events: tuple[str, ...] = ()
     """Events to sum on the event grid too: names or indices of classes, or "top"."""
+    options: bool = False
+    """Whether rows have options of their own: one table for each number of options, in bins over [0, 1]."""
 
     @classmethod
     def of(
@@ -37,19 +40,30 @@ class TablePlan:
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         confidence_bins: int | Bins | None = None,
-        ties: str = "first",
+        ties: str | None = None,
         *,
         with_confidence: bool = True,
         by_class: bool = False,
         events: Sequence[str] = (),
+        options: bool = False,
     ) -> TablePlan:
-        """The plan for these arguments; a refusal names the argument."""
-        require_choice("ties", ties, TIES)
-        by_class = boolean("by_class", by_class)
+        """The plan for these arguments; a refusal names the argument.
+
+        Options of different rows are not the same classes, so that there is no table by class of them.
+        """
+        ties = ties_or_default(ties, options=options)
+        by_class = boolean("by_class", by_class) and not options
+        if options and events:
+            raise InvalidValueError(
+                "bad-argument",
+                "rows with options of their own have no classes in common, and so no events",
+                "leave out events",
+                argument="events",
+            )
         measure, chosen = as_variation(variation), as_bins(bins)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
-        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events))
+        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events), options)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
@@ -69,9 +83,11 @@ class TablePlan:
         weighted: bool,
         edges_of: EdgesOf | None = None,
         class_names: tuple[str, ...] | None = None,
-    ) -> list[TableSpec | EventSpec]:
+    ) -> list[TableSpec | EventSpec | OptionSpec]:
         """The spec of each table; as `calibration_specs`, followed by those of events."""
         binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
+        if self.options:
+            return [*binned]
         whole = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
         chosen = self._chosen(whole)
         return [*binned, *([whole] if self.by_class else []), *([chosen] if chosen.events else [])]
@@ -86,7 +102,7 @@ class TablePlan:
 
     def calibration_specs(
         self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
-    ) -> list[TableSpec]:
+    ) -> list[TableSpec | OptionSpec]:
         """The spec of each table that is binned by a measure.
 
         `edges_of` gives the edges of bins; without it, bins must not depend on the rows.
@@ -103,7 +119,21 @@ class TablePlan:
                     n_bins=bins.n_bins,
                     variation=measure.name,
                 )
-            return bins.resolve(*measure.range_for(n_classes))
+            return bins.resolve(*self.range_of(measure, n_classes))
 
         find = edges_of or resolve
+        if self.options:
+            return [OptionSpec(of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
         return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
+
+    def range_of(self, measure: Variation, n_classes: int) -> tuple[float, float]:
+        """The range of the bins by a measure."""
+        return range_over_options(measure) if self.options else measure.range_for(n_classes)
+
+
+def ties_or_default(ties: str | None, *, options: bool) -> str:
+    """How ties are ranked: as chosen, else "first", and "split" if rows have options of their own."""
+    if ties is None:
+        return TIES_OF_OPTIONS if options else DEFAULT_TIES
+    require_choice("ties", ties, TIES)
+    return ties
