@@ -21,6 +21,7 @@ from trueness.event_metrics import (
     cwece,
     event_calibration_error,
 )
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, OptionTables, require_rank_table
 from trueness.tabulation import tabulate
@@ -188,7 +189,7 @@ def vce(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
@@ -226,7 +227,7 @@ def ece(
     y_prob: Any,
     *,
     bins: int | Bins = 10,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
@@ -262,7 +263,7 @@ def uce(
     y_prob: Any,
     *,
     bins: int | Bins = 10,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
@@ -298,7 +299,7 @@ def rce(
     distance: str = "tv",
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,

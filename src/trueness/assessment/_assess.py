@@ -10,13 +10,14 @@ from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._cautions import Caution, about_pixels
+from trueness.assessment._cautions import Caution, about_labels, about_pixels
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups, with_options
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
 from trueness.bins import Bins
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows, option_rows_of
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
@@ -65,7 +66,7 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
@@ -165,7 +166,7 @@ def assess(
     else:
         clusters = None if clusters is False else clusters
         found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
-        notes = ()
+        notes = () if ragged is None else about_labels(ragged, plan.ties)
     if found is not None:
         summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:

@@ -22,7 +22,7 @@ from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
-from trueness.inference.option_bins import bins_of
+from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Estimate, Interval
 from trueness.rows.clusters import identity
@@ -238,7 +238,7 @@ def _weighted_gaps(
         if at not in place:
             return np.zeros(bins.n_classes), np.zeros((replicates.size, bins.n_classes))
         m = place[at]
-        gap = bins.rank_gaps(distance)[m]
+        gap = rank_gaps(bins, distance)[m]
         return bins.weight[m] * gap, share[:, [m]] * replicates.deviations(bins, m, distance)
 
     return of_bin

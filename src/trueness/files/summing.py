@@ -19,7 +19,16 @@ from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_names
 from trueness.rows.groups import in_order
-from trueness.table import AnySpec, EventSpec, GroupedTables, TablePlan, Tables, empty_table
+from trueness.table import (
+    AnySpec,
+    EventSpec,
+    GroupedTables,
+    OptionSpec,
+    SingleSpec,
+    TablePlan,
+    Tables,
+    empty_table,
+)
 from trueness.table.clusters import ClusterTables
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters
@@ -255,7 +264,14 @@ def _of_no_weight(batch: Batch, specs: Sequence[AnySpec]) -> Tables:
     rows: Rows = replace(batch, weight=None).rows()
     tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
     empty = [empty_table(spec) for spec in specs]
-    return Tables.of(empty if batch.clusters is None else [*empty, ClusterTables.empty(specs)])
+    return Tables.of(
+        empty if batch.clusters is None else [*empty, ClusterTables.empty(_without_options(specs))]
+    )
+
+
+def _without_options(specs: Sequence[AnySpec]) -> list[SingleSpec]:
+    """The specs of tables for which there are sums of clusters before the first row."""
+    return [spec for spec in specs if not isinstance(spec, OptionSpec)]
 
 
 def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by: str | None) -> None:

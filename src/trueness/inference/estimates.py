@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from trueness.inference.option_bins import (
     OptionBins,
     bins_of,
     model_draws,
+    rank_gaps,
     single_parts,
 )
 from trueness.inference.option_replicates import AnyReplicates
@@ -65,7 +66,8 @@ class ResampledTable:
     @classmethod
     def of_clusters(cls, table: AnyRankTable, replicates: AnyReplicates, seed: list[int]) -> ResampledTable:
         """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
-        bins = replicates.with_effective_counts(bins_of(table))
+        bins: Any = bins_of(table)  # of the same kind as the replicates
+        bins = replicates.with_effective_counts(bins)
         around = replicates.resample_observed(bins)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
         together = replicates.resample_null(bins)
@@ -241,7 +243,7 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
     """
     require_choice("distance", distance, ("tv", "w1"))
     e, w = resampled, resampled.bins.weight
-    apart = e.bins.rank_gaps(distance)
+    apart = rank_gaps(e.bins, distance)
     if distance == "tv":
         gaps, noise, share = apart, e.null.tv_noise, 0.5
     else:

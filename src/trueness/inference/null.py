@@ -79,10 +79,6 @@ class NullBins:
         """The largest possible |𝒪 - 𝒫|."""
         return self.variation.largest_gap_for(self.n_classes)
 
-    def rank_gaps(self, distance: str) -> FloatArray:
-        """r̄ - q̄ of each bin, (F, C), whatever the distance."""
-        return np.asarray(self.observed - self.predicted)
-
     @property
     def log_predicted(self) -> FloatArray:
         """ln q̄_m, and 0 for ranks of predicted frequency 0, (F, C)."""

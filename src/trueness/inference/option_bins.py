@@ -119,13 +119,13 @@ class OptionBins:
         return self._padded([part.bins.observed for part in self.parts])
 
     def rank_gaps(self, distance: str) -> FloatArray:
-        """r̄ - q̄ of each bin, (F, C), on the scale of the distance over the largest number of options."""
-        return self.rank_gaps_of([part.bins.observed - part.bins.predicted for part in self.parts], distance)
-
-    def rank_gaps_of(self, gaps: Sequence[FloatArray], distance: str) -> FloatArray:
-        """Gaps between ranks of each part, (K, C), added up by bin: see `OptionTables.rank_gap`."""
-        scale = (self.scale_of(part.n_options, distance) for part in self.parts)
-        return self._padded([gap * s for gap, s in zip(gaps, scale, strict=True)])
+        """r̄ - q̄ of each bin, (F, C), on the scale of the distance: see `OptionTables.rank_gap`."""
+        return self._padded(
+            [
+                (part.bins.observed - part.bins.predicted) * self.scale_of(part.n_options, distance)
+                for part in self.parts
+            ]
+        )
 
     def scale_of(self, n_options: int, distance: str) -> float:
         """The factor by which gaps between ranks of rows with so many options count."""
@@ -172,6 +172,11 @@ AnyBins: TypeAlias = NullBins | OptionBins
 def bins_of(table: AnyRankTable) -> AnyBins:
     """The filled bins of a table with rows."""
     return OptionBins.of(table) if isinstance(table, OptionTables) else NullBins.of(table)
+
+
+def rank_gaps(bins: AnyBins, distance: str) -> FloatArray:
+    """r̄ - q̄ of each bin, (F, C), on the scale of the distance over the largest number of options."""
+    return bins.rank_gaps(distance) if isinstance(bins, OptionBins) else bins.observed - bins.predicted
 
 
 def single_parts(bins: AnyBins) -> tuple[NullBins, ...]:

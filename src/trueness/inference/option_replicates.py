@@ -89,7 +89,7 @@ class OptionReplicates:
         return [of.rank[part.bins.index].sum(axis=2).T for of, part in self._pairs(bins)]
 
     def _shares_of_cells(self, bins: OptionBins) -> list[FloatArray]:
-        """The share of each cell in its bin in each replicate, (B, K); as observed where no row of the bin was drawn."""
+        """The share of each cell in its bin in each replicate, (B, K); as observed where none of its rows was drawn."""
         counts = self._counts(bins)
         total = bins.add_up(counts)
         shares = []

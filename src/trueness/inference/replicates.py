@@ -70,10 +70,10 @@ class Replicates:
             gaps[:, m] = bins.variation.of(ranks) - bins.variation.of(ordered)
         return gaps
 
-    def deviations(self, bins: NullBins, m: int, distance: str = "tv") -> FloatArray:
+    def deviations(self, bins: NullBins, m: int, _: str = "tv") -> FloatArray:
         """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C).
 
-        It is the same for every distance.
+        It is the same for every distance; see `OptionReplicates`.
         """
         ordered, ranks = self.means(bins, m)
         return np.asarray((ranks - ordered) - (bins.observed[m] - bins.predicted[m]))
@@ -99,7 +99,9 @@ class Replicates:
         """The variance of the rank frequencies of each filled bin over that of independent rows, (F,)."""
         independent = (bins.predicted * (1 - bins.predicted)).sum(axis=1)  # of a single row
         seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.count))])
-        return np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
+        return np.asarray(
+            np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
+        )
 
     def null_frequencies(self, bins: NullBins) -> Frequencies:
         """Rank frequencies of a calibrated model: around q̄, with the noise of the replicates."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable
+from trueness.table import AnyRankTable, EventTable
 from trueness.table import file as table_file
 from trueness.table.tables import Tables, tables_of_content
 from trueness.variation import Variation
@@ -165,6 +165,6 @@ def event_tables_in(path: str | os.PathLike[str]) -> list[EventTable]:
     return [table for table in tables if isinstance(table, EventTable)]
 
 
-def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:
+def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[AnyRankTable]:
     """The tables of a report that are binned by a measure: by variation, then by confidence."""
     return read(path, variation).tables.calibration_tables

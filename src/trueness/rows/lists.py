@@ -50,11 +50,17 @@ class Lists:
         return replace(self, data=function(self.data))
 
 
-def lists_of(y_prob: Any, n_options: Any, *, from_logits: bool) -> Lists | None:
-    """Predictions with different numbers of options; None if all rows have the same number and `n_options` is None."""
+def lists_of(y_prob: Any, n_options: Any, *, from_logits: bool, wanted: bool = False) -> Lists | None:
+    """Predictions with different numbers of options; None if all rows have the same number and `n_options` is None.
+
+    If they are `wanted`, rows may all have the same number: that of an array is its number of columns.
+    """
     lists = _read_lists(y_prob)
+    if n_options is None and wanted and lists is None:
+        contents = contents_of(y_prob, "y_prob").flat
+        n_options = np.full(contents.shape[:1], contents.shape[1] if len(contents.shape) == 2 else 2)
     if n_options is None:
-        if lists is None or bool(np.all(lists.lengths == lists.lengths[0])):
+        if lists is None or (bool(np.all(lists.lengths == lists.lengths[0])) and not wanted):
             return None
         _require_lengths(lists.lengths, "y_prob", "has {value} options{place}")
         return lists

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arguments import boolean
+from trueness._arguments import boolean, whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows._rows import Rows
@@ -132,13 +132,15 @@ def option_rows_of(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    wanted: bool = False,
 ) -> OptionRows | None:
     """Rows with different numbers of options, from what a user passed; None if all have the same and none is given.
 
-    `y_true` may be None, for predictions without labels.
+    `y_true` may be None, for predictions without labels. If rows with options of their own are `wanted`, all may have
+    the same number.
     """
     from_logits, normalize = boolean("from_logits", from_logits), boolean("normalize", normalize)
-    lists = lists_of(y_prob, n_options, from_logits=from_logits)
+    lists = lists_of(y_prob, n_options, from_logits=from_logits, wanted=wanted)
     if lists is None:
         return None
     if classes is not None:
@@ -156,6 +158,44 @@ def option_rows_of(
             argument="normalize",
         )
     return _rows_of(y_true, lists, sample_weight, from_logits, normalize)
+
+
+def rows_with_options(y_true: Any, y_prob: Any, sample_weight: Any = None, **how: Any) -> OptionRows:
+    """`option_rows_of` where rows are known to have options of their own."""
+    rows = option_rows_of(y_true, y_prob, sample_weight, wanted=True, **how)
+    assert rows is not None
+    return rows
+
+
+def classes_or_options(n_classes: Any, options: bool) -> int:
+    """The number of classes; 2 if rows have options of their own, for which none is given."""
+    if options and n_classes is not None:
+        raise InvalidValueError(
+            "bad-argument",
+            "rows with options of their own have no common number of classes, got {value}",
+            "leave out n_classes, or options=True",
+            argument="n_classes",
+            value=n_classes,
+        )
+    if n_classes is None and not options:
+        raise InvalidTypeError(
+            "wrong-type",
+            "n_classes is needed, unless rows have options of their own",
+            "pass n_classes, or options=True",
+            argument="n_classes",
+        )
+    return 2 if options else whole_number("n_classes", n_classes, 2)
+
+
+def refuse_n_options(n_options: Any) -> None:
+    """Refuse numbers of options where all rows have the same classes."""
+    if n_options is not None:
+        raise InvalidValueError(
+            "bad-argument",
+            "n_options is for rows with options of their own",
+            "make it with options=True",
+            argument="n_options",
+        )
 
 
 def _rows_of(y_true: Any, lists: Lists, sample_weight: Any, from_logits: bool, normalize: bool) -> OptionRows:

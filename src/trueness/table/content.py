@@ -39,6 +39,11 @@ class TableSpec:
         return self.bins.n_bins * (4 * self.n_classes + 16) * 8 + 40 * self.n_classes
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The range of the measure."""
+        return self.variation.range_for(self.n_classes)
+
+    @property
     def is_by_confidence(self) -> bool:
         """Whether the bins are of confidence, as ECE needs."""
         return self.variation == CONFIDENCE

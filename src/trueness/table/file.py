@@ -50,7 +50,7 @@ SINCE_SCHEMA_3 = frozenset(
 
 
 def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: str | None = None) -> None:
-    """Write encoded tables as a file, atomically; `together` is `OPTIONS` if they are of different numbers of options."""
+    """Write encoded tables as a file, atomically; `together` is `OPTIONS` if rows have options of their own."""
     import json
 
     if not tables:

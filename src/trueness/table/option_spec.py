@@ -36,6 +36,11 @@ class OptionSpec:
         return 10 * self.of(10).n_bytes
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The range of the measure for every number of options."""
+        return 0.0, 1.0
+
+    @property
     def is_by_confidence(self) -> bool:
         """Whether the bins are of confidence, as ECE needs."""
         return self.variation == CONFIDENCE

@@ -48,10 +48,15 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     tables: Mapping[int, CalibrationTable]
     """By number of options, increasing, without tables of no rows."""
-    spec: OptionSpec = None  # type: ignore[assignment]  # that of the tables, unless it is given
+    spec: OptionSpec
+    """What the tables have in common; needed only if there are none."""
 
-    def __post_init__(self) -> None:
-        given = self.tables
+    def __init__(
+        self,
+        tables: Mapping[int, CalibrationTable] | Iterable[CalibrationTable],
+        spec: OptionSpec | None = None,
+    ) -> None:
+        given = tables
         listed = [*given.values()] if isinstance(given, Mapping) else [*given]
         if not all(isinstance(table, CalibrationTable) for table in listed):
             raise InvalidTypeError(
@@ -67,11 +72,12 @@ class OptionTables(Mapping[int, CalibrationTable]):
                 keys=[*given],
                 found=[table.n_classes for table in listed],
             )
-        if self.spec is None:
+        if spec is None:
             _require_any(listed)
-            object.__setattr__(self, "spec", OptionSpec.shared_by(listed[0].spec))
+            spec = OptionSpec.shared_by(listed[0].spec)
+        object.__setattr__(self, "spec", spec)
         for table in listed:
-            _require_same(self.spec, OptionSpec.shared_by(table.spec))
+            _require_same(spec, OptionSpec.shared_by(table.spec))
         filled = {table.n_classes: table for table in listed if table.n_rows}
         object.__setattr__(self, "tables", dict(sorted(filled.items())))
 
@@ -268,13 +274,13 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """Values of each table, (M,) or (M, C), averaged in each bin by the rows of each table; NaN in empty bins."""
         if len(self.tables) == 1:
             return values_of(next(iter(self.tables.values())))
-        total: Any = 0.0
-        for table in self.tables.values():
+        total: FloatArray = np.zeros(self.n_bins)
+        for k, table in enumerate(self.tables.values()):
             values = values_of(table)
+            total = total if k else np.zeros_like(values)
             share = np.divide(table.count, self.count, out=np.zeros(self.n_bins), where=self.count > 0)
             share = share.reshape(-1, *(1,) * (values.ndim - 1))
             total = total + np.where(share > 0, share * np.nan_to_num(values), 0.0)
-        total = np.asarray(total) if self.tables else np.full(self.n_bins, np.nan)
         total[self.row_count == 0] = np.nan
         return total
 

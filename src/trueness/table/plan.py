@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trueness._arguments import boolean, require_choice
+from trueness._arguments import boolean
 from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
-from trueness.ranking import DEFAULT_TIES, TIES, TIES_OF_OPTIONS
+from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec, event_from_text
@@ -40,7 +40,7 @@ class TablePlan:
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         confidence_bins: int | Bins | None = None,
-        ties: str | None = None,
+        ties: str = DEFAULT_TIES,
         *,
         with_confidence: bool = True,
         by_class: bool = False,
@@ -51,7 +51,7 @@ class TablePlan:
 
         Options of different rows are not the same classes, so that there is no table by class of them.
         """
-        ties = ties_or_default(ties, options=options)
+        ties = ties_for(ties, options=options)
         by_class = boolean("by_class", by_class) and not options
         if options and events:
             raise InvalidValueError(
@@ -85,9 +85,9 @@ class TablePlan:
         class_names: tuple[str, ...] | None = None,
     ) -> list[TableSpec | EventSpec | OptionSpec]:
         """The spec of each table; as `calibration_specs`, followed by those of events."""
-        binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
         if self.options:
-            return [*binned]
+            return [*self.binned_specs(n_classes, weighted=weighted, edges_of=edges_of)]
+        binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
         whole = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
         chosen = self._chosen(whole)
         return [*binned, *([whole] if self.by_class else []), *([chosen] if chosen.events else [])]
@@ -100,13 +100,27 @@ class TablePlan:
         events = tuple(event for event in dict.fromkeys(named) if event not in known)
         return replace(whole, events=events, grid=event_grid())
 
-    def calibration_specs(
+    def binned_specs(
         self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
-    ) -> list[TableSpec | OptionSpec]:
+    ) -> list[TableSpec] | list[OptionSpec]:
         """The spec of each table that is binned by a measure.
 
         `edges_of` gives the edges of bins; without it, bins must not depend on the rows.
         """
+        if not self.options:
+            return self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
+        edges = self._edges(n_classes, edges_of)
+        return [OptionSpec(of, found, self.ties, weighted) for of, found in edges]
+
+    def calibration_specs(
+        self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
+    ) -> list[TableSpec]:
+        """The same for rows that all have these classes."""
+        edges = self._edges(n_classes, edges_of)
+        return [TableSpec(n_classes, of, found, self.ties, weighted) for of, found in edges]
+
+    def _edges(self, n_classes: int, edges_of: EdgesOf | None) -> list[tuple[Variation, Edges]]:
+        """The measure and the edges of each table."""
 
         def resolve(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
@@ -122,18 +136,8 @@ class TablePlan:
             return bins.resolve(*self.range_of(measure, n_classes))
 
         find = edges_of or resolve
-        if self.options:
-            return [OptionSpec(of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
-        return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
+        return [(of, find(of, bins)) for of, bins in self.wanted]
 
     def range_of(self, measure: Variation, n_classes: int) -> tuple[float, float]:
         """The range of the bins by a measure."""
         return range_over_options(measure) if self.options else measure.range_for(n_classes)
-
-
-def ties_or_default(ties: str | None, *, options: bool) -> str:
-    """How ties are ranked: as chosen, else "first", and "split" if rows have options of their own."""
-    if ties is None:
-        return TIES_OF_OPTIONS if options else DEFAULT_TIES
-    require_choice("ties", ties, TIES)
-    return ties

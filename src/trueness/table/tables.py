@@ -56,8 +56,11 @@ def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
 
 def empty_table(spec: AnySpec) -> AnyTable:
     """The table of no rows."""
-    if isinstance(spec, OptionSpec):
-        return OptionTables.empty(spec)
+    return OptionTables.empty(spec) if isinstance(spec, OptionSpec) else empty_single_table(spec)
+
+
+def empty_single_table(spec: SingleSpec) -> SingleTable:
+    """The table of no rows with the same classes."""
     return EventTable.empty(spec) if isinstance(spec, EventSpec) else CalibrationTable.empty(spec)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from trueness.bins import Bins, as_bins
+from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.table import CalibrationTable, OptionSpec, OptionTables, TableSpec
-from trueness.table.plan import ties_or_default
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
 from trueness.tabulation.running_sums import RunningSums
@@ -33,7 +33,7 @@ def tabulate(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
@@ -60,7 +60,7 @@ def tabulate(
         The variation measure: a name in `trueness.variations`, or a measure of your own.
     bins : int or EqualWidth, EqualMass, Edges, FineGrid
         A number means bins of equal width over the measure's attainable range.
-    ties : None, "first" or "split"
+    ties : "first" or "split"
         Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count. By default
         "first", and "split" if rows have options of their own.
     sample_weight : weights, shape (rows,)
@@ -111,7 +111,10 @@ def tabulate(
         classes=classes,
     )
     if ragged is not None:
-        return _tabulate_options(ragged, measure, chosen, ties, engine, n_threads)
+        edges = edges_for(ragged, measure, chosen, engine, n_threads)
+        weighted = sample_weight is not None
+        own = OptionSpec(measure, edges, ties_for(ties, options=True), weighted)
+        return _tabulate_options(ragged, own, engine, n_threads)
     y_prob = rectangular(y_prob)
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
     if pixels is not None:
@@ -120,24 +123,14 @@ def tabulate(
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
-    ties = ties_or_default(ties, options=False)
+    ties = ties_for(ties, options=False)
     edges = edges_for(rows, measure, chosen, engine, n_threads)
     spec = TableSpec(rows.n_classes, measure, edges, ties, weighted=sample_weight is not None)
     return tabulate_rows(rows, [spec], engine, n_threads)[0]
 
 
-def _tabulate_options(
-    rows: OptionRows,
-    measure: Variation,
-    bins: Bins,
-    ties: str | None,
-    engine: str,
-    n_threads: int | None,
-) -> OptionTables:
+def _tabulate_options(rows: OptionRows, spec: OptionSpec, engine: str, n_threads: int | None) -> OptionTables:
     """The tables of rows with different numbers of options."""
-    ties = ties_or_default(ties, options=True)
-    edges = edges_for(rows, measure, bins, engine, n_threads)
-    spec = OptionSpec(measure, edges, ties, weighted=rows.sample_weight is not None)
     (tables,) = tabulate_rows(rows, [spec], engine, n_threads)
     assert isinstance(tables, OptionTables)
     return tables

@@ -122,7 +122,7 @@ def tabulate_units(
     """For each spec the table of all rows, and the sums of each unit: for each number of options, if they differ."""
     if not isinstance(some.rows, OptionRows):
         singles: Any = specs
-        made = _tabulate_units(some, some.rows, singles, engine, n_threads, done)
+        made = _tabulate_units(some, some.rows, singles, engine=engine, n_threads=n_threads, done=done)
         return [table for table, _ in made], [sums for _, sums in made]
     of_specs: list[list[tuple[Any, ClusterSums]]] = [[] for _ in specs]
     own = [spec for spec in specs if isinstance(spec, OptionSpec)]
@@ -130,7 +130,8 @@ def tabulate_units(
     with refused_by_row(some.rows):
         for c, which, part in rows.parts():
             of_part = UnitsOfRows(part, some.unit_of[which], some.n_units)
-            sums = _tabulate_units(of_part, part, [spec.of(c) for spec in own], engine, n_threads, done)
+            of_options = [spec.of(c) for spec in own]
+            sums = _tabulate_units(of_part, part, of_options, engine=engine, n_threads=n_threads, done=done)
             for of_spec, pair in zip(of_specs, sums, strict=True):
                 of_spec.append(pair)
     tables: list[AnyTable] = [
@@ -144,6 +145,7 @@ def _tabulate_units(
     some: UnitsOfRows,
     rows: Rows,
     specs: Sequence[SingleSpec],
+    *,
     engine: str,
     n_threads: int | None,
     done: RowsDone | None,

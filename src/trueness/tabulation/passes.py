@@ -14,12 +14,12 @@ from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import (
-    SingleSpec,
-    SingleTable,
     CalibrationTable,
     EventSpec,
+    SingleSpec,
+    SingleTable,
     TableSpec,
-    empty_table,
+    empty_single_table,
     table_of,
 )
 from trueness.tabulation import portable
@@ -97,7 +97,7 @@ def tabulate_groups(
     except ValueError:
         refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number before the reordering
         raise
-    empty = [empty_table(spec).sums for spec in specs]
+    empty = [empty_single_table(spec).sums for spec in specs]
     tables = []
     for code in range(n_groups):
         mine = [part[code] for part in parts if code in part] or [empty]

@@ -15,7 +15,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
-from trueness.table import SingleSpec, EventSpec, Sums, TableSpec
+from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals

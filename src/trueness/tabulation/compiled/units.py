@@ -16,7 +16,7 @@ from trueness._arrays import IntArray
 from trueness._scratch import Scratch
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import SingleSpec, EventSpec, EventSums
+from trueness.table import EventSpec, EventSums, SingleSpec
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
