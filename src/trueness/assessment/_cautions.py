@@ -95,8 +95,8 @@ def _about_cells(tables: OptionTables) -> Iterator[Caution]:
     if in_small > total / 2:
         yield Caution(
             "small-cells",
-            f"{100 * in_small / total:.0f} % of the rows lie in bins with few rows of the same number of options (fewer "
-            "than 10, or than options): the plug-in values are far from those with unlimited data",
+            f"{100 * in_small / total:.0f} % of the rows lie in bins with fewer than 10 rows (or than options) of the "
+            "same number of options: the plug-in values are far from those with unlimited data",
             "use the debiased values; take EqualMass(5), or fewer bins",
         )
 

@@ -89,7 +89,7 @@ def compare(
         if options
         else {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
     )
-    first = None if options else next(iter(pixels.values()))
+    first = next(iter(pixels.values()))
     notes: tuple[Caution, ...] = ()
     if first is not None:
         models = {
@@ -238,7 +238,8 @@ class Comparer:
     ) -> None:
         """Add a batch of rows, with the predictions of all models; if a row is refused, none is added.
 
-        `n_options` is as in `tabulate`, for a Comparer with options=True. A callable as `progress` is called with the share of the batch that is done; no bar is shown.
+        `n_options` is as in `tabulate`, for a Comparer with options=True. A callable as `progress` is called with the
+        share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
         rows = self._rows(y_true, y_probs, sample_weight, n_options)

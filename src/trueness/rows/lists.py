@@ -83,6 +83,8 @@ def rectangular(y_prob: Any) -> Any:
 
 def _read_lists(y_prob: Any) -> Lists | None:
     """A list of lists, an array of lists or a list column; None for anything else."""
+    if isinstance(y_prob, Lists):
+        return y_prob
     if isinstance(y_prob, (list, tuple)):
         return _from_sequence(y_prob) if _is_ragged(y_prob) else None
     if isinstance(y_prob, np.ndarray):

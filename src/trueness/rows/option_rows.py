@@ -157,7 +157,7 @@ def option_rows_of(
             "leave out {normalize}",
             argument="normalize",
         )
-    return _rows_of(y_true, lists, sample_weight, from_logits, normalize)
+    return rows_of_lists(y_true, lists, sample_weight, from_logits, normalize)
 
 
 def rows_with_options(y_true: Any, y_prob: Any, sample_weight: Any = None, **how: Any) -> OptionRows:
@@ -198,7 +198,10 @@ def refuse_n_options(n_options: Any) -> None:
         )
 
 
-def _rows_of(y_true: Any, lists: Lists, sample_weight: Any, from_logits: bool, normalize: bool) -> OptionRows:
+def rows_of_lists(
+    y_true: Any, lists: Lists, sample_weight: Any, from_logits: bool, normalize: bool
+) -> OptionRows:
+    """Rows of lists, whose lengths are known to be at least 2."""
     n_rows, index, weight, labels = len(lists.lengths), lists.index, None, None
     if sample_weight is not None:
         weights = contents_of(sample_weight, "sample_weight")

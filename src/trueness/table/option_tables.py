@@ -332,16 +332,22 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings, exact: each table as an ordinary one of its options."""
-        _require_any([*self.tables.values()])
-        return {"together": table_file.OPTIONS, "tables": [table.to_dict() for table in self.tables.values()]}
+        return {
+            "together": table_file.OPTIONS,
+            "spec": table_file.encode_spec(self.spec.of(2)),
+            "tables": [table.to_dict() for table in self.tables.values()],
+        }
 
     @classmethod
     def from_dict(cls, content: Any, variation: Variation | None = None) -> Self:
         """The tables of `to_dict`; `variation` is needed if they were made with a measure of your own."""
-        fits = isinstance(content, dict) and set(content) == {"together", "tables"}
+        fits = isinstance(content, dict) and set(content) == {"together", "spec", "tables"}
         require(fits and content["together"] == table_file.OPTIONS, "it does not say what belongs together")
-        require(isinstance(content["tables"], list) and len(content["tables"]) > 0, "it has no tables")
-        return cls.of(CalibrationTable.from_dict(table, variation) for table in content["tables"])
+        require(isinstance(content["tables"], list), "it has no tables")
+        spec = OptionSpec.shared_by(table_file.decode_spec(content["spec"], variation))
+        tables = [CalibrationTable.from_dict(table, variation) for table in content["tables"]]
+        require(len({table.n_classes for table in tables}) == len(tables), "a number of options occurs twice")
+        return cls({table.n_classes: table for table in tables}, spec)
 
     @classmethod
     def of(cls, tables: Iterable[CalibrationTable]) -> Self:
