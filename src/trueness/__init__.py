@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from trueness.monitoring import Monitor
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable, EventTable, TableSpec
+    from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
     from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
 
@@ -81,6 +81,7 @@ __all__ = [
     "Monitor",
     "CalibrationTable",
     "EventTable",
+    "OptionTables",
     "TableSpec",
     "EqualWidth",
     "EqualMass",
@@ -147,7 +148,7 @@ _MODULES = {
     "monitoring": ["Monitor"],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable", "EventTable", "TableSpec"],
+    "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
     "tabulation": ["tabulate", "tabulate_events"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
