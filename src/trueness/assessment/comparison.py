@@ -84,11 +84,10 @@ def compare(
     }
     options = any(rows is not None for rows in given.values())
     models = models if options else {name: rectangular(y_prob) for name, y_prob in models.items()}
-    pixels = (
-        {}
-        if options
-        else {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
-    )
+    pixels = {
+        name: None if options else pixels_of(y_true, y_prob, class_axis, ignore_index)
+        for name, y_prob in models.items()
+    }
     first = next(iter(pixels.values()))
     notes: tuple[Caution, ...] = ()
     if first is not None:
