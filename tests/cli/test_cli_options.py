@@ -86,8 +86,8 @@ def test_after_two_dashes_nothing_is_an_option() -> None:
 
 ROW_PARAMETERS = {"y_true", "y_prob", "y_probs", "table"}
 """What the files hold."""
-OTHER_NAMES = {"rng": "--rng-seed"}
-"""The command takes a seed, and no generator."""
+OTHER_NAMES = {"rng": "--rng-seed", "n_options": "--ragged"}
+"""The command takes a seed, and no generator; files have lists, and no arrays that are filled up."""
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
     "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
@@ -97,7 +97,7 @@ PYTHON_ONLY = {
 }
 READING = {
     "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
-    "--percent", "--where",
+    "--percent", "--ragged", "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip

@@ -96,7 +96,9 @@ class OptionReplicates:
         They are on the scale of the distance over the largest number of options.
         """
         own = _options(bins)
-        cells = [(of, part, k) for of, part in self._pairs(own) for k in np.flatnonzero(part.places == m).tolist()]
+        cells = [
+            (of, part, k) for of, part in self._pairs(own) for k in np.flatnonzero(part.places == m).tolist()
+        ]
         counts = [of.rank[part.bins.index[k]].sum(axis=1) for of, part, k in cells]
         total = np.asarray(sum(counts))
         gaps = np.zeros((self.size, own.n_classes))

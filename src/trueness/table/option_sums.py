@@ -1,0 +1,32 @@
+"""Sums of rows with fewer options as sums over more ranks, so that those of different numbers of options add."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from trueness.table.content import BY_PREDICTED_CLASS, Sums
+from trueness.table.exact_sums import ExactSum, FloatSum
+
+_BY_RANK = frozenset({"ordered", "rank"})
+
+
+def padded_sums(sums: Sums, n_classes: int) -> Sums:
+    """The sums with zeros for ranks up to `n_classes`, without those by predicted class."""
+
+    def padded(name: str) -> Any:
+        value = getattr(sums, name)
+        if name in BY_PREDICTED_CLASS:
+            return None
+        return _wider(value, n_classes) if name in _BY_RANK else value
+
+    return Sums(**{field.name: padded(field.name) for field in fields(Sums)})
+
+
+def _wider(value: ExactSum | FloatSum, n_classes: int) -> ExactSum | FloatSum:
+    more = ((0, 0), (0, n_classes - value.value.shape[1]))
+    if isinstance(value, FloatSum):
+        return FloatSum(np.pad(value.value, more))
+    return ExactSum(np.pad(value.whole, more), np.pad(value.fraction, more), value.bits)
