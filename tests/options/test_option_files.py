@@ -215,3 +215,21 @@ class TestRefusals:
             capsys, "merge", tmp_path / "plain.json", tmp_path / "own.json", "-o", tmp_path / "x.json", code=2
         )
         assert "does not add" in message
+
+
+@pytest.mark.dask
+def test_dask_gives_the_same_tables(tmp_path: Path) -> None:
+    import dask
+
+    from trueness.adapters import dask as on_dask
+
+    parts = np.array_split(np.arange(200), 3)
+    paths = [
+        written(tmp_path / f"{k}.parquet", [ROWS[i] for i in part], Y_TRUE[part])
+        for k, part in enumerate(parts)
+    ]
+    columns: dict[str, Any] = {"label": "y", "probs": "p", "ragged": True}
+    with dask.config.set(scheduler="threads"):
+        assert on_dask.tabulate(paths, **columns) == tn.tabulate(Y_TRUE, ROWS)
+        found = on_dask.assess(paths, **columns, bins=tn.EqualMass(5), exact=True, resamples=99)
+    assert found == tn.assess(Y_TRUE, ROWS, bins=tn.EqualMass(5), resamples=99)

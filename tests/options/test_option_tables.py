@@ -265,6 +265,11 @@ class TestFiles:
         table.save(tmp_path / "four.json")
         assert OptionTables.load(tmp_path / "four.json") == table
 
+    def test_the_first_file_of_the_schema_loads_for_ever(self) -> None:
+        path = Path(__file__).parents[1] / "fixtures" / "options-v4.json"
+        rows = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.2, 0.6], [0.5, 0.25, 0.125, 0.125], [0.25, 0.25, 0.25, 0.25]]
+        assert OptionTables.load(path) == tn.tabulate([0, 1, 2, 0, 1], rows, bins=2)
+
     def test_damaged_content_is_refused(self, tmp_path: Path) -> None:
         table = tn.tabulate(Y_TRUE, ROWS)
         path = tmp_path / "table.json"
