@@ -127,6 +127,12 @@ class TestLaws:
         y_prob = np.ascontiguousarray(Y_PROB[which, :4])
         through = tn.tabulate(Y_TRUE[which], y_prob, n_options=[4] * which.sum(), **how)
         assert through == tn.tabulate(Y_TRUE[which], y_prob, **{"ties": "split", **how})
+        assert through == tn.tabulate(Y_TRUE[which], y_prob, **how)  # no ties, of which the default differs
+
+    def test_ties_are_not_ignored_if_there_are_some(self) -> None:
+        rows = [[0.5, 0.5], [0.2, 0.8]]
+        assert tn.tabulate([1, 0], rows, n_options=[2, 2]) != tn.tabulate([1, 0], rows)
+        assert tn.tabulate([1, 0], rows, n_options=[2, 2]) == tn.tabulate([1, 0], rows, ties="split")
 
     def test_lists_and_padded_arrays_give_the_same(self) -> None:
         table = tn.tabulate(Y_TRUE, ROWS)

@@ -1,12 +1,13 @@
-"""Sums of rows with fewer options as sums over more ranks, so that those of different numbers of options add."""
+"""Sums of tables of different numbers of options: added over the ranks of the largest, and compared."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
+from trueness.table.calibration_table import CalibrationTable
 from trueness.table.content import BY_PREDICTED_CLASS, Sums
 from trueness.table.exact_sums import ExactSum, FloatSum
 
@@ -30,3 +31,10 @@ def _wider(value: ExactSum | FloatSum, n_classes: int) -> ExactSum | FloatSum:
     if isinstance(value, FloatSum):
         return FloatSum(np.pad(value.value, more))
     return ExactSum(np.pad(value.whole, more), np.pad(value.fraction, more), value.bits)
+
+
+def same_rows(mine: CalibrationTable, other: CalibrationTable) -> bool:
+    """Whether tables are equal; how ties are ranked makes no difference if there are none, though its default does."""
+    untied = mine.tied_rows == other.tied_rows == 0
+    spec = replace(mine.spec, ties=other.spec.ties) if untied else mine.spec
+    return spec == other.spec and mine.sums.same(other.sums)

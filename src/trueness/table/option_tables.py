@@ -23,7 +23,7 @@ from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.consistency import require
 from trueness.table.option_spec import OptionSpec, require_same_spec
-from trueness.table.option_sums import padded_sums
+from trueness.table.option_sums import padded_sums, same_rows
 from trueness.table.option_text import text_of_options
 from trueness.variation import Variation
 
@@ -304,7 +304,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, CalibrationTable):
-            return [*self.tables.values()] == [other]
+            return [*self] == [other.n_classes] and same_rows(self[other.n_classes], other)
         if not isinstance(other, OptionTables):
             return NotImplemented
         return self.spec == other.spec and self.tables == other.tables
