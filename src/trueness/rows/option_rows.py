@@ -139,6 +139,8 @@ def option_rows_of(
     `y_true` may be None, for predictions without labels. If rows with options of their own are `wanted`, all may have
     the same number.
     """
+    if n_options is None and not wanted and isinstance(y_prob, np.ndarray) and y_prob.dtype != object:
+        return None  # at once, for short inputs
     from_logits, normalize = boolean("from_logits", from_logits), boolean("normalize", normalize)
     lists = lists_of(y_prob, n_options, from_logits=from_logits, wanted=wanted)
     if lists is None:
