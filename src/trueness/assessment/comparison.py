@@ -11,28 +11,33 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
-from trueness.assessment._cautions import Caution, about_pixels
+from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
+from trueness.assessment._images_of_models import rows_of_models
 from trueness.assessment._settings import Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import OptionRows, Rows, option_rows_of
+from trueness.rows import OptionRows, Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
-from trueness.rows.images import pixels_of
+from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
-from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.rows.option_rows import (
+    classes_or_options,
+    option_rows_of,
+    refuse_n_options,
+    refuse_other_options,
+    rows_with_options,
+)
 from trueness.table import EventSpec, OptionSpec, TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
@@ -78,32 +83,28 @@ def compare(
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     how = {"from_logits": from_logits, "normalize": normalize}
-    given = {
+    ragged = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
         for name, y_prob in models.items()
     }
-    options = any(rows is not None for rows in given.values())
-    models = models if options else {name: rectangular(y_prob) for name, y_prob in models.items()}
-    pixels = {
-        name: None if options else pixels_of(y_true, y_prob, class_axis, ignore_index)
-        for name, y_prob in models.items()
-    }
-    first = next(iter(pixels.values()))
-    notes: tuple[Caution, ...] = ()
-    if first is not None:
-        models = {
-            name: y_prob if own is None else own.y_prob for (name, y_prob), own in _pairs(models, pixels)
-        }
-        notes = about_pixels(first, by_default=clusters is None)
-        y_true, clusters = first.y_true, first.names_of_clusters(clusters)
-        sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
-    clusters = None if clusters is False else clusters
+    options = any(rows is not None for rows in ragged.values())
+    given = rows_of_models(
+        y_true,
+        models if options else {name: rectangular(y_prob) for name, y_prob in models.items()},
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+        options=options,
+    )
+    sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
     n_classes, edges = None, {}
-    for name, y_prob in models.items():
+    for name, y_prob in given.y_probs.items():
         rows: AnyRows
         if options:
-            rows = given[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+            rows = ragged[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
         else:
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
@@ -126,22 +127,21 @@ def compare(
         classes=classes,
     )
     comparer.update(
-        y_true,
-        models,
+        given.y_true,
+        given.y_probs,
         sample_weight=sample_weight,
-        groups=groups,
-        clusters=clusters,
+        groups=given.groups,
+        clusters=given.clusters,
         n_options=n_options,
         progress=progress,
     )
-    result = comparer.result()
+    return _with_notes(comparer.result(), about_images(given.counts))
+
+
+def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
+    """The comparison with further warnings about each model."""
     noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
     return replace(result, assessments=noted) if notes else result
-
-
-def _pairs(models: Mapping[str, Any], pixels: Mapping[str, Any]) -> list[tuple[tuple[str, Any], Any]]:
-    """Each model by its name with its predictions, and the same as rows of an array of images."""
-    return list(zip(models.items(), pixels.values(), strict=True))
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
@@ -165,6 +165,7 @@ class Comparer:
 
     Parameters are as in `compare`. `bins` may also be a mapping from each model to a pair of Edges: those by the
     measure and those by confidence. Bins of equal mass must be given in this way, because they depend on all rows.
+    Of arrays of images (`class_axis`, `ignore_index`), each batch has further images.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -195,6 +196,8 @@ class Comparer:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        class_axis: int | None = None,
+        ignore_index: int | None = None,
     ) -> None:
         self._with_options = boolean("options", options)
         self._n_classes = classes_or_options(n_classes, self._with_options)
@@ -215,6 +218,8 @@ class Comparer:
             _refuse_equal_mass(plan)
             self._specs[name] = plan.binned_specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+        self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
+        self._counts = ImageCounts()
         self._n_rows = 0
         self._columns: Columns | None = None
         self._sums: dict[str | None, SumsOfModels] = {}
@@ -241,17 +246,28 @@ class Comparer:
         share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-        rows = self._rows(y_true, y_probs, sample_weight, n_options)
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._counts.n_images,
+            options=self._with_options,
+            **self._axes,
+        )
+        rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        found = self._n_rows if clusters is None else clusters_of_rows(clusters, n_rows, index)
-        encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
+        found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
+        encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
         self._sums |= {
             group: self._sums[group] + sums if group in self._sums else sums for group, sums in batch.items()
         }
         self._n_rows += n_rows
+        self._counts = self._counts.plus(given.counts)
         self._columns = self._columns or _first_columns(rows)
 
     def _sums_of(
@@ -304,7 +320,9 @@ class Comparer:
     def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
         """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
         if self._with_options:
-            _refuse_other_options(rows)
+            refuse_other_options(
+                {name: of.n_options for name, of in rows.items() if isinstance(of, OptionRows)}
+            )
         for name, of_model in rows.items():
             spec = self._specs[name][0]
             if not self._with_options and of_model.n_classes != self._n_classes:
@@ -336,36 +354,14 @@ class Comparer:
             for name, sums in sorted(self._sums.items(), key=lambda item: str(item[0]))
             if name is not None
         ]
-        return replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        compared = replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        return _with_notes(compared, about_images(self._counts))
 
     def _group(self, name: str, sums: SumsOfModels) -> GroupComparison:
         some = sums.some_sample
         reason = some.reason_to_skip(self._min_group_size)
         comparison = comparison_of(sums.samples(self._settings), self._settings) if reason is None else None
         return GroupComparison(name, some.n_rows, comparison, (), reason)
-
-
-def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
-    """Refuse models that have different numbers of options in a row."""
-    options = {name: given.n_options for name, given in rows.items() if isinstance(given, OptionRows)}
-    first, *others = options
-    for name in others:
-        if len(options[name]) != len(options[first]):
-            continue  # refused as another number of rows
-        differs = np.flatnonzero(options[name] != options[first])
-        if differs.size:
-            row = int(differs[0])
-            raise InvalidValueError(
-                "wrong-length",
-                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
-                "models are compared on the same options",
-                argument="y_probs",
-                model=name,
-                first=first,
-                row=row,
-                value=int(options[name][row]),
-                expected=int(options[first][row]),
-            )
 
 
 def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:

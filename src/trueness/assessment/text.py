@@ -43,6 +43,8 @@ def page(result: Assessment) -> str:
         parts += ["", *_group_lines(result, result.by_options, "options")]
     if result.groups:
         parts += ["", *_group_lines(result, result.groups, "group")]
+    if result.compared_groups is not None:
+        parts += ["", *result.compared_groups.lines()]
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)
