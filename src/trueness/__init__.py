@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         assess_event,
         assess_event_table,
         assess_table,
+        assess_top,
         compare,
         compare_tables,
         sweep_bins,
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, TableSpec
-    from trueness.tabulation import tabulate, tabulate_events
+    from trueness.tabulation import tabulate, tabulate_events, tabulate_top
+    from trueness.unknown_tails import TailBounds, tail_bounds
     from trueness.variation import Variation, renyi, tsallis, variations
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "cwece",
     "assess",
     "assess_table",
+    "assess_top",
     "compare",
     "compare_tables",
     "Comparer",
@@ -77,6 +80,9 @@ __all__ = [
     "EventAssessment",
     "tabulate",
     "tabulate_events",
+    "tabulate_top",
+    "tail_bounds",
+    "TailBounds",
     "Accumulator",
     "Monitor",
     "CalibrationTable",
@@ -119,6 +125,7 @@ _MODULES = {
         "assess_event",
         "assess_event_table",
         "assess_table",
+        "assess_top",
         "compare",
         "compare_tables",
         "sweep_bins",
@@ -148,7 +155,8 @@ _MODULES = {
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "TableSpec"],
-    "tabulation": ["tabulate", "tabulate_events"],
+    "tabulation": ["tabulate", "tabulate_events", "tabulate_top"],
+    "unknown_tails": ["TailBounds", "tail_bounds"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""

@@ -11,6 +11,7 @@ from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
+from trueness.assessment.top import assess_top
 from trueness.assessment.unpaired import compare_tables
 from trueness.assessment.verdict import Finding, Verdict
 
@@ -34,6 +35,7 @@ __all__ = [
     "assess_event",
     "assess_event_table",
     "assess_table",
+    "assess_top",
     "compare",
     "compare_tables",
     "sweep_bins",

@@ -32,7 +32,7 @@ from trueness.table import (
 )
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
-from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
 
@@ -62,6 +62,7 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
+    top_k: int | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -114,6 +115,10 @@ def assess(
         extreme or too timid (`Assessment.classes`).
     class_bins : int or EqualWidth, EqualMass
         The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together, as in
+        `tabulate`; ECE then has its bins over [0, 1]. For many classes: the metrics have the noise of k + 1 columns.
+        Classes are not assessed one by one.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -132,7 +137,7 @@ def assess(
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, top_k=top_k)
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
     if pixels is not None:
         y_true, y_prob = pixels.y_true, pixels.y_prob
@@ -148,9 +153,42 @@ def assess(
         found = pixels.clusters(clusters)
         notes = about_pixels(pixels, by_default=clusters is None)
     else:
-        clusters = None if clusters is False else clusters
-        found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
-        notes = ()
+        found, notes = clusters_given(clusters, rows), ()
+    return assess_rows(
+        rows,
+        specs,
+        settings,
+        found=found,
+        groups=groups,
+        min_group_size=min_group_size,
+        notes=notes,
+        engine=engine,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def clusters_given(clusters: Any, rows: Rows) -> ClustersOfRows | None:
+    """The clusters of rows as an argument gives them; None if rows are independent."""
+    if clusters is None or clusters is False:
+        return None
+    return clusters_of_rows(clusters, rows.n_rows, rows.index)
+
+
+def assess_rows(
+    rows: Rows,
+    specs: Sequence[AnySpec],
+    settings: Settings,
+    *,
+    found: ClustersOfRows | None,
+    groups: Any,
+    min_group_size: int,
+    notes: tuple[Caution, ...] = (),
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """The assessment of validated rows, with groups and clusters, from tables of these specs."""
     if found is not None:
         summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
@@ -203,6 +241,8 @@ def specs_of(
     rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
+    if plan.top_k is not None:
+        return list(top_specs(rows, plan, rows.n_classes))
     return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,

@@ -86,7 +86,7 @@ def compare(
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
         specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
     comparer = Comparer(
-        next(iter(specs.values()))[0].n_classes,
+        next(iter(specs.values()))[0].n_cells,
         models=list(models),
         variation=plan.variation,
         bins={name: tuple(spec.bins for spec in of_model) for name, of_model in specs.items()},

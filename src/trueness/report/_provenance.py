@@ -43,7 +43,7 @@ def _bins(table: CalibrationTable, number: int) -> str:
 
 
 def _are_equal_width(table: CalibrationTable) -> bool:
-    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.range)
     return equal.edges == table.bins.edges
 
 
