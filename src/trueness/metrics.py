@@ -20,6 +20,8 @@ from trueness.event_metrics import (
     classwise_total,
     cwece,
     event_calibration_error,
+    hle_calibration_error,
+    top_label_event,
 )
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, require_table
@@ -38,11 +40,13 @@ __all__ = [
     "ece",
     "event_calibration_error",
     "expected_calibration_error",
+    "hle_calibration_error",
     "ranked_calibration_error",
     "ranked_gap",
     "rce",
     "signed_parts",
     "top_label_error",
+    "top_label_event",
     "top_label_gap",
     "uce",
     "uncertainty_calibration_error",

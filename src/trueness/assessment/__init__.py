@@ -1,12 +1,13 @@
 """Assessments of calibration: `assess` from rows, `assess_table` from tables, `compare` for models on the same rows."""
 
-from trueness.assessment._assess import MIN_GROUP_SIZE, assess, assess_table
+from trueness.assessment._assess import assess, assess_table
+from trueness.assessment._brier_score import Brier, brier
 from trueness.assessment._cautions import Caution
 from trueness.assessment._comparison_result import Comparison
-from trueness.assessment._event_result import EventAssessment, EventAssessments
+from trueness.assessment._event_result import EventAssessment, EventAssessments, EventGroup
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment, GroupAssessment
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
@@ -20,11 +21,13 @@ __all__ = [
     "REPORTED",
     "Assessment",
     "BinSweep",
+    "Brier",
     "Caution",
     "Comparer",
     "Comparison",
     "EventAssessment",
     "EventAssessments",
+    "EventGroup",
     "Finding",
     "GroupAssessment",
     "PairVerdict",
@@ -36,6 +39,7 @@ __all__ = [
     "assess_event_table",
     "assess_table",
     "assess_top",
+    "brier",
     "compare",
     "compare_tables",
     "sweep_bins",

@@ -15,11 +15,11 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
-from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
 from trueness.table import (
@@ -35,9 +35,6 @@ from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
-
-MIN_GROUP_SIZE = 100
-"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 MOST_EVENT_BYTES = 2**28
 """The most memory that the event tables of all groups may take."""
@@ -166,13 +163,6 @@ def assess(
         n_threads=n_threads,
         progress=progress,
     )
-
-
-def clusters_given(clusters: Any, rows: Rows) -> ClustersOfRows | None:
-    """The clusters of rows as an argument gives them; None if rows are independent."""
-    if clusters is None or clusters is False:
-        return None
-    return clusters_of_rows(clusters, rows.n_rows, rows.index)
 
 
 def assess_rows(

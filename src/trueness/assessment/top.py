@@ -8,10 +8,11 @@ from typing import Any
 from trueness._arguments import whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, assess_rows, clusters_given
+from trueness.assessment._assess import assess_rows
 from trueness.assessment._result import Assessment
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
+from trueness.rows.clusters import clusters_given
 from trueness.rows.top_lists import rows_of_lists
 from trueness.table import TablePlan
 from trueness.tabulation import top_specs

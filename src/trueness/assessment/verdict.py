@@ -63,7 +63,7 @@ class Verdict:
     are not as frequent as predicted), "top-class" (only the top class is miscalibrated), "classes" (some classes are
     predicted too often, too seldom, too extremely or too timidly), "predicted-class" (over-confident where some classes
     are predicted), "none" (no evidence of miscalibration) or "too-few-rows"; of an event also "over-forecast",
-    "under-forecast", "too-extreme", "too-timid" and "curve"."""
+    "under-forecast", "too-extreme", "too-timid", "curve", "stated-too-high" and "stated-too-low"."""
     direction: str | None
     """"over" or "under"; None if the error has no single direction."""
     p_value: float
