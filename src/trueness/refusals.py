@@ -51,6 +51,7 @@ PYTHON: Mapping[str, str] = {
     "name_label_file": "save both as NPZ",
     "vocabulary": "n_classes",
     "top_k": "top_k",
+    "percent": "percent=True",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""
 

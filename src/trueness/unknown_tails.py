@@ -43,7 +43,8 @@ def tail_bounds(table: CalibrationTable) -> TailBounds:
     and no interval. With one class beyond the list, both bounds are the value itself.
 
     >>> from trueness.tabulation import tabulate_top
-    >>> tail_bounds(tabulate_top([0, 0, 1, 2], [[0.6, 0.3]] * 4, n_classes=10)).rce
+    >>> low, high = tail_bounds(tabulate_top([0, 0, 1, 2], [[0.6, 0.3]] * 4, n_classes=10)).rce
+    >>> round(low, 6), round(high, 6)
     (0.15, 0.25)
     """
     require_table("table", table)

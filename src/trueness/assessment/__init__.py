@@ -15,6 +15,7 @@ from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.top import assess_top
 from trueness.assessment.unpaired import compare_tables
 from trueness.assessment.verdict import Finding, Verdict
+from trueness.assessment.votes import VoteAssessment, assess_votes
 
 __all__ = [
     "MIN_GROUP_SIZE",
@@ -33,12 +34,14 @@ __all__ = [
     "PairVerdict",
     "Settings",
     "Verdict",
+    "VoteAssessment",
     "as_limits",
     "assess",
     "assess_event",
     "assess_event_table",
     "assess_table",
     "assess_top",
+    "assess_votes",
     "brier",
     "compare",
     "compare_tables",

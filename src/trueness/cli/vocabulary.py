@@ -38,6 +38,7 @@ COMMAND: Mapping[str, str] = {
     "format_tsv": "pass --format tsv",
     "vocabulary": "--vocabulary",
     "top_k": "--top-k",
+    "percent": "--percent",
     "name_label_file": "name an NPY file with them: --label-file labels.npy",
 }
 """A test compares its terms with those of `trueness.refusals.PYTHON`."""

@@ -26,7 +26,7 @@ def rows_of_lists(rank: Any, prob: Any, n_classes: int | None, sample_weight: An
 
     `rank` counts from 0, and k means that the true class is not in the list. Bad rows are refused.
     """
-    given, place = contents_of(prob, "prob").flat, contents_of(rank, "rank").flat
+    given, place = contents_of(prob, "prob"), contents_of(rank, "rank").flat
     listed = _listed(given)
     n_rows, k = listed.shape
     if n_classes is not None:

@@ -123,7 +123,7 @@ class CalibrationTable:
 
     @property
     def impossible_rows(self) -> int:
-        """Rows whose true class had probability zero."""
+        """Rows whose true class had probability zero; of the k largest classes, counted in tables by entropy only."""
         return int(self.sums.impossible_rows)
 
     @property

@@ -68,7 +68,10 @@ class TableSpec:
 
     @property
     def has_scores(self) -> bool:
-        """Whether log-scores are summed: not in a table of the k largest classes by confidence, which may be cut."""
+        """Whether log-scores are summed and impossible rows counted: not for the k largest by confidence.
+
+        Such a table may be cut, and these depend on k.
+        """
         return self.cells == "ranks" or self.variation == ENTROPY
 
     @property

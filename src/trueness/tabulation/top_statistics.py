@@ -78,7 +78,7 @@ class TopDescriber(Describer):
             spec.bins.index(variation, self.thresholds),
             cells.rank,
             cells.tied,
-            p_cell == 0.0,
+            (p_cell == 0.0) & spec.has_scores,  # which rows are impossible changes if a table is cut
             *scores,
             predicted_class=np.zeros(n, np.intp),
             weight=weight,
