@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, capitalise, count_text, rows_text
-from trueness.assessment.event_numbers import EventNumber, event_numbers
+from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
 from trueness.assessment.verdict import significance_limit
 from trueness.plots import event_pictures
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
@@ -19,7 +19,7 @@ from trueness.report._numbers import html_p_sentence, html_p_text, number
 from trueness.report._provenance import assess_event_call, event_code_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.assessment import EventAssessment, EventGroup
 
 _BLIND = (
     "All of this compares the frequency of the event with its probability, at each probability: two groups of rows "
@@ -41,6 +41,7 @@ def page_of_event(
         "main",
         verdict_section(event.verdict),
         event_section(event),
+        _groups(event),
         warning_section(event.warnings),
         _provenance(event, made_by, file_name),
     )
@@ -59,6 +60,8 @@ def _header(event: EventAssessment, heading: str) -> Markup:
 
 def label_of(event: EventAssessment) -> str:
     """The event in a heading."""
+    if event.what == "right":
+        return "stated confidence"
     return "top label" if event.table.events == ("top",) else f"class {event.name}"
 
 
@@ -68,12 +71,62 @@ def event_section(event: EventAssessment) -> Markup:
     table = html_table(f"Numbers of {label_of(event)}", *event_number_table(event))
     return tag(
         "section",
-        tag("h2", f"How often is {name_text(event)} observed?"),
+        tag("h2", _question(event)),
         tag("ul", _gap_card(event), _spread_card(event), _error_card(event), class_="cards"),
         tag("div", figures, class_="figures"),
         tag("details", tag("summary", f"All numbers of {label_of(event)}"), table),
         tag("p", _BLIND, class_="detail"),
     )
+
+
+def _question(event: EventAssessment) -> str:
+    if event.what == "right":
+        return "How often are the answers right?"
+    return f"How often is {name_text(event)} observed?"
+
+
+_GROUP_HEADS = [
+    "group",
+    "rows",
+    "mean probability",
+    "observed",
+    "net gap",
+    "ECE",
+    "p",
+    "adjusted p",
+    "verdict",
+]
+
+
+def _groups(event: EventAssessment) -> Markup | None:
+    """One line for each group, those with the smallest p-value first."""
+    if not event.groups:
+        return None
+    flagged = sum(group.flagged for group in event.groups)
+    words = (
+        f"{flagged} of {len(event.groups)} groups are miscalibrated at significance level {1 - event.level:.2g}; the "
+        "p-values are adjusted for the number of groups (Benjamini and Hochberg)."
+    )
+    lines = [_group_line(group) for group in by_p_value(event.groups)]
+    return tag("section", tag("h2", "Groups"), tag("p", words), html_table("Groups", _GROUP_HEADS, lines))
+
+
+def _group_line(group: EventGroup) -> list[Any]:
+    own = group.assessment
+    if own is None:
+        return [name_of(group.name), count_text(group.n_rows), "", "", "", "", "", "", group.reason or ""]
+    gap, rows = own.in_the_large, float(own.table.count.sum())
+    return [
+        name_of(group.name),
+        count_text(group.n_rows),
+        number(gap.expected / rows),
+        number(gap.observed / rows),
+        number(gap.value, sign=True),
+        number(own.ece.debiased),
+        html_p_text(group.p_value),
+        html_p_text(group.adjusted_p_value),
+        own.verdict.kind.replace("-", " ") if group.flagged else "none",
+    ]
 
 
 def name_text(event: EventAssessment) -> str:
