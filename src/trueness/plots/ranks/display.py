@@ -118,10 +118,11 @@ class RankDisplay(Display[Ranks]):
         r = self.data
         x = np.sqrt(r.first * r.last.astype(float))
         floor = r.smallest_shown
+        ends = slice(len(x) - r.beyond)  # the band of the ranks ends before what is beyond them
         ax.fill_between(
-            x,
-            np.maximum(r.low, floor),
-            np.maximum(r.high, floor),
+            x[ends],
+            np.maximum(r.low, floor)[ends],
+            np.maximum(r.high, floor)[ends],
             color=BAND,
             alpha=0.5,
             linewidth=0,

@@ -81,6 +81,7 @@ def _logarithmic(r: Ranks) -> tuple[Frame, list[Any]]:
     )
     x = np.sqrt(r.first * r.last.astype(float)).tolist()
     low, high = (np.maximum(column, floor).tolist() for column in (r.low, r.high))
+    shown = len(x) - r.beyond  # the band of the ranks ends before what is beyond them
     known = r.predicted > floor / 2
     known[-1] &= not r.beyond
     parts: list[Any] = [
@@ -90,7 +91,7 @@ def _logarithmic(r: Ranks) -> tuple[Frame, list[Any]]:
             f"{X_LABEL}, logarithmic" + (f"; last: beyond rank {r.n_classes - 1}" if r.beyond else ""),
             "share of rows per rank" if r.grouped else "share of rows",
         ),
-        frame.band(x, low, high),
+        frame.band(x[:shown], low[:shown], high[:shown]),
         tag(
             "polyline",
             class_="curve predicted",
