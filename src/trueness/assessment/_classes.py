@@ -19,7 +19,8 @@ from trueness.inference.scores.cumulative import CumulativeTest, cumulative_scor
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
 from trueness.table import EventSpec
-from trueness.table.calibration_table import CalibrationTable, ScoreSums
+from trueness.table.calibration_table import CalibrationTable
+from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
