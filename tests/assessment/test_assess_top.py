@@ -1,5 +1,6 @@
 """`assess_top`: lists, complete rows that are cut, tables, groups and clusters; size and direction."""
 
+import html
 import json
 import math
 from pathlib import Path
@@ -10,6 +11,8 @@ from top_rows import complete_rows, lists_of, zipf_rows
 
 import trueness as tn
 from trueness.inference.null import NullBins
+from trueness.plots.ranks.data import ranks_of
+from trueness.report import tables_in
 from trueness.table import Tables
 
 Y_TRUE, Y_PROB = complete_rows(1500, 30, seed=8, sharpen=1.4)
@@ -46,6 +49,24 @@ class TestSameResult:
         low, high = RESULT.tail_bounds.vce
         assert f"whatever the tails are: VCE [{low:.4f}, {high:.4f}]" in page
         assert "even-tail" in [caution.code for caution in RESULT.warnings]
+
+
+def test_report(tmp_path: Path) -> None:
+    RESULT.write_html(tmp_path / "top.html")
+    page = (tmp_path / "top.html").read_text()
+    assert "the 5 largest of 30 classes and the rest" in page
+    assert "Whatever these tails are" in page
+    assert "beyond rank 5: predicted" in page
+    assert f"trueness.assess_top(rank, prob, n_classes=30, variation={'entropy'!r}" in html.unescape(page)
+    assert tables_in(tmp_path / "top.html")[0] == RESULT.table
+
+
+@pytest.mark.parametrize("k", [1, 5, 20, 29])
+def test_rank_pictures_name_what_is_beyond(k: int) -> None:
+    ranks = ranks_of(tn.assess_top(*lists_of(Y_TRUE, Y_PROB, k), n_classes=30, resamples=99))
+    assert ranks.labels[-1] == "beyond"
+    assert len(ranks.labels) == k + 1
+    assert ranks.observed[-1] == pytest.approx(np.mean(lists_of(Y_TRUE, Y_PROB, k)[0] == k))
 
 
 def test_over_confidence_is_called_over_confidence() -> None:

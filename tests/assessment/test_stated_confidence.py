@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -188,6 +189,21 @@ class TestGroupsAndClusters:
         assert physics.adjusted_p_value == max(physics.p_value, law.adjusted_p_value)
         assert "law" in str(result)
         assert json.loads(json.dumps(result.to_dict()))["groups"][0]["flagged"]
+
+    def test_report(self, tmp_path: Path) -> None:
+        event, stated = piles((0.9, 90, 150), (0.6, 90, 150))
+        result = tn.assess_event(event, stated, what="right", groups=np.repeat(["law", "physics"], 150))
+        result.write_html(tmp_path / "stated.html")
+        page = (tmp_path / "stated.html").read_text()
+        for words in (
+            "How often are the answers right?",
+            "Stated too high",
+            "Brier Z",
+            "1 of 2 groups",
+            "physics",
+        ):
+            assert words in page, words
+        assert "predicted probability of a right answer" in page
 
     def test_small_groups_are_named(self) -> None:
         result = tn.assess_event(*E1, groups=["a"] * 16)

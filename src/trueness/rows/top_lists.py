@@ -14,7 +14,7 @@ from trueness._row_arithmetic import UNIT, units
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows._rows import BLOCK_VALUES, Rows, sum_tolerance
 from trueness.rows.containers import Contents, contents_of
-from trueness.rows.labels import Labels
+from trueness.rows.labels import Labels, whole_numbers
 from trueness.rows.validation import weights_of
 
 CAP_TOLERANCE = 1e-6
@@ -97,21 +97,8 @@ def _places(given: Contents, n_rows: int, k: int) -> NDArray[np.int64]:
             n_rows=n_rows,
             k=k,
         )
-    with np.errstate(invalid="ignore"):
-        good = (data >= 0) & (data <= k) & (data == np.floor(data))
-    if not good.all():
-        row = int(np.argmin(good))
-        raise InvalidValueError(
-            "label-out-of-range",
-            "rank is {value}{place}",
-            "places in a list of {k} run from 0 to {last}, and {k} means that the true class is not listed",
-            argument="rank",
-            row=row,
-            value=data[row].item(),
-            k=k,
-            last=k - 1,
-        )
-    return data.astype(np.int64)
+    remedy = f"places in a list of {k} run from 0 to {k - 1}, and {k} means that the true class is not listed"
+    return whole_numbers("rank", data, k, remedy)
 
 
 def _require_probabilities(listed: FloatArray, start: int) -> None:
