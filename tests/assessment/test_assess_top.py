@@ -10,6 +10,7 @@ import pytest
 from top_rows import complete_rows, lists_of, zipf_rows
 
 import trueness as tn
+from trueness.inference.estimates import ResampledTable, log_score_draws
 from trueness.inference.null import NullBins
 from trueness.plots.ranks.data import ranks_of
 from trueness.report import tables_in
@@ -85,6 +86,12 @@ def test_the_mean_under_calibration_is_exact() -> None:
         assert exact[m] == pytest.approx(drawn.mean(), abs=5 * drawn.std() / math.sqrt(4000) + 1e-12)
 
 
+def test_drawn_log_scores_have_the_variance_of_the_rows() -> None:
+    (drawn,) = log_score_draws(RESULT.table, ResampledTable.of(RESULT.table, 4000, [0]))
+    sd = math.sqrt(RESULT.table.log_score_variance)
+    assert drawn.sum(axis=1).std() == pytest.approx(sd, rel=5 / math.sqrt(8000))
+
+
 def test_unknown_number_of_classes() -> None:
     result = tn.assess_top(RANK, PROB, n_classes=None, variation="confidence")
     assert "VCE" in str(result)
@@ -132,11 +139,12 @@ class TestSimulations:
     @pytest.mark.parametrize("k", [5, 20])
     def test_size_and_bounds_of_calibrated_rows(self, k: int) -> None:
         """V = 1000, zipf, 2000 rows: p ≤ .05 in .01 to .11 of the runs, and the bounds hold in all."""
-        hits, runs = np.zeros(3), 60
+        hits, runs = np.zeros(4), 60
         for seed in range(runs):
             rank, prob = lists_of(*zipf_rows(2000, 1000, seed), k)
             result = tn.assess_top(rank, prob, n_classes=1000, resamples=199, rng=seed)
-            p = (result.vce.centred_p_value, result.net.centred_p_value, result.rce.p_value)
+            z = result.log_score_z
+            p = (result.vce.centred_p_value, result.net.centred_p_value, result.rce.p_value, z.drawn_p_value)
             hits += np.array(p) <= 0.05
             low, high = result.tail_bounds.vce
             assert low <= result.vce.value <= high

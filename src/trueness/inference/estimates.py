@@ -319,7 +319,7 @@ def log_score_draws(table: CalibrationTable, resampled: ResampledTable) -> list[
     if (total := float(variance.sum())) > 0:
         variance = variance * (resampled.log_score_variance / total)
     return [
-        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance)
+        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance, bins.log_sizes)
         for null in resampled.nulls
     ]
 
