@@ -14,11 +14,13 @@ from trueness.inference.estimates import ResampledTable, log_score_draws
 from trueness.inference.null import NullBins
 from trueness.plots.ranks.data import ranks_of
 from trueness.report import tables_in
-from trueness.table import Tables
+from trueness.table import GroupedTables, Tables
+from trueness.table.grouped_file import load_tables, save_tables
 
 Y_TRUE, Y_PROB = complete_rows(1500, 30, seed=8, sharpen=1.4)
 RANK, PROB = lists_of(Y_TRUE, Y_PROB, 5)
 RESULT = tn.assess_top(RANK, PROB, n_classes=30)
+CUTS = {"first": slice(0, 600), "second": slice(600, 1500)}
 
 
 class TestSameResult:
@@ -31,6 +33,19 @@ class TestSameResult:
     def test_from_saved_tables(self, tmp_path: Path) -> None:
         RESULT.tables.save(tmp_path / "tables.json")
         assert tn.assess_table(Tables.load(tmp_path / "tables.json")) == RESULT
+
+    def test_from_saved_tables_with_clusters(self, tmp_path: Path) -> None:
+        result = tn.assess_top(RANK, PROB, n_classes=30, clusters=np.arange(1500) // 3)
+        result.tables.save(tmp_path / "clusters.json")
+        assert tn.assess_table(Tables.load(tmp_path / "clusters.json")) == result
+        assert '"schema": 4' in (tmp_path / "clusters.json").read_text()
+
+    def test_from_saved_groups(self, tmp_path: Path) -> None:
+        parts = {name: tn.assess_top(RANK[cut], PROB[cut], n_classes=30).tables for name, cut in CUTS.items()}
+        path = str(tmp_path / "groups.json")
+        save_tables(GroupedTables("half", parts), path)
+        assert load_tables(path).whole.stored == RESULT.tables.stored
+        assert '"schema": 4' in (tmp_path / "groups.json").read_text()
 
     def test_complete_rows_that_are_cut(self) -> None:
         result = tn.assess(Y_TRUE, Y_PROB, top_k=5, ties="split")
