@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import trueness as tn
+from trueness.plots.forest.data import forest_of_event_groups
 
 Rows = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -204,6 +205,16 @@ class TestGroupsAndClusters:
         ):
             assert words in page, words
         assert "predicted probability of a right answer" in page
+        assert "net gap (above 0: stated too high)" in page
+
+    def test_forest_of_groups(self) -> None:
+        event, stated = piles((0.9, 90, 150), (0.6, 90, 150))
+        result = tn.assess_event(event, stated, what="right", groups=np.repeat(["law", "physics"], 150))
+        forest = forest_of_event_groups(result)
+        assert [line.name for line in forest.all_lines] == ["law", "physics", "all rows"]
+        assert [line.value for line in forest.all_lines] == pytest.approx([0.3, 0.0, 0.15])
+        with pytest.raises(tn.Refusal, match="no group of this event was assessed"):
+            forest_of_event_groups(tn.assess_event(event, stated))
 
     def test_small_groups_are_named(self) -> None:
         result = tn.assess_event(*E1, groups=["a"] * 16)

@@ -10,6 +10,7 @@ from trueness._printing import about_text, capitalise, count_text, rows_text
 from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
 from trueness.assessment.verdict import significance_limit
 from trueness.plots import event_pictures
+from trueness.plots.forest import OF_EVENT
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
 from trueness.report._embedded import embed_event
 from trueness.report._figures import figure
@@ -108,7 +109,9 @@ def _groups(event: EventAssessment) -> Markup | None:
         "p-values are adjusted for the number of groups (Benjamini and Hochberg)."
     )
     lines = [_group_line(group) for group in by_p_value(event.groups)]
-    return tag("section", tag("h2", "Groups"), tag("p", words), html_table("Groups", _GROUP_HEADS, lines))
+    drawn = tag("div", figure(OF_EVENT, event), class_="figures") if OF_EVENT.applies(event) else None
+    table = html_table("Groups", _GROUP_HEADS, lines)
+    return tag("section", tag("h2", "Groups"), tag("p", words), drawn, table)
 
 
 def _group_line(group: EventGroup) -> list[Any]:
