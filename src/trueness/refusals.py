@@ -67,6 +67,9 @@ PYTHON: Mapping[str, str] = {
     "format_csv": "save it with the ending .csv",
     "format_tsv": "save it with the ending .tsv",
     "name_label_file": "save both as NPZ",
+    "vocabulary": "n_classes",
+    "top_k": "top_k",
+    "percent": "percent=True",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""
 

@@ -106,7 +106,8 @@ class TestReading:
             "normalize": False,
             "classes": None,
         }
-        norms, images = {"norm": "l1", "min_count": None}, {"class_axis": None, "ignore_index": None}
+        norms = {"norm": "l1", "min_count": None}
+        images = {"class_axis": None, "ignore_index": None, "top_k": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
             tn.ece: {"bins": 10} | rows | norms,

@@ -15,11 +15,11 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows
-from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
 from trueness.table import (
@@ -32,12 +32,9 @@ from trueness.table import (
 )
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
-from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
-
-MIN_GROUP_SIZE = 100
-"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 MOST_EVENT_BYTES = 2**28
 """The most memory that the event tables of all groups may take."""
@@ -62,6 +59,7 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
+    top_k: int | None = None,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -114,6 +112,10 @@ def assess(
         extreme or too timid (`Assessment.classes`).
     class_bins : int or EqualWidth, EqualMass
         The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together, as in
+        `tabulate`; ECE then has its bins over [0, 1]. For many classes: the metrics have the noise of k + 1 columns.
+        Classes are not assessed one by one.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -132,7 +134,7 @@ def assess(
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, top_k=top_k)
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
     if pixels is not None:
         y_true, y_prob = pixels.y_true, pixels.y_prob
@@ -148,9 +150,35 @@ def assess(
         found = pixels.clusters(clusters)
         notes = about_images(pixels.counts(by_default=clusters is None and pixels.many_dimensions))
     else:
-        clusters = None if clusters is False else clusters
-        found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
-        notes = ()
+        found, notes = clusters_given(clusters, rows), ()
+    return assess_rows(
+        rows,
+        specs,
+        settings,
+        found=found,
+        groups=groups,
+        min_group_size=min_group_size,
+        notes=notes,
+        engine=engine,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def assess_rows(
+    rows: Rows,
+    specs: Sequence[AnySpec],
+    settings: Settings,
+    *,
+    found: ClustersOfRows | None,
+    groups: Any,
+    min_group_size: int,
+    notes: tuple[Caution, ...] = (),
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """The assessment of validated rows, with groups and clusters, from tables of these specs."""
     if found is not None:
         summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
@@ -203,6 +231,8 @@ def specs_of(
     rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
+    if plan.top_k is not None:
+        return list(top_specs(rows, plan, rows.n_classes))
     return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,

@@ -33,12 +33,13 @@ class Caution:
 
 def supported_bins(table: CalibrationTable) -> int:
     """How many bins these rows could fill with enough each: ten, or as many as there are classes."""
-    return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.n_classes)
+    return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.spec.n_cells)
 
 
 def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
     """All warnings about a table and its VCE."""
     found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
+    found += _about_tail(table)
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         found.append(
             Caution(
@@ -51,7 +52,7 @@ def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> 
 
 
 def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
-    enough, supported = max(FEW_ROWS, table.n_classes), supported_bins(table)
+    enough, supported = max(FEW_ROWS, table.spec.n_cells), supported_bins(table)
     filled = table.row_count > 0
     empty = int(np.count_nonzero(~filled))
     small = int(np.count_nonzero(table.effective_count[filled] < enough * (1 - 1e-9)))
@@ -64,8 +65,9 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.n_classes} "
-            f"classes in {plural(n_filled, 'non-empty bin')}: the observed variation of small bins is too low",
+            f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.spec.n_cells} "
+            f"{'classes' if table.top_k is None else 'columns'} in {plural(n_filled, 'non-empty bin')}: "
+            "the observed variation of small bins is too low",
             remedy,
         )
     elif small:
@@ -83,7 +85,25 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
 
 
+EVEN_TAIL = 0.1
+"""Above this mean missing mass, what is beyond the list decides the metrics."""
+
+
+def _about_tail(table: CalibrationTable) -> Iterator[Caution]:
+    if table.top_k is None or not table.spec.has_scores or table.spec.n_beyond == 1:
+        return
+    missing = float(table.ordered_sum[:, -1].sum() / table.count.sum())
+    if missing > EVEN_TAIL:
+        yield Caution(
+            "even-tail",
+            f"the mean missing mass is {missing:.2g}: what the tail looks like decides",
+            "read the bounds, RCE and ECE",
+        )
+
+
 def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
+    if table.spec.cells != "ranks":
+        return
     filled = np.flatnonzero(table.row_count)
     swapped = filled[np.argmax(table.rank_frequency[filled], axis=1) != 0]
     if swapped.size:
@@ -97,7 +117,7 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
 
 
 def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
-    if table.tied_rows:
+    if table.tied_rows and table.spec.cells == "ranks":
         remedy = (
             "their ranks are split evenly"
             if table.spec.ties == "split"

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._images_of_models import rows_of_models
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -86,7 +86,7 @@ def compare(
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
         specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
     comparer = Comparer(
-        next(iter(specs.values()))[0].n_classes,
+        next(iter(specs.values()))[0].n_cells,
         models=list(models),
         variation=plan.variation,
         bins={name: tuple(spec.bins for spec in of_model) for name, of_model in specs.items()},

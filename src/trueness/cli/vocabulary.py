@@ -54,6 +54,9 @@ COMMAND: Mapping[str, str] = {
     "or_pass_format": ", or pass --format if its ending is wrong",
     "format_csv": "pass --format csv",
     "format_tsv": "pass --format tsv",
+    "vocabulary": "--vocabulary",
+    "top_k": "--top-k",
+    "percent": "--percent",
     "name_label_file": "name an NPY file with them: --label-file labels.npy",
 }
 """A test compares its terms with those of `trueness.refusals.PYTHON`."""

@@ -76,7 +76,7 @@ def cluster_spread(table: CalibrationTable, clusters: ClusterTables, level: floa
     share = between / (between + variance)
     shrunk, sd = centre + share * (gap - centre), np.sqrt(share * variance)
     reach = normal_quantile(level) * sd
-    largest = table.spec.variation.largest_gap_for(table.n_classes)
+    largest = table.spec.measure.largest_gap_for(table.spec.n_cells)
     found = [
         ClusterGap(
             names[k],

@@ -19,6 +19,8 @@ from trueness.inference.results import BinNoise, Estimate, Interval, Reference, 
 from trueness.inference.scores.rank_draws import score_draws
 from trueness.table import CalibrationTable
 
+NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only"
+
 
 class Null(NamedTuple):
     """Simulations of a calibrated model."""
@@ -293,6 +295,8 @@ def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
     variance = resampled.log_score_variance
+    if not table.spec.has_scores:
+        return ZTest(math.nan, math.nan, NO_LOG_SCORES, math.nan)
     if variance <= 0:
         return ZTest(
             math.nan,
@@ -315,7 +319,7 @@ def log_score_draws(table: CalibrationTable, resampled: ResampledTable) -> list[
     if (total := float(variance.sum())) > 0:
         variance = variance * (resampled.log_score_variance / total)
     return [
-        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance)
+        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance, bins.log_sizes)
         for null in resampled.nulls
     ]
 

@@ -122,7 +122,7 @@ class Streams:
         if like.ranks is not None:
             table = self._in_bins(like).ranks
             assert table is not None
-            families.append(RankBets(table.n_classes, table.n_bins, settings.tolerance, size))
+            families.append(RankBets(table.spec.n_cells, table.n_bins, settings.tolerance, size))
         if like.by_class is not None:
             families.append(EventBets(like.by_class.spec, settings.tolerance, size))
         if len(families) == 1:

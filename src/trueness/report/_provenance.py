@@ -22,7 +22,7 @@ def assess_call(result: Assessment) -> str:
     options += [f"level={result.level:g}", f"resamples={result.resamples}", f"rng={result.seed}"]
     if result.tolerance is not None:
         options.append(f"tolerance={dict(result.tolerance)}")
-    if spec.ties != "first":
+    if spec.ties != ("first" if spec.top_k is None else "split"):
         options.append(f"ties={spec.ties!r}")
     if spec.weighted:
         options.append("sample_weight=sample_weight")
@@ -30,6 +30,8 @@ def assess_call(result: Assessment) -> str:
         options.append("clusters=clusters")
     if result.groups:
         options.append("groups=groups")
+    if spec.top_k is not None:
+        return f"trueness.assess_top(rank, prob, n_classes={spec.n_classes}, {', '.join(options)})"
     return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
 
 
@@ -43,7 +45,7 @@ def _bins(table: CalibrationTable, number: int) -> str:
 
 
 def _are_equal_width(table: CalibrationTable) -> bool:
-    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.range)
     return equal.edges == table.bins.edges
 
 
@@ -76,6 +78,8 @@ def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> s
 def assess_event_call(event: EventAssessment) -> str:
     """The call of `assess_event` that gives this assessment for the same rows."""
     weights = ", sample_weight=sample_weight" if event.table.spec.weighted else ""
+    weights += ", clusters=clusters" if event.n_clusters is not None else ""
+    weights += ", groups=groups" if event.groups else ""
     return (
         f"trueness.assess_event(y_true, y_prob, event={_event_text(event)}, {_event_options(event)}{weights})"
     )
@@ -91,7 +95,8 @@ def _event_options(event: EventAssessment) -> str:
     bins = event.class_bins
     shown = str(bins.n_bins) if isinstance(bins, EqualWidth) else f"trueness.{bins!r}"
     curve = "" if event.curve.curve == "loess" else f" curve={event.curve.curve!r},"
-    return f"bins={shown},{curve} level={event.level:g}, resamples={event.resamples}, rng={event.seed}"
+    what = "" if event.what is None else f" what={event.what!r},"
+    return f"bins={shown},{curve}{what} level={event.level:g}, resamples={event.resamples}, rng={event.seed}"
 
 
 def event_code_from_report(event: EventAssessment, file_name: str) -> str:

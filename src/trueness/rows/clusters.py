@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
+from trueness.rows._rows import Rows
 from trueness.rows.groups import encode_names, names_of
 
 Identities = NDArray[np.uint64]
@@ -58,6 +59,13 @@ class ClustersOfRows(NamedTuple):
 def clusters_of_rows(clusters: Any, n_rows: int, index: Any = None) -> ClustersOfRows:
     """The clusters of rows, from one name for each row; a refusal names the argument."""
     return clusters_of_names(*encode_names(names_of("clusters", clusters, n_rows, index)))
+
+
+def clusters_given(clusters: Any, rows: Rows) -> ClustersOfRows | None:
+    """The clusters of rows as an argument gives them; None if rows are independent."""
+    if clusters is None or clusters is False:
+        return None
+    return clusters_of_rows(clusters, rows.n_rows, rows.index)
 
 
 def clusters_of_names(names: Sequence[str], codes: IntArray) -> ClustersOfRows:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trueness._arguments import boolean, require_choice
-from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
+from trueness._arguments import boolean, require_choice, whole_number
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth, as_bins, confidence_bins_for, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec, event_from_text
-from trueness.variation import CONFIDENCE, Variation, as_variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
 """The edges of bins by a measure; bins of equal mass need the rows."""
@@ -30,6 +30,8 @@ class TablePlan:
     """Whether to make the event table of all classes."""
     events: tuple[str, ...] = ()
     """Events to sum on the event grid too: names or indices of classes, or "top"."""
+    top_k: int | None = None
+    """The number of ranks before the last column, if rows are cut to their k largest classes."""
 
     @classmethod
     def of(
@@ -42,14 +44,18 @@ class TablePlan:
         with_confidence: bool = True,
         by_class: bool = False,
         events: Sequence[str] = (),
+        top_k: int | None = None,
     ) -> TablePlan:
         """The plan for these arguments; a refusal names the argument."""
         require_choice("ties", ties, TIES)
         by_class = boolean("by_class", by_class)
         measure, chosen = as_variation(variation), as_bins(bins)
+        if top_k is not None:
+            top_k = whole_number("top_k", top_k, 1)
+            _require_measure_of_top(measure)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
-        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events))
+        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events), top_k)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
@@ -107,3 +113,44 @@ class TablePlan:
 
         find = edges_of or resolve
         return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
+
+    def top_specs(
+        self, n_classes: int | None, *, weighted: bool, edges_of: Callable[[TableSpec, Bins], Edges]
+    ) -> list[TableSpec]:
+        """The spec of each table of the k largest classes; `edges_of` is given the spec with bins of equal width."""
+        assert self.top_k is not None
+        if n_classes is not None and n_classes <= self.top_k:
+            raise InvalidValueError(
+                "bad-argument",
+                "{top_k} is {value}, and there are {n_classes} classes",
+                "at least one class must be beyond the list",
+                argument="top_k",
+                value=self.top_k,
+                n_classes=n_classes,
+            )
+        if n_classes is None and self.variation != CONFIDENCE:
+            raise InvalidValueError(
+                "bad-argument",
+                "the entropy of the classes beyond the list needs their number",
+                "pass {vocabulary}, or variation='confidence'",
+                argument="variation",
+                value=self.variation.name,
+            )
+        specs = []
+        for of, bins in self.wanted:
+            edges = EqualWidth(10).resolve(0.0, 1.0)
+            spec = TableSpec(n_classes, of, edges, self.ties, weighted, "top", self.top_k)
+            specs.append(replace(spec, bins=edges_of(spec, bins)))
+        return specs
+
+
+def _require_measure_of_top(measure: Variation) -> None:
+    """Refuse measures that need the whole distribution."""
+    if measure not in (ENTROPY, CONFIDENCE):
+        raise InvalidValueError(
+            "bad-argument",
+            "{value!r} needs the probabilities of all classes",
+            "with {top_k} the measures are 'entropy' and 'confidence'",
+            argument="variation",
+            value=measure.name,
+        )
