@@ -36,6 +36,7 @@ PYTHON: Mapping[str, str] = {
     "by_class": "by_class=False",
     "label_dir": "name the folder of labels, such as labelsTr",
     "equal_mass": "bins=EqualMass(10)",
+    "ragged": "ragged=True",
     "exact": "exact=True",
     "grid": "FineGrid",
     "engine": "engine",

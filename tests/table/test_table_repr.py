@@ -105,6 +105,7 @@ class TestReading:
             "from_logits": False,
             "normalize": False,
             "classes": None,
+            "n_options": None,
         }
         norms, images = {"norm": "l1", "min_count": None}, {"class_axis": None, "ignore_index": None}
         promised = {

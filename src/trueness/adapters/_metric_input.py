@@ -16,7 +16,7 @@ from trueness.bins import Bins, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import RowCode
-from trueness.table import AnySpec, EventSpec, TablePlan, TableSpec, event_index
+from trueness.table import EventSpec, SingleSpec, TablePlan, TableSpec, event_index
 from trueness.variation import Variation
 
 N_REASONS = 4
@@ -96,7 +96,7 @@ class MetricInput(NamedTuple):
         return cls(n_classes, (), spec, EventLayout.of(spec), ties, *read)
 
     @property
-    def specs(self) -> list[AnySpec]:
+    def specs(self) -> list[SingleSpec]:
         """The spec of each table, that of events last."""
         return [*self.calibration_specs, *([] if self.event_spec is None else [self.event_spec])]
 

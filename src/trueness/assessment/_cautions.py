@@ -9,8 +9,9 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
+from trueness.rows import OptionRows
 from trueness.rows.images import Pixels
-from trueness.table.calibration_table import CalibrationTable
+from trueness.table import AnyRankTable, OptionTables
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables
@@ -31,14 +32,15 @@ class Caution:
         return f"{self.message}: {self.remedy}"
 
 
-def supported_bins(table: CalibrationTable) -> int:
+def supported_bins(table: AnyRankTable) -> int:
     """How many bins these rows could fill with enough each: ten, or as many as there are classes."""
     return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.n_classes)
 
 
-def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
+def cautions(table: AnyRankTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
     """All warnings about a table and its VCE."""
-    found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
+    about_bins = _about_cells(table) if isinstance(table, OptionTables) else _about_bins(table)
+    found = [*about_bins, *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         found.append(
             Caution(
@@ -50,7 +52,7 @@ def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> 
     return tuple(found)
 
 
-def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
+def _about_bins(table: AnyRankTable) -> Iterator[Caution]:
     enough, supported = max(FEW_ROWS, table.n_classes), supported_bins(table)
     filled = table.row_count > 0
     empty = int(np.count_nonzero(~filled))
@@ -83,7 +85,38 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
 
 
-def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
+def _about_cells(tables: OptionTables) -> Iterator[Caution]:
+    """The warning that most rows lie in bins with few rows of the same number of options."""
+    in_small = sum(
+        float(table.count[table.effective_count < max(FEW_ROWS, c) * (1 - 1e-9)].sum())
+        for c, table in tables.items()
+    )
+    total = float(tables.count.sum())
+    if in_small > total / 2:
+        yield Caution(
+            "small-cells",
+            f"{100 * in_small / total:.0f} % of the rows lie in bins with fewer than 10 rows (or than options) of the "
+            "same number of options: the plug-in values are far from those with unlimited data",
+            "use the debiased values; take EqualMass(5), or fewer bins",
+        )
+
+
+def about_labels(rows: OptionRows, ties: str) -> tuple[Caution, ...]:
+    """The warning that ties are not broken blindly: the right answer is always the same option."""
+    labels = rows.labels
+    if ties != "first" or labels is None or len(labels) < 2 or bool((labels != labels[0]).any()):
+        return ()
+    return (
+        Caution(
+            "one-label",
+            f"the right answer is option {labels[0]} in all rows, and options of equal probability are ranked by their "
+            "index",
+            "use ties='split'",
+        ),
+    )
+
+
+def _about_ranks(table: AnyRankTable) -> Iterator[Caution]:
     filled = np.flatnonzero(table.row_count)
     swapped = filled[np.argmax(table.rank_frequency[filled], axis=1) != 0]
     if swapped.size:
@@ -96,7 +129,7 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
         )
 
 
-def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
+def _about_rows(table: AnyRankTable) -> Iterator[Caution]:
     if table.tied_rows:
         remedy = (
             "their ranks are split evenly"

@@ -18,8 +18,7 @@ from trueness.inference.results import BinNoise, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
-from trueness.table import EventSpec
-from trueness.table.calibration_table import CalibrationTable, ScoreSums
+from trueness.table import AnyRankTable, EventSpec, ScoreSums
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def cumulative_log_score(
     )
 
 
-def _bin_variance(table: CalibrationTable, scores: ScoreSums) -> FloatArray:
+def _bin_variance(table: AnyRankTable, scores: ScoreSums) -> FloatArray:
     """The variance of the score of each bin; with weights, exact if these and the varentropy are uncorrelated."""
     if not table.spec.weighted:
         return scores.variance
@@ -102,7 +101,7 @@ def _bin_variance(table: CalibrationTable, scores: ScoreSums) -> FloatArray:
     return np.asarray(scores.variance * table.weight_square_sum / mass)
 
 
-def _mean_square_weight(table: CalibrationTable) -> float:
+def _mean_square_weight(table: AnyRankTable) -> float:
     """Σw²/Σw over all rows; 1 without weights."""
     return float(table.weight_square_sum.sum() / table.count.sum()) if table.spec.weighted else 1.0
 

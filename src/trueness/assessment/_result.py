@@ -30,7 +30,7 @@ from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class Assessment:
     groups: tuple[GroupAssessment, ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
+    by_options: tuple[GroupAssessment, ...] = ()
+    """The rows with each number of options as groups, if they have options of their own and several numbers occur."""
 
     @property
     def event(self) -> EventAssessment | None:
@@ -116,6 +118,11 @@ class Assessment:
         if table is None or self.tables.n_classes != 2 or self.n_clusters is not None:
             return None
         return event_of(table, self.level, self.resamples, self.seed, self.class_bins)
+
+    @property
+    def options(self) -> dict[int, int] | None:
+        """The rows by number of options; None unless rows have options of their own."""
+        return self.tables.options
 
     @property
     def cwece(self) -> Estimate | None:
@@ -165,12 +172,12 @@ class Assessment:
         return REPORTED
 
     @property
-    def table(self) -> CalibrationTable:
+    def table(self) -> AnyRankTable:
         """The table binned by the variation measure."""
         return self.tables.by_variation
 
     @property
-    def confidence_table(self) -> CalibrationTable | None:
+    def confidence_table(self) -> AnyRankTable | None:
         """The table binned by confidence, from which ECE is computed; `table` itself if confidence is the measure."""
         return self.tables.by_confidence
 
@@ -282,6 +289,7 @@ class Assessment:
             "evidence": [plain(finding) for finding in self.evidence],
             "n_rows": self.n_rows,
             "n_classes": self.tables.n_classes,
+            "options": None if self.options is None else {str(c): n for c, n in self.options.items()},
             "variation": self.table.spec.variation.name,
             "level": self.level,
             "resamples": self.resamples,
@@ -301,6 +309,7 @@ class Assessment:
         ]
         content["class_table"] = plain(self.tables.by_class)
         content["groups"] = [plain(group) for group in self.groups]
+        content["by_options"] = [plain(group) for group in self.by_options]
         return content
 
     def _reasons(self) -> dict[str, str]:

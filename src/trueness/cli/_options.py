@@ -87,6 +87,10 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "columns of probabilities: 'p_*' (ordered by numeric suffix if there is one, otherwise as in the "
         "file), a,b,c or 1-10 (in this order), or one list column",
     },
+    "--ragged": {
+        "action": "store_true",
+        "help": "rows have options of their own: one list column, whose rows may have different lengths",
+    },
     "--label-file": {"metavar": "NPY", "help": "labels for predictions in an NPY file"},
     "--classes": {
         "metavar": "NAMES",
@@ -133,8 +137,9 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--ties": {
         "choices": ("first", "split"),
-        "default": "first",
-        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks",
+        "default": None,
+        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks "
+        "(default with --ragged)",
     },
     "--engine": {
         "choices": ("auto", "portable", "compiled"),
@@ -187,6 +192,7 @@ _COLUMN_OPTIONS = (
     "--format",
     "--label",
     "--probs",
+    "--ragged",
     "--label-file",
     "--classes",
     "--no-header",

@@ -24,6 +24,7 @@ COMMAND: Mapping[str, str] = {
     "confidence_bins": "--confidence-bins",
     "by_class": "--no-by-class",
     "equal_mass": "--equal-mass",
+    "ragged": "--ragged",
     "exact": "--exact",
     "grid": "--grid",
     "engine": "--engine",

@@ -15,6 +15,7 @@ from trueness.monitoring.directions import Direction, event_directions, rank_dir
 from trueness.monitoring.families import OF_CLASSES, Bet
 from trueness.monitoring.strengths import strength_over_bins
 from trueness.monitoring.watched import Watched
+from trueness.table import CalibrationTable
 
 STAKES = tuple(2.0**-i for i in range(5, -1, -1))
 SIZE = 0.08
@@ -143,7 +144,7 @@ class DriftBets:
 
 def _cells_of(look: Watched) -> list[Cells]:
     """The cells of the ranks and of each event, one look each."""
-    parts = [] if look.ranks is None else [Cells.of_tables([look.ranks])]
+    parts = [Cells.of_tables([look.ranks])] if isinstance(look.ranks, CalibrationTable) else []
     if look.by_class is not None:
         cells = Cells.of_events([look.by_class])
         parts += [cells.part(slice(k, k + 1)) for k in range(cells.n_looks)]

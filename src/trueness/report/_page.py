@@ -11,7 +11,7 @@ from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, rows_text
 from trueness.assessment.cluster_text import MOST_CLUSTERS, spread_sentence
 from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import bins_of
+from trueness.assessment.text import bins_of, classes_of
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 from trueness.plots import pictures
@@ -63,10 +63,9 @@ def page(
 
 
 def _header(result: Assessment, heading: str) -> Markup:
-    table = result.table
     facts = [
         rows_text(result.n_rows),
-        f"{table.n_classes} classes",
+        classes_of(result),
         bins_of(result),
         f"{result.resamples} resamples",
         f"seed {result.seed}",

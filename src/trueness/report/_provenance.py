@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trueness.bins import EqualWidth
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, EventAssessment
@@ -33,7 +33,7 @@ def assess_call(result: Assessment) -> str:
     return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
 
 
-def _bins(table: CalibrationTable, number: int) -> str:
+def _bins(table: AnyRankTable, number: int) -> str:
     bins = table.bins
     if _are_equal_width(table):
         return str(bins.n_bins)
@@ -42,12 +42,12 @@ def _bins(table: CalibrationTable, number: int) -> str:
     return f"saved.tables[{number}].bins"
 
 
-def _are_equal_width(table: CalibrationTable) -> bool:
-    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+def _are_equal_width(table: AnyRankTable) -> bool:
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.range)
     return equal.edges == table.bins.edges
 
 
-def _are_default(table: CalibrationTable, by_confidence: CalibrationTable) -> bool:
+def _are_default(table: AnyRankTable, by_confidence: AnyRankTable) -> bool:
     """Whether the bins of confidence are those that `assess` chooses by default."""
     return by_confidence is table or (
         by_confidence.n_bins == table.n_bins and _are_equal_width(by_confidence)

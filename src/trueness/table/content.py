@@ -39,6 +39,11 @@ class TableSpec:
         return self.bins.n_bins * (4 * self.n_classes + 16) * 8 + 40 * self.n_classes
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The range of the measure."""
+        return self.variation.range_for(self.n_classes)
+
+    @property
     def is_by_confidence(self) -> bool:
         """Whether the bins are of confidence, as ECE needs."""
         return self.variation == CONFIDENCE
@@ -182,7 +187,7 @@ class Sums(NamedSums):
         mine, theirs = dict(self.items()), dict(other.items())
 
         def scale(name: str, value: FloatArray) -> FloatArray:
-            of_no_bin = value.ndim == 0 or name in _BY_PREDICTED_CLASS
+            of_no_bin = value.ndim == 0 or name in BY_PREDICTED_CLASS
             return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
 
         return mine.keys() == theirs.keys() and all(
@@ -203,7 +208,7 @@ class Sums(NamedSums):
             )
 
         def merge(name: str, value: Any) -> Any:
-            if name in _BY_PREDICTED_CLASS:
+            if name in BY_PREDICTED_CLASS:
                 return value
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
@@ -212,7 +217,8 @@ class Sums(NamedSums):
         return Sums(**{name: merge(name, value) for name, value in self.items()})
 
 
-_BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+"""The sums that have an entry for each predicted class instead of each bin."""
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

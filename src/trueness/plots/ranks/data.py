@@ -15,7 +15,7 @@ from trueness.plots._plotted_bins import span_of
 from trueness.plots._rank_groups import rank_labels, rank_starts
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 MOST_BARS = 12
 """With more ranks than this the axes are logarithmic: most probabilities are small."""
@@ -123,7 +123,7 @@ def _one_bin(result: Drawable, bin: int) -> _Frequencies:
     return _Frequencies(title, rows, size, table.mean_ordered[m], table.rank_frequency[m])
 
 
-def _empty_bin(table: CalibrationTable, bin: int) -> InvalidValueError:
+def _empty_bin(table: AnyRankTable, bin: int) -> InvalidValueError:
     return InvalidValueError(
         "empty-bin",
         "bin {value} of {n_bins} has no rows",
