@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,3 +147,23 @@ class Votes:
 
 
 Reading = Options | Statements | TopTokens | Votes
+
+
+def join_statements(parts: Sequence[Statements]) -> Statements:
+    """The rows of several files; clusters of different groups are different."""
+    if len(parts) == 1:
+        return parts[0]
+    left_out: Counter[str] = Counter()
+    for part in parts:
+        left_out.update(part.left_out)
+    scales = {part.scale for part in parts}
+    return Statements(
+        event=np.concatenate([part.event for part in parts]),
+        stated=np.concatenate([part.stated for part in parts]),
+        group=np.concatenate([part.group for part in parts]),
+        cluster=np.concatenate([part.group + "/" + part.cluster for part in parts]),
+        scale=PROBABILITIES if scales == {PROBABILITIES} else max(scales),
+        default_confidence=any(part.default_confidence for part in parts),
+        left_out=left_out,
+        remarks=tuple(remark for part in parts for remark in part.remarks),
+    )
