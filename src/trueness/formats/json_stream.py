@@ -22,6 +22,7 @@ MAX_VALUE_BYTES = 2**28
 BLOCK_BYTES = 2**18
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _SPACE = " \t\r\n"
+_AFTER_VALUE = frozenset(f"{_SPACE},:]}}")
 _NEAR_END = 16
 """Characters of the longest literal or escape that the end of a block may cut."""
 
@@ -155,7 +156,8 @@ class JsonDocument:
                 if self._is_wrong(error):
                     raise refuse_json(self._stream.name, error) from None
             else:
-                if end < len(self._text) or self._ended:
+                # A number that the block cuts reads as a shorter one.
+                if self._ended or self._text[end : end + 1] in _AFTER_VALUE:
                     self._place = end
                     return value
             if not self._read(max(BLOCK_BYTES, len(self._text) - self._place)):
@@ -181,9 +183,11 @@ class JsonDocument:
             self._take(",")
 
     def _name(self) -> str:
-        name = self.value()
+        if self.opens() != '"':
+            raise refuse_json(self._stream.name, ValueError("a name expected"))
+        name = str(self.value())
         self._take(":")
-        return str(name)
+        return name
 
     def _take(self, expected: str) -> None:
         if self.opens() != expected:
