@@ -20,6 +20,8 @@ from trueness.event_metrics import (
     classwise_total,
     cwece,
     event_calibration_error,
+    hle_calibration_error,
+    top_label_event,
 )
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
@@ -39,11 +41,13 @@ __all__ = [
     "ece",
     "event_calibration_error",
     "expected_calibration_error",
+    "hle_calibration_error",
     "ranked_calibration_error",
     "ranked_gap",
     "rce",
     "signed_parts",
     "top_label_error",
+    "top_label_event",
     "top_label_gap",
     "uce",
     "uncertainty_calibration_error",

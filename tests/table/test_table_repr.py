@@ -115,7 +115,8 @@ class TestReading:
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows
-            | images,
+            | images
+            | {"top_k": None},
         }
         for function, options in promised.items():
             parameters = inspect.signature(function).parameters

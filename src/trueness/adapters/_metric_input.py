@@ -115,7 +115,7 @@ class MetricInput(NamedTuple):
         """Where the bins or cells of each table end; an error if bins are too narrow for rows rounded to `eps`."""
         ends = []
         for spec in self.calibration_specs:
-            low, high = spec.variation.range_for(spec.n_classes)
+            low, high = spec.range
             ends.append(spec.bins.thresholds(eps, high - low))
         return ends if self.event_spec is None else [*ends, self.event_spec.grid.thresholds(eps)]
 

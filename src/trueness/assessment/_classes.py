@@ -64,7 +64,7 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
     by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
     misses = None
     if by_class is not None and not weighted and inflation == 1:
-        misses = Misses.of(event_cells(by_class), tables.n_classes)
+        misses = Misses.of(event_cells(by_class), tables.by_variation.n_cells)
     variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
     return by_predicted_class(
         scores.rows,

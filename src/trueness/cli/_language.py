@@ -105,7 +105,7 @@ def _paths(names: list[str]) -> list[str]:
 
 def read_log(arguments: argparse.Namespace, log: Log) -> Reading:
     """The rows of the files; what was found and left out is printed."""
-    reading = _READERS[log.format](arguments, log.paths)
+    reading: Reading = _READERS[log.format](arguments, log.paths)
     for remark in reading.remarks:
         print_note(remark)
     left_out = sum(reading.left_out.values())

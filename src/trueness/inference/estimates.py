@@ -27,6 +27,8 @@ from trueness.inference.results import BinNoise, Estimate, Interval, Reference, 
 from trueness.inference.scores.rank_draws import score_draws
 from trueness.table import AnyRankTable, option_tables
 
+NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only"
+
 
 class Null(NamedTuple):
     """Simulations of a calibrated model."""
@@ -306,6 +308,8 @@ def log_score_test(table: AnyRankTable, resampled: ResampledTable) -> ZTest:
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
     variance = resampled.log_score_variance
+    if not table.spec.has_scores:
+        return ZTest(math.nan, math.nan, NO_LOG_SCORES, math.nan)
     if variance <= 0:
         return ZTest(
             math.nan,

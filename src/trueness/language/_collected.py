@@ -29,7 +29,13 @@ REASONS = {
     "not-right-or-wrong": "neither right nor wrong",
     "out-of-range": "a confidence is outside its range",
     "too-few-votes": "fewer than two votes",
-    "bad-token-list": "a list of tokens that cannot be used",
+    "ambiguous-token": "the true token is listed twice",
+    "empty-list": "no token is listed",
+    "impossible-list": "the list cannot be that of the most probable tokens",
+    "missing-confidence": "no stated confidence",
+    "outside-range": "a confidence is outside its range",
+    "short-list": "the list is too short and lacks mass",
+    "sum-not-1": "listed probabilities sum to more than 1",
 }
 """The reasons for which bad rows are skipped, by the code of the refusal."""
 
@@ -39,12 +45,12 @@ class BadRows:
 
     def __init__(self, on_bad_rows: str) -> None:
         require_choice("on_bad_rows", on_bad_rows, ("refuse", "skip"))
-        self._skip = on_bad_rows == "skip"
+        self.skip = on_bad_rows == "skip"
         self.left_out: Counter[str] = Counter()
 
     def add(self, refusal: Refusal) -> None:
         """Raise the refusal of a row, or count the row."""
-        if not self._skip:
+        if not self.skip:
             remedy = refusal.args[2]
             raise refusal.with_facts(remedy=f"{remedy}, or {{skip_rows}}" if remedy else "{skip_rows}")
         self.left_out[REASONS.get(refusal.code, refusal.code)] += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
-from trueness.language._listed import listed_tokens
+from trueness.language.token_lists import token_list
 from trueness.refusals import InvalidValueError
 
 MISSING = ("cap", "zero")
@@ -58,11 +58,11 @@ def letters(top_logprobs: Any, labels: Sequence[str], missing: str = "cap") -> L
     ([0.7865, 0.1685, 0.0225, 0.0225], 0.1, 0.0333, 1)
     """
     require_choice("missing", missing, MISSING)
-    tokens = listed_tokens(top_logprobs)
+    listed_tokens = token_list(top_logprobs)
     place = {label: number for number, label in enumerate(labels)}
     mass, listed, off = np.zeros(len(labels)), np.zeros(len(labels), bool), 0.0
-    for text, probability in tokens:
-        option = place.get(bare(text))
+    for token, probability in zip(listed_tokens.tokens, listed_tokens.prob, strict=True):
+        option = place.get(bare(token.text))
         if option is None:
             off += probability
         else:
@@ -74,12 +74,12 @@ def letters(top_logprobs: Any, labels: Sequence[str], missing: str = "cap") -> L
             "none of {labels} is among the {count} listed tokens",
             "ask for more top_logprobs, or check {options}",
             labels=", ".join(labels),
-            count=len(tokens),
+            count=len(listed_tokens.prob),
         )
     total, n_missing = float(mass.sum()), int(np.count_nonzero(~listed))
     rest = max(0.0, 1 - total - off)
     if n_missing and missing == "cap":
-        mass[~listed] = min(tokens[-1][1], rest / n_missing)
+        mass[~listed] = min(listed_tokens.prob[-1], rest / n_missing)
     return Letters(mass / mass.sum(), off, rest / (total + rest), n_missing, tuple((~listed).tolist()))
 
 

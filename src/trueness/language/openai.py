@@ -13,6 +13,7 @@ from trueness.language._inspect_logs import field_in
 from trueness.language._label_files import LabelRow, labels_by_key
 from trueness.language._letter_rows import LetterRows, right_option
 from trueness.language._openai_bodies import Answer, answers_of
+from trueness.language._top_rows import TopRows
 from trueness.language._vote_rows import VoteRows
 from trueness.language.letters import MISSING, answer_position, bare, letters_of_answer
 from trueness.language.results import Options, TopTokens, Votes
@@ -207,8 +208,6 @@ def _refuse_or_skip(requests: _Requests, refused: Sequence[Refusal]) -> None:
 
 
 def _top(requests: _Requests, answer_at: str | None, top_k: int | None, n_classes: int | None) -> TopTokens:
-    from trueness.language._top_rows import TopRows
-
     rows = TopRows(top_k, n_classes)
     refused: list[Refusal] = []
     for request in requests:
@@ -217,11 +216,10 @@ def _top(requests: _Requests, answer_at: str | None, top_k: int | None, n_classe
         except Refusal as refusal:
             refused.append(refusal.with_facts(**request.place))
             continue
-        rows.add(
-            entry.get("top_logprobs") or [], request.label, request.group, request.cluster, request.place
-        )
+        listed = entry.get("top_logprobs") or []
+        rows.add(listed, request.label, group=request.group, cluster=request.cluster, place=request.place)
     _refuse_or_skip(requests, refused)
-    return rows.top_tokens(requests.bad, requests.remarks, requests.file)
+    return rows.top_tokens(requests.bad, requests.remarks)
 
 
 def _votes(requests: _Requests, options: tuple[str, ...]) -> Votes:

@@ -70,7 +70,7 @@ def embed_event(event: EventAssessment) -> Markup:
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": table_file.FORMAT,
-        "schema": table_file.SCHEMA,
+        "schema": table_file.schema_of(tables),
         "library": __version__,
         "tables": tables,
         "report": settings,
@@ -125,7 +125,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_TOP_OR_TOGETHER, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -65,9 +66,19 @@ class CalibrationTable:
         return int(self.sums.rows.sum())
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes C."""
+    def n_classes(self) -> int | None:
+        """Number of classes C; None if the rows list the largest of an unknown number."""
         return self.spec.n_classes
+
+    @property
+    def top_k(self) -> int | None:
+        """The number k of ranks before the last column, which holds all beyond; None if columns are the ranks."""
+        return self.spec.top_k
+
+    @property
+    def n_cells(self) -> int:
+        """The number of columns: C ranks, or k ranks and what is beyond."""
+        return self.spec.n_cells
 
     @property
     def n_bins(self) -> int:
@@ -117,7 +128,7 @@ class CalibrationTable:
 
     @property
     def impossible_rows(self) -> int:
-        """Rows whose true class had probability zero."""
+        """Rows whose true class had probability zero; of the k largest classes, counted in tables by entropy only."""
         return int(self.sums.impossible_rows)
 
     @property
@@ -134,7 +145,8 @@ class CalibrationTable:
     def log_scores(self) -> ScoreSums | None:
         """Σ(ln p_y + H) of each bin and its variance; None for a table from a file of schema 1 or 2."""
         score, variance = self.sums.log_score.value, self.sums.log_score_variance.value
-        return ScoreSums(self.count, score, variance) if score.ndim else None
+        known = score.ndim and self.spec.has_scores
+        return ScoreSums(self.count, score, variance) if known else None
 
     @property
     def brier_residuals(self) -> ScoreSums | None:
@@ -255,7 +267,7 @@ class CalibrationTable:
         filled = self.sums.rows.nonzero()[0]
         if filled.size:  # `take` and `array` cost a third of indexing and `stack`
             totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
-            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
+            values[:, filled] = self.spec.measure.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening
@@ -308,6 +320,32 @@ class CalibrationTable:
         starts, edges = group_starts(self.bins, self.count, as_bins(bins))
         spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
         return CalibrationTable(spec, self.sums.merge_runs(starts))
+
+    def cut(self, top_k: int) -> CalibrationTable:
+        """The same rows with all ranks above `top_k` in one column, the last; for tables binned by confidence.
+
+        Tables by entropy cannot be cut, because the bin of a row depends on k: cut the rows instead.
+
+        >>> import trueness as tn
+        >>> y_true, y_prob = tn.simulate.calibrated(1000, [1] * 8, rng=0)
+        >>> fine = tn.tabulate(y_true, y_prob, top_k=5, variation="confidence")
+        >>> fine.cut(2) == tn.tabulate(y_true, y_prob, top_k=2, variation="confidence")
+        True
+        """
+        spec = self.spec
+        if spec.cells != "top" or not spec.is_by_confidence:
+            raise InvalidValueError(
+                "wrong-table",
+                "only a table of the k largest classes that is binned by confidence can be cut, this one holds {cells} "
+                "by {variation}",
+                "cut the rows: tabulate(..., top_k={top_k})",
+                argument="table",
+                cells="ranks" if spec.cells == "ranks" else f"the {spec.top_k} largest",
+                variation=spec.variation.name,
+                top_k=top_k,
+            )
+        top_k = whole_number("top_k", top_k, 1, spec.n_cells - 1)
+        return CalibrationTable(replace(spec, top_k=top_k), self.sums.merge_columns(top_k + 1))
 
     def __repr__(self) -> str:
         return text_of(self)

@@ -78,7 +78,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         object.__setattr__(self, "spec", spec)
         for table in listed:
             _require_same(spec, OptionSpec.shared_by(table.spec))
-        filled = {table.n_classes: table for table in listed if table.n_rows}
+        filled = {table.n_cells: table for table in listed if table.n_rows}
         object.__setattr__(self, "tables", dict(sorted(filled.items())))
 
     @classmethod
@@ -128,7 +128,17 @@ class OptionTables(Mapping[int, CalibrationTable]):
     @property
     def n_classes(self) -> int:
         """The largest number of options."""
-        return self.padded.n_classes
+        return self.padded.n_cells
+
+    @property
+    def n_cells(self) -> int:
+        """The largest number of columns, which are ranks."""
+        return self.n_classes
+
+    @property
+    def top_k(self) -> None:
+        """None: all ranks are counted one by one."""
+        return None
 
     @property
     def n_bins(self) -> int:
@@ -265,8 +275,8 @@ class OptionTables(Mapping[int, CalibrationTable]):
         most = self.n_classes
 
         def scaled(table: CalibrationTable) -> FloatArray:
-            gap = (table.rank_frequency - table.mean_ordered) * ((most - 1) / (table.n_classes - 1))
-            return np.pad(gap, ((0, 0), (0, most - table.n_classes)))
+            gap = (table.rank_frequency - table.mean_ordered) * ((most - 1) / (table.n_cells - 1))
+            return np.pad(gap, ((0, 0), (0, most - table.n_cells)))
 
         return self.mean_over_options(scaled)
 
@@ -288,7 +298,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def __add__(self, other: object) -> OptionTables:
         if isinstance(other, CalibrationTable):
-            other = OptionTables({other.n_classes: other}, OptionSpec.shared_by(other.spec))
+            other = OptionTables({other.n_cells: other}, OptionSpec.shared_by(other.spec))
         if not isinstance(other, OptionTables):
             return NotImplemented
         _require_same(self.spec, other.spec)
@@ -346,15 +356,15 @@ class OptionTables(Mapping[int, CalibrationTable]):
         require(isinstance(content["tables"], list), "it has no tables")
         spec = OptionSpec.shared_by(table_file.decode_spec(content["spec"], variation))
         tables = [CalibrationTable.from_dict(table, variation) for table in content["tables"]]
-        require(len({table.n_classes for table in tables}) == len(tables), "a number of options occurs twice")
-        return cls({table.n_classes: table for table in tables}, spec)
+        require(len({table.n_cells for table in tables}) == len(tables), "a number of options occurs twice")
+        return cls({table.n_cells: table for table in tables}, spec)
 
     @classmethod
     def of(cls, tables: Iterable[CalibrationTable]) -> Self:
         """Tables of different numbers of options as one value; refused if two have the same number."""
         listed = [*tables]
         _require_any(listed)
-        by_options = {table.n_classes: table for table in listed}
+        by_options = {table.n_cells: table for table in listed}
         if len(by_options) < len(listed):
             raise InvalidValueError(
                 "different-tables",

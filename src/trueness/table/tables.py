@@ -214,8 +214,8 @@ class Tables:
         return self.by_variation.n_rows
 
     @property
-    def n_classes(self) -> int:
-        """The number of classes."""
+    def n_classes(self) -> int | None:
+        """The number of classes; None if rows list the largest of an unknown number."""
         return self.by_variation.n_classes
 
     def __add__(self, other: Tables) -> Tables:
@@ -375,6 +375,15 @@ def _require_same_rows(table: AnyRankTable, confidence_table: AnyRankTable) -> N
             "confidence_table is binned by {value}",
             "tabulate with variation='confidence'",
             value=confidence_table.spec.variation.name,
+        )
+    if confidence_table.top_k != table.top_k:
+        raise InvalidValueError(
+            "different-rows",
+            "top_k differs: {mine} and {theirs}",
+            "both tables must be of the same k largest classes",
+            argument="confidence_table",
+            mine=table.top_k,
+            theirs=confidence_table.top_k,
         )
     if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
         raise InvalidValueError(

@@ -77,8 +77,8 @@ class _Frequencies(NamedTuple):
 def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
     """The rank diagram of one bin, by its number from 1, or of all rows."""
     it = _all_rows(result) if bin is None else _one_bin(result, bin)
-    starts = rank_starts(result.table.n_classes)
-    width = np.diff(np.append(starts, result.table.n_classes))
+    starts = rank_starts(result.table.n_cells)
+    width = np.diff(np.append(starts, result.table.n_cells))
     predicted, observed = (
         np.minimum(np.add.reduceat(v, starts), 1.0) for v in (it.predicted / it.predicted.sum(), it.observed)
     )
@@ -88,7 +88,7 @@ def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
         bin=bin,
         title=it.title,
         rows=it.rows,
-        n_classes=result.table.n_classes,
+        n_classes=result.table.n_cells,
         first=starts + 1,
         last=starts + width,
         predicted=predicted / width,

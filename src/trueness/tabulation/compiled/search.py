@@ -15,7 +15,7 @@ class Search:
     """The thresholds of several tables, (tables, edges), filled up with infinities that no value exceeds."""
 
     def __init__(self, specs: Sequence[TableSpec], eps: float) -> None:
-        ranges = [spec.variation.range_for(spec.n_classes) for spec in specs]
+        ranges = [spec.range for spec in specs]
         edges = [
             spec.bins.thresholds(eps, high - low) for spec, (low, high) in zip(specs, ranges, strict=True)
         ]
