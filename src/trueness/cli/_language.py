@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -58,7 +59,18 @@ def _kind_by_options(arguments: argparse.Namespace) -> str | None:
     for name, kind in (("stated_confidence", STATED), ("correct", STATED), ("votes", VOTES)):
         if given(arguments, name):
             return kind
-    return TOKENS if given(arguments, "top_k") or given(arguments, "vocabulary") else None
+    tokens = given(arguments, "vocabulary") or (
+        given(arguments, "top_k") and _are_token_lists(arguments.files)
+    )
+    return TOKENS if tokens else None
+
+
+def _are_token_lists(names: list[str]) -> bool:
+    """Whether the first file is JSON Lines with lists of tokens; other files hold complete rows, which can be cut."""
+    from trueness.language.recognition import has_token_lists
+
+    paths = [path for name in names for path in _matches(name)]
+    return bool(paths) and has_token_lists(paths[0])
 
 
 def _recognised(arguments: argparse.Namespace) -> Log | None:
@@ -223,9 +235,74 @@ def _read_helm(arguments: argparse.Namespace, paths: list[str]) -> Reading:
 def _read_hle(arguments: argparse.Namespace, paths: list[str]) -> Reading:
     from trueness.language import read_hle
     from trueness.language.results import join_statements
+    from trueness.metrics import hle_calibration_error
 
     _refuse_groups(arguments)
-    return join_statements([read_hle(path, on_bad_rows=arguments.on_bad_rows) for path in paths])
+    read = join_statements([read_hle(path, on_bad_rows=arguments.on_bad_rows) for path in paths])
+    own = hle_calibration_error(read.stated, read.event)
+    shown = "not defined for fewer than 100 rows" if math.isnan(own) else f"{100 * round(own, 2):.0f}"
+    print_note(f"HLE's own calibration error: {shown}")
+    return read
+
+
+def _read_stated(arguments: argparse.Namespace, paths: list[str]) -> Reading:
+    from trueness.language import read_stated
+
+    for name, other in (("stated_confidence", "correct"), ("correct", "stated_confidence")):
+        if getattr(arguments, name) in (None, True):
+            raise InvalidValueError(
+                "missing-argument",
+                "{argument} names no column, and {other} is given",
+                "write: --stated-confidence confidence --correct grade",
+                argument=_option(name),
+                other=_option(other),
+            )
+    return read_stated(
+        paths,
+        arguments.stated_confidence,
+        arguments.correct,
+        percent=arguments.percent,
+        not_attempted=arguments.not_attempted or "skip",
+        header=not arguments.no_header,
+        **_shared(arguments),
+    )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _read_votes(arguments: argparse.Namespace, paths: list[str]) -> Reading:
+    from trueness.language import read_votes
+
+    if arguments.votes is True or arguments.label is None:
+        raise InvalidValueError(
+            "missing-argument",
+            "{argument} needs the columns of the votes, and --label that of the right option",
+            "write: --votes A,B,C,D --label answer",
+            argument="--votes",
+        )
+    return read_votes(
+        paths,
+        _split(arguments.votes) or [],
+        arguments.label,
+        header=not arguments.no_header,
+        **_shared(arguments),
+    )
+
+
+def _read_tokens(arguments: argparse.Namespace, paths: list[str]) -> Reading:
+    from trueness.language import read_token_lists
+
+    return read_token_lists(
+        paths,
+        label=arguments.label,
+        labels=arguments.label_file,
+        key=arguments.key or "custom_id",
+        top_k=arguments.top_k,
+        n_classes=arguments.vocabulary,
+        **_shared(arguments),
+    )
 
 
 def _refuse_groups(arguments: argparse.Namespace) -> None:
@@ -245,6 +322,9 @@ _READERS: dict[str, Any] = {
     "openai": _read_openai,
     "helm": _read_helm,
     "hle": _read_hle,
+    STATED: _read_stated,
+    VOTES: _read_votes,
+    TOKENS: _read_tokens,
 }
 
 
@@ -257,11 +337,12 @@ def groups_of(arguments: argparse.Namespace, reading: Reading) -> tuple[str | No
 
 def clusters_of(reading: Reading) -> Any:
     """The clusters, if one of them has two rows; None otherwise."""
-    n_clusters, n_rows = len(set(reading.cluster.tolist())), len(reading.cluster)
-    if n_clusters == n_rows:
-        return None
-    print_note(f"{n_rows} rows of {n_clusters} questions: questions are drawn, not rows")
-    return reading.cluster
+    from trueness.language.repeats import repeats_of
+
+    found = repeats_of(reading.cluster)
+    if found.remark is not None:
+        print_note(found.remark)
+    return found.clusters
 
 
 def tables_of(arguments: argparse.Namespace, reading: Options, file: str) -> GroupedTables:
@@ -308,31 +389,3 @@ def _metrics(tables: Any) -> Mapping[str, float]:
         "net gap": signed_parts(tables.by_variation).net,
         "ECE": expected_calibration_error(tables.by_confidence),
     }
-
-
-def with_cautions(result: Any, reading: Reading) -> Any:
-    """The assessment with the warnings about what was read."""
-    from trueness.language.cautions import cautions_of
-
-    return replace(result, warnings=(*result.warnings, *cautions_of(reading)))
-
-
-def refuse_gate_on_scores(arguments: argparse.Namespace, reading: Reading) -> None:
-    """Refuse a gate on scores that are not probabilities."""
-    scale = getattr(reading, "scale", "probabilities")
-    for name in ("fail_above", "fail_below_p"):
-        if getattr(arguments, name) is not None and scale != "probabilities":
-            raise InvalidValueError(
-                "conflicting-arguments",
-                "{argument}: these are {scale}, not probabilities",
-                "take --normalise-by none",
-                argument=f"--{name.replace('_', '-')}",
-                scale=scale,
-            )
-
-
-def is_options(reading: Reading) -> bool:
-    """Whether rows are distributions over options."""
-    from trueness.language import Options
-
-    return isinstance(reading, Options)

@@ -95,17 +95,8 @@ _NEVER = (
 )  # fmt: skip
 """Options of files of predictions, which go with none of these formats."""
 
-_OF_EVENTS = (
-    "variation",
-    "equal_mass",
-    "edges",
-    "bins",
-    "confidence_bins",
-    "exact",
-    "ties",
-    "table_out",
-    "tolerance",
-)
+_OF_RANKS = ("variation", "edges", "confidence_bins", "exact", "ties", "table_out", "tolerance")
+"""Options for tables of ranks."""
 
 
 def add_language_options(parser: argparse.ArgumentParser) -> None:
@@ -146,7 +137,7 @@ def refuse_other_options(arguments: argparse.Namespace, format: str) -> None:
 def refuse_options_of_ranks(arguments: argparse.Namespace, what: str) -> None:
     """Refuse options for tables of ranks where there are none."""
     default = {"variation": "entropy"}
-    for name in _OF_EVENTS:
+    for name in _OF_RANKS:
         value = getattr(arguments, name)
         if given(arguments, name) and value != default.get(name):
             raise _conflict(f"--{name.replace('_', '-')}", f"does not apply to {what}")

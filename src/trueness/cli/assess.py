@@ -104,16 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_log(arguments: argparse.Namespace, log: Log) -> int:
     """The same for evaluation logs of language models."""
-    from trueness.cli import _language
+    from trueness.cli._language import read_log
+    from trueness.cli._language_assess import assess_reading
     from trueness.files import check_outputs
 
     check_outputs(_outputs(arguments), [*log.paths, arguments.label_file])
     refuse_inference_options(arguments)
-    reading = _language.read_log(arguments, log)
-    _language.refuse_gate_on_scores(arguments, reading)
-    tables = _language.tables_of(arguments, reading, log.paths[0])
-    result = _language.with_cautions(_assess(tables, arguments), reading)
-    failures = _gate.failures_of(result, arguments)
+    reading = read_log(arguments, log)
+    result, tables, failures = assess_reading(arguments, reading, log.paths[0], _assess)
     _write(result, tables, arguments)
     return _gate.exit_code(failures)
 

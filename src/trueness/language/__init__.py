@@ -9,6 +9,7 @@ from trueness.language.inspect_logs import read_inspect
 from trueness.language.letters import Letters, letters
 from trueness.language.lm_eval import read_lm_eval
 from trueness.language.openai import read_openai
+from trueness.language.plain_files import read_stated, read_token_lists, read_votes
 from trueness.language.reading import read
 from trueness.language.recognition import recognise
 from trueness.language.results import Options, Statements, TopTokens, Votes
@@ -26,5 +27,8 @@ __all__ = [
     "read_inspect",
     "read_lm_eval",
     "read_openai",
+    "read_stated",
+    "read_token_lists",
+    "read_votes",
     "recognise",
 ]

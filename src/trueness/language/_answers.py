@@ -1,4 +1,4 @@
-"""Answers of a grader: right, wrong, not attempted or not scored; and confidences in percent."""
+"""Scores of inspect: right, wrong, not attempted or not scored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from trueness.refusals import InvalidValueError
 
 NOT_SCORED = "not scored"
 NOT_ATTEMPTED = "not attempted"
-NOT_ATTEMPTED_CHOICES = ("skip", "incorrect")
 
 _SCORES = {"C": True, "I": False}
 
@@ -35,28 +34,3 @@ def score_of(value: Any) -> bool | str:
         argument="score",
         value=value,
     )
-
-
-def percent_of(value: Any) -> float:
-    """A confidence in percent as a probability; refused if it is missing or outside 0 to 100.
-
-    >>> percent_of(85)
-    0.85
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
-        raise InvalidValueError(
-            "missing-value",
-            "the confidence is {value!r}",
-            "a row needs a stated confidence",
-            argument="confidence",
-            value=value,
-        )
-    if not 0 <= value <= 100:
-        raise InvalidValueError(
-            "out-of-range",
-            "the confidence is {value}",
-            "percentages are from 0 to 100",
-            argument="confidence",
-            value=value,
-        )
-    return value / 100

@@ -24,6 +24,7 @@ REASONS = {
     "missing-value": "a value is missing",
     "no-log-probabilities": "no log-probabilities",
     "no-option-listed": "none of the options is listed",
+    "not-a-count": "a number of votes that is none",
     "not-finite": "a number is not finite",
     "not-one-answer": "no single right answer",
     "not-right-or-wrong": "neither right nor wrong",

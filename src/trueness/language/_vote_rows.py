@@ -65,6 +65,7 @@ class VoteRows:
         return Votes(
             y_true=np.array([label for label, _ in kept.values()], np.int64),
             votes=np.array(counts, np.int64),
+            n_options=np.array([len(question.labels) for _, question in kept.values()]),
             group=names_array([question.group for _, question in kept.values()]),
             cluster=names_array(list(kept)),
             left_out=self._bad.left_out,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from trueness.formats.json_stream import open_document
-from trueness.language._answers import percent_of
 from trueness.language._collected import BadRows, SeenRows, names_array, refuse_no_rows
 from trueness.language.results import Statements
+from trueness.language.stated_confidence import confidence_of
 from trueness.refusals import InvalidValueError, Refusal, quote
 
 NOT_JUDGED = "not judged"
@@ -81,7 +81,12 @@ def _row(judged: Any) -> tuple[bool, float]:
             "the judge writes yes or no",
             value=verdict,
         )
-    return "yes" in verdict, percent_of(judged["confidence"])
+    return "yes" in verdict, confidence_of(_number(judged["confidence"]), percent=True)
+
+
+def _number(confidence: Any) -> Any:
+    """A confidence that the judge wrote as a number; text is not one."""
+    return None if isinstance(confidence, str) else confidence
 
 
 def _wrong_layout(cause: str, file: str | None, name: str) -> Refusal:

@@ -13,8 +13,6 @@ import numpy as np
 from trueness._arguments import boolean, require_choice
 from trueness.language._answers import (
     NOT_ATTEMPTED,
-    NOT_ATTEMPTED_CHOICES,
-    percent_of,
     score_of,
 )
 from trueness.language._collected import (
@@ -31,6 +29,7 @@ from trueness.language._letter_rows import LetterRows, option_labels, right_opti
 from trueness.language._vote_rows import VoteRows
 from trueness.language.letters import MISSING, bare, letters_of_answer
 from trueness.language.results import Options, Statements, Votes
+from trueness.language.stated_confidence import TREATMENTS, confidence_of
 from trueness.refusals import InvalidValueError, Refusal, quote
 
 READINGS = ("stated", "letters", "votes")
@@ -80,7 +79,7 @@ def read_inspect(
     if reading is not None:
         require_choice("reading", reading, READINGS)
     require_choice("missing", missing, MISSING)
-    require_choice("not_attempted", not_attempted, NOT_ATTEMPTED_CHOICES)
+    require_choice("not_attempted", not_attempted, TREATMENTS)
     files = files_of(paths)
     wanted = _Wanted(
         scorer, options, answer_at, missing, not_attempted, columns_of(groups), columns_of(clusters)
@@ -315,7 +314,7 @@ def _statements(
             if isinstance(score, str):
                 bad.left_out[score] += 1
                 continue
-            confidence = percent_of(value.get("confidence"))
+            confidence = confidence_of(value.get("confidence"), percent=True)
         except Refusal as refusal:
             bad.add(refusal.with_facts(**sample.place()))
             continue

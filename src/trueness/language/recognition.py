@@ -61,6 +61,14 @@ def recognise(path: str | os.PathLike[str]) -> Recognised | None:
             raise
 
 
+def has_token_lists(path: str) -> bool:
+    """Whether a file is JSON Lines whose first object has `top_logprobs`."""
+    if not _may_be_log(path) or is_zip(path):
+        return False
+    with open_document(path) as document:
+        return document.opens() == "{" and any(name == "top_logprobs" for name, _ in _members(document))
+
+
 def _may_be_log(path: str) -> bool:
     """By the ending, so that large files of predictions are not opened."""
     name = path.lower()

@@ -134,12 +134,15 @@ class Votes:
         The index of the right option.
     votes : (rows, most options)
         How many answers chose each option.
+    n_options : (rows,)
+        The number of options of each row.
     group, cluster, left_out, remarks
         As in `Options`; `left_out` also counts answers that are none of the options.
     """
 
     y_true: IntArray
     votes: IntArray
+    n_options: IntArray
     group: Names
     cluster: Names
     left_out: Counter[str] = field(default_factory=Counter)
