@@ -169,8 +169,8 @@ class TestReadings:
         [
             ({"score": "P", "confidence": 80}, "not-right-or-wrong"),
             ({"score": 0.5, "confidence": 80}, "not-right-or-wrong"),
-            ({"score": "C", "confidence": None}, "missing-value"),
-            ({"score": "C", "confidence": 130}, "out-of-range"),
+            ({"score": "C", "confidence": None}, "missing-confidence"),
+            ({"score": "C", "confidence": 130}, "outside-range"),
         ],
     )
     def test_bad_scores(self, tmp_path: Path, value: Any, code: str) -> None:

@@ -198,8 +198,8 @@ class TestHle:
         [
             ({"correct": "yes"}, "wrong-layout"),
             ({"confidence": 80}, "wrong-layout"),
-            ({"correct": "yes", "confidence": "80"}, "missing-value"),
-            ({"correct": "yes", "confidence": 101}, "out-of-range"),
+            ({"correct": "yes", "confidence": "80"}, "missing-confidence"),
+            ({"correct": "yes", "confidence": 101}, "outside-range"),
             ({"correct": "perhaps", "confidence": 80}, "not-right-or-wrong"),
         ],
     )

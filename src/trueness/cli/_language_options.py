@@ -115,10 +115,10 @@ def given(arguments: argparse.Namespace, name: str) -> bool:
 
 
 def refuse_language_options(arguments: argparse.Namespace) -> None:
-    """Refuse options of evaluation logs for files of predictions."""
+    """Refuse options of evaluation logs for files of predictions, whose rows --top-k can cut."""
     for option in _OPTIONS:
         name = option[2:].replace("-", "_")
-        if given(arguments, name):
+        if name != "top_k" and given(arguments, name):
             raise _conflict(
                 option, f"goes with {', '.join(_GOES_WITH[name])}, and these files are predictions"
             )
