@@ -96,7 +96,7 @@ OTHER_NAMES = {"rng": "--rng-seed", "n_options": "--ragged"}
 """The command takes a seed, and no generator; files have lists, and no arrays that are filled up."""
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
-    "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
+    "compare": {"min_group_size", "progress"},
     "tabulate": {"top_k"},
     "bins": set(),
     "monitor": set(),
@@ -127,7 +127,8 @@ LOGS = {
 } | {"--letters", "--vocabulary", "--stated-confidence", "--correct", "--votes"}
 """Options for evaluation logs: those of the readers, and of files that are no logs."""
 COMMAND_ONLY = {
-    "assess": LOGS | {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
+    "assess": LOGS
+    | {"--compare-groups", "--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
     "tabulate": {
         "--at",

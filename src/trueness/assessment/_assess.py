@@ -10,7 +10,11 @@ from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
+<<<<<<< HEAD
 from trueness.assessment._cautions import Caution, about_labels, about_pixels
+=======
+from trueness.assessment._cautions import Caution, about_images
+>>>>>>> main
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups, with_options
 from trueness.assessment._result import Assessment
@@ -166,7 +170,7 @@ def assess(
     specs = specs_of(rows, plan, engine, n_threads)
     if pixels is not None:
         found = pixels.clusters(clusters)
-        notes = about_pixels(pixels, by_default=clusters is None)
+        notes = about_images(pixels.counts(by_default=clusters is None and pixels.many_dimensions))
     else:
         found = clusters_given(clusters, rows.n_rows, rows.index)
         notes = () if ragged is None else about_labels(ragged, plan.ties)
@@ -270,7 +274,7 @@ def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
         raise InvalidValueError(
             "too-many-groups",
             "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use by_class=False, or fewer groups",
+            "use {by_class}, or fewer groups",
             argument="groups",
             n_groups=n_groups,
             size=of_events * n_groups >> 20,

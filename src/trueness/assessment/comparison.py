@@ -16,11 +16,20 @@ import numpy as np
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
+<<<<<<< HEAD
 from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
+=======
+from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._cautions import Caution, about_images
+from trueness.assessment._comparison_result import Comparison, GroupComparison
+from trueness.assessment._contrasts import adjust_groups, comparison_of
+from trueness.assessment._images_of_models import rows_of_models
+from trueness.assessment._settings import Settings
+>>>>>>> main
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
@@ -30,10 +39,15 @@ from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
+<<<<<<< HEAD
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
 from trueness.table import EventSpec, OptionSpec, TableSpec
+=======
+from trueness.rows.images import ImageCounts
+from trueness.table import TableSpec
+>>>>>>> main
 from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
 from trueness.tabulation.clusters import RowsDone
@@ -77,6 +91,7 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
+<<<<<<< HEAD
     how = {"from_logits": from_logits, "normalize": normalize}
     given = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
@@ -109,6 +124,23 @@ def compare(
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
         edges[name] = tuple(spec.bins for spec in specs_of(rows, plan) if not isinstance(spec, EventSpec))
+=======
+    given = rows_of_models(
+        y_true,
+        models,
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+    )
+    sample_weight = given.sample_weight
+    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    specs = {}
+    for name, y_prob in given.y_probs.items():
+        rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
+        specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
+>>>>>>> main
     comparer = Comparer(
         n_classes,
         options=options,
@@ -127,22 +159,29 @@ def compare(
         classes=classes,
     )
     comparer.update(
+<<<<<<< HEAD
         y_true,
         models,
         sample_weight=sample_weight,
         groups=groups,
         clusters=clusters,
         n_options=n_options,
+=======
+        given.y_true,
+        given.y_probs,
+        sample_weight=sample_weight,
+        groups=given.groups,
+        clusters=given.clusters,
+>>>>>>> main
         progress=progress,
     )
-    result = comparer.result()
+    return _with_notes(comparer.result(), about_images(given.counts))
+
+
+def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
+    """The comparison with further warnings about each model."""
     noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
     return replace(result, assessments=noted) if notes else result
-
-
-def _pairs(models: Mapping[str, Any], pixels: Mapping[str, Any]) -> list[tuple[tuple[str, Any], Any]]:
-    """Each model by its name with its predictions, and the same as rows of an array of images."""
-    return list(zip(models.items(), pixels.values(), strict=True))
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
@@ -166,6 +205,7 @@ class Comparer:
 
     Parameters are as in `compare`. `bins` may also be a mapping from each model to a pair of Edges: those by the
     measure and those by confidence. Bins of equal mass must be given in this way, because they depend on all rows.
+    Of arrays of images (`class_axis`, `ignore_index`), each batch has further images.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -196,6 +236,8 @@ class Comparer:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        class_axis: int | None = None,
+        ignore_index: int | None = None,
     ) -> None:
         self._with_options = boolean("options", options)
         self._n_classes = classes_or_options(n_classes, self._with_options)
@@ -216,6 +258,8 @@ class Comparer:
             _refuse_equal_mass(plan)
             self._specs[name] = plan.binned_specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
+        self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
+        self._counts = ImageCounts()
         self._n_rows = 0
         self._columns: Columns | None = None
         self._sums: dict[str | None, SumsOfModels] = {}
@@ -242,17 +286,31 @@ class Comparer:
         share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
+<<<<<<< HEAD
         rows = self._rows(y_true, y_probs, sample_weight, n_options)
+=======
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._counts.n_images,
+            **self._axes,
+        )
+        rows = self._rows(given.y_true, given.y_probs, given.sample_weight)
+>>>>>>> main
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        found = self._n_rows if clusters is None else clusters_of_rows(clusters, n_rows, index)
-        encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
+        found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
+        encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
         self._sums |= {
             group: self._sums[group] + sums if group in self._sums else sums for group, sums in batch.items()
         }
         self._n_rows += n_rows
+        self._counts = self._counts.plus(given.counts)
         self._columns = self._columns or _first_columns(rows)
 
     def _sums_of(
@@ -337,7 +395,8 @@ class Comparer:
             for name, sums in sorted(self._sums.items(), key=lambda item: str(item[0]))
             if name is not None
         ]
-        return replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        compared = replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        return _with_notes(compared, about_images(self._counts))
 
     def _group(self, name: str, sums: SumsOfModels) -> GroupComparison:
         some = sums.some_sample
