@@ -125,10 +125,7 @@ class MetricInput(NamedTuple):
 
     def thresholds(self, eps: float) -> list[FloatArray]:
         """Where the bins or cells of each table end; an error if bins are too narrow for rows rounded to `eps`."""
-        ends = []
-        for spec in self.calibration_specs:
-            low, high = spec.range
-            ends.append(spec.bins.thresholds(eps, high - low))
+        ends = [spec.thresholds(eps) for spec in self.calibration_specs]
         return ends if self.event_spec is None else [*ends, self.event_spec.grid.thresholds(eps)]
 
     def fingerprint(self) -> Tensor:

@@ -10,11 +10,7 @@ from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-<<<<<<< HEAD
-from trueness.assessment._cautions import Caution, about_labels, about_pixels
-=======
-from trueness.assessment._cautions import Caution, about_images
->>>>>>> main
+from trueness.assessment._cautions import Caution, about_images, about_labels
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups, with_options
 from trueness.assessment._result import Assessment

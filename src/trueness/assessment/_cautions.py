@@ -9,14 +9,9 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
-<<<<<<< HEAD
 from trueness.rows import OptionRows
-from trueness.rows.images import Pixels
-from trueness.table import AnyRankTable, CalibrationTable, OptionTables
-=======
 from trueness.rows.images import ImageCounts
-from trueness.table.calibration_table import CalibrationTable
->>>>>>> main
+from trueness.table import AnyRankTable, CalibrationTable, OptionTables
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables

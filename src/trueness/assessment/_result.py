@@ -111,13 +111,10 @@ class Assessment:
     groups: tuple[GroupAssessment, ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
-<<<<<<< HEAD
     by_options: tuple[GroupAssessment, ...] = ()
     """The rows with each number of options as groups, if they have options of their own and several numbers occur."""
-=======
     compared_groups: ComparedGroups | None = None
     """The differences between groups in text, JSON and report, if `with_compared_groups` added them."""
->>>>>>> main
 
     @property
     def event(self) -> EventAssessment | None:
@@ -336,12 +333,9 @@ class Assessment:
         ]
         content["class_table"] = plain(self.tables.by_class)
         content["groups"] = [plain(group) for group in self.groups]
-<<<<<<< HEAD
         content["by_options"] = [plain(group) for group in self.by_options]
-=======
         if self.compared_groups is not None:
             content["compared_groups"] = self.compared_groups.to_dict()
->>>>>>> main
         return content
 
     def _reasons(self) -> dict[str, str]:

@@ -16,20 +16,12 @@ import numpy as np
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-<<<<<<< HEAD
 from trueness.assessment._assess import specs_of, with_notes
-from trueness.assessment._cautions import Caution, about_pixels
-from trueness.assessment._comparison_result import Comparison, GroupComparison
-from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
-=======
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._images_of_models import rows_of_models
-from trueness.assessment._settings import Settings
->>>>>>> main
+from trueness.assessment._images_of_models import RowsOfModels, rows_of_models
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
@@ -39,15 +31,10 @@ from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
-<<<<<<< HEAD
-from trueness.rows.images import pixels_of
+from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
 from trueness.table import EventSpec, OptionSpec, TableSpec
-=======
-from trueness.rows.images import ImageCounts
-from trueness.table import TableSpec
->>>>>>> main
 from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
 from trueness.tabulation.clusters import RowsDone
@@ -91,56 +78,36 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
-<<<<<<< HEAD
     how = {"from_logits": from_logits, "normalize": normalize}
-    given = {
+    own = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
         for name, y_prob in models.items()
     }
-    options = any(rows is not None for rows in given.values())
-    models = models if options else {name: rectangular(y_prob) for name, y_prob in models.items()}
-    pixels = (
-        {}
-        if options
-        else {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
-    )
-    first = next(iter(pixels.values()))
-    notes: tuple[Caution, ...] = ()
-    if first is not None:
-        models = {
-            name: y_prob if own is None else own.y_prob for (name, y_prob), own in _pairs(models, pixels)
-        }
-        notes = about_pixels(first, by_default=clusters is None)
-        y_true, clusters = first.y_true, first.names_of_clusters(clusters)
-        sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
-    clusters = None if clusters is False else clusters
+    options = any(rows is not None for rows in own.values())
+    if options:
+        named = None if clusters is False else clusters
+        given = RowsOfModels(y_true, models, sample_weight, groups, named, ImageCounts())
+    else:
+        given = rows_of_models(
+            y_true,
+            {name: rectangular(y_prob) for name, y_prob in models.items()},
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            class_axis=class_axis,
+            ignore_index=ignore_index,
+        )
+    sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
     n_classes, edges = None, {}
-    for name, y_prob in models.items():
+    for name, y_prob in given.y_probs.items():
         rows: AnyRows
         if options:
-            rows = given[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+            rows = own[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
         else:
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
         edges[name] = tuple(spec.bins for spec in specs_of(rows, plan) if not isinstance(spec, EventSpec))
-=======
-    given = rows_of_models(
-        y_true,
-        models,
-        sample_weight=sample_weight,
-        groups=groups,
-        clusters=clusters,
-        class_axis=class_axis,
-        ignore_index=ignore_index,
-    )
-    sample_weight = given.sample_weight
-    plan = TablePlan.of(variation, bins, confidence_bins, ties)
-    specs = {}
-    for name, y_prob in given.y_probs.items():
-        rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
-        specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
->>>>>>> main
     comparer = Comparer(
         n_classes,
         options=options,
@@ -159,20 +126,12 @@ def compare(
         classes=classes,
     )
     comparer.update(
-<<<<<<< HEAD
-        y_true,
-        models,
-        sample_weight=sample_weight,
-        groups=groups,
-        clusters=clusters,
-        n_options=n_options,
-=======
         given.y_true,
         given.y_probs,
         sample_weight=sample_weight,
         groups=given.groups,
         clusters=given.clusters,
->>>>>>> main
+        n_options=n_options,
         progress=progress,
     )
     return _with_notes(comparer.result(), about_images(given.counts))
@@ -286,20 +245,20 @@ class Comparer:
         share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-<<<<<<< HEAD
-        rows = self._rows(y_true, y_probs, sample_weight, n_options)
-=======
-        given = rows_of_models(
-            y_true,
-            y_probs,
-            sample_weight=sample_weight,
-            groups=groups,
-            clusters=clusters,
-            n_before=self._counts.n_images,
-            **self._axes,
-        )
-        rows = self._rows(given.y_true, given.y_probs, given.sample_weight)
->>>>>>> main
+        if self._with_options:
+            named = None if clusters is False else clusters
+            given = RowsOfModels(y_true, y_probs, sample_weight, groups, named, ImageCounts())
+        else:
+            given = rows_of_models(
+                y_true,
+                y_probs,
+                sample_weight=sample_weight,
+                groups=groups,
+                clusters=clusters,
+                n_before=self._counts.n_images,
+                **self._axes,
+            )
+        rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
         found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)

@@ -17,7 +17,7 @@ from trueness.assessment._to_json import SCHEMA, plain
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, require_table
+from trueness.table import AnyRankTable, require_rank_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay
@@ -93,7 +93,7 @@ def sweep_bins(
 
     Parameters
     ----------
-    table : AnyRankTable
+    table : CalibrationTable or OptionTables
         A table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns.
     n_bins : list of int
         The numbers of bins; for bins of equal width, each must divide that of the grid.
@@ -108,7 +108,7 @@ def sweep_bins(
     >>> bool(sweep.value[1] > sweep.value[0]), bool(sweep.p_value.min() > 0.05)
     (True, True)
     """
-    require_table("table", table)
+    require_rank_table("table", table)
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
     numbers = [whole_number("n_bins", number, 1, table.n_bins) for number in n_bins]

@@ -42,13 +42,9 @@ def page(result: Assessment) -> str:
     if result.by_options:
         parts += ["", *_group_lines(result, result.by_options, "options")]
     if result.groups:
-<<<<<<< HEAD
         parts += ["", *_group_lines(result, result.groups, "group")]
-=======
-        parts += ["", *_group_lines(result)]
     if result.compared_groups is not None:
         parts += ["", *result.compared_groups.lines()]
->>>>>>> main
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)

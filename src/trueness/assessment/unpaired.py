@@ -173,16 +173,16 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
 
 
 def _kind_of_rows(tables: Tables) -> str:
-<<<<<<< HEAD
     return "with the same classes" if tables.options is None else "with options of their own"
 
 
 def _classes_of(tables: Tables) -> int | None:
     """The number of classes; None if rows have options of their own, which may be any number."""
     return tables.n_classes if tables.options is None else None
-=======
+
+
+def _dependence_of_rows(tables: Tables) -> str:
     return "independent" if tables.clusters is None else "in clusters"
->>>>>>> main
 
 
 def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
@@ -197,7 +197,7 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("kinds of rows", _dependence_of_rows(mine), _dependence_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

@@ -18,12 +18,8 @@ from trueness.cli._language_options import add_language_options
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
-    from trueness.assessment import Assessment, EventAssessment
-    from trueness.cli._language import Log
-=======
     from trueness.assessment import Assessment, Caution, EventAssessment
->>>>>>> main
+    from trueness.cli._language import Log
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 

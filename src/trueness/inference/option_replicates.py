@@ -32,14 +32,34 @@ class OptionReplicates:
         return np.asarray(sum(part.log_score for part in self.parts))
 
     def with_effective_counts(self, bins: AnyBins) -> OptionBins:
-        """The bins with the number of independent rows that have the same noise in each cell."""
+        """The bins with the number of independent rows that have the same noise in each cell.
+
+        The few rows of a cell do not tell how dependent they are: the rows of its bin do.
+        """
         own = _options(bins)
-        effects = [of.design_effect(part.bins) for of, part in self._pairs(own)]
-        mean = float(own.weight @ own.combine(effects))
+        effect = self._design_effect(own)
+        ratio = independent_rows(own.count, effect, float(effect @ own.weight)) / own.count
         return own.with_parts(
-            replace(part.bins, count=independent_rows(part.bins, effect, mean))
-            for part, effect in zip(own.parts, effects, strict=True)
+            replace(
+                part.bins,
+                count=np.maximum(np.rint(part.bins.count * ratio[part.places]), 1).astype(np.int64),
+            )
+            for part in own.parts
         )
+
+    def _design_effect(self, bins: OptionBins) -> FloatArray:
+        """The variance of the rank frequencies of each filled bin over that of independent rows, (F,).
+
+        That of rows with the observed frequencies: replicates of a cell of few rows vary as little as these suggest.
+        """
+        seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.index))])
+        independent = bins.add_up(
+            [
+                part.share**2 * (part.bins.observed * (1 - part.bins.observed)).sum(axis=1) / part.bins.count
+                for part in bins.parts
+            ]
+        )
+        return np.asarray(np.divide(seen, independent, out=np.ones(len(seen)), where=independent > 0))
 
     def resample_observed(self, bins: AnyBins) -> Resamples:
         """Resamples around what was observed."""
@@ -76,12 +96,17 @@ class OptionReplicates:
         They are on the scale of the distance over the largest number of options.
         """
         own = _options(bins)
+        cells = [
+            (of, part, k) for of, part in self._pairs(own) for k in np.flatnonzero(part.places == m).tolist()
+        ]
+        counts = [of.rank[part.bins.index[k]].sum(axis=1) for of, part, k in cells]
+        total = np.asarray(sum(counts))
         gaps = np.zeros((self.size, own.n_classes))
-        for of, part, share in zip(self.parts, own.parts, self._shares_of_cells(own), strict=True):
-            for k in np.flatnonzero(part.places == m).tolist():
-                ordered, ranks = of.means(part.bins, k)
-                scale = own.scale_of(part.n_options, distance)
-                gaps[:, : part.n_options] += scale * share[:, [k]] * (ranks - ordered)
+        for (of, part, k), count in zip(cells, counts, strict=True):
+            share = np.where(total > 0, count / np.where(total > 0, total, 1.0), part.share[k])
+            ordered, ranks = of.means(part.bins, k)
+            scale = own.scale_of(part.n_options, distance)
+            gaps[:, : part.n_options] += scale * share[:, None] * (ranks - ordered)
         return np.asarray(gaps - own.rank_gaps(distance)[m])
 
     def _counts(self, bins: OptionBins) -> list[FloatArray]:

@@ -93,7 +93,7 @@ class Replicates:
     def effective_count(self, bins: NullBins) -> IntArray:
         """The number of independent rows with the same noise in each filled bin, (F,); at most the number of rows."""
         effect = self.design_effect(bins)
-        return independent_rows(bins, effect, float(effect @ bins.weight))
+        return independent_rows(bins.count, effect, float(effect @ bins.weight))
 
     def design_effect(self, bins: NullBins) -> FloatArray:
         """The variance of the rank frequencies of each filled bin over that of independent rows, (F,)."""
@@ -121,13 +121,13 @@ class Replicates:
         return of_bin
 
 
-def independent_rows(bins: NullBins, effect: FloatArray, mean: float) -> IntArray:
+def independent_rows(count: IntArray, effect: FloatArray, mean: float) -> IntArray:
     """The number of independent rows with the same noise in each bin, (F,), given its design effect and their mean."""
     # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
     effect = np.maximum(np.maximum(effect, mean), 1.0)
     # A bootstrap of k clusters has (k - 1)/k of their variance, as if there were k² / (k - 1), about k + 1.
     fewer = np.where(effect > 1, 1, 0)
-    return np.asarray(np.maximum(np.rint(bins.count / effect) - fewer, 1), np.int64)
+    return np.asarray(np.maximum(np.rint(count / effect) - fewer, 1), np.int64)
 
 
 def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) -> Replicates:

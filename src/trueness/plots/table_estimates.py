@@ -9,7 +9,7 @@ from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
 from trueness.inference.results import Estimate, Reference
-from trueness.table import AnyRankTable, require_table
+from trueness.table import AnyRankTable, require_rank_table
 
 
 class Drawable(Protocol):
@@ -59,7 +59,7 @@ class TableEstimates:
     @classmethod
     def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = 0) -> TableEstimates:
         """Estimate from a table of independent rows."""
-        require_table("table", table)
+        require_rank_table("table", table)
         level = confidence_level(level)
         resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
         resampled = ResampledTable.of(table, resamples, [seed, 0])

@@ -73,7 +73,7 @@ def _clusters_fit(tables: Tables) -> bool:
     clusters = tables.clusters
     if clusters is None:
         return True
-    least = 2 * tables.n_classes * sum(len(sums.cells) for sums in clusters.of_tables)
+    least = 2 * tables.by_variation.n_cells * sum(len(sums.cells) for sums in clusters.of_tables)
     return least <= MOST_FOR_CLUSTERS and len(json_text(clusters.to_dict())) <= MOST_FOR_CLUSTERS
 
 

@@ -22,7 +22,9 @@ def assess_call(result: Assessment) -> str:
     options += [f"level={result.level:g}", f"resamples={result.resamples}", f"rng={result.seed}"]
     if result.tolerance is not None:
         options.append(f"tolerance={dict(result.tolerance)}")
-    if spec.ties != "first":
+    if result.options is not None:
+        options.append("n_options=n_options")
+    if spec.ties != ("first" if result.options is None else "split"):
         options.append(f"ties={spec.ties!r}")
     if spec.weighted:
         options.append("sample_weight=sample_weight")

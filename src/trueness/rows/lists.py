@@ -42,7 +42,8 @@ class Lists:
     def matrix(self, which: IntArray, width: int) -> NDArray[Any]:
         """The rows that `which` names, all of this length, as an array."""
         if self.starts is None:
-            return self.data[:, :width][which] if len(which) < len(self.data) else self.data[:, :width]
+            rows = np.take(self.data, which, axis=0) if len(which) < len(self.data) else self.data
+            return rows[:, :width]
         return np.asarray(self.data[self.starts[which][:, None] + np.arange(width)])
 
     def map(self, function: Any) -> Lists:
@@ -135,7 +136,7 @@ def of_flat(
 def _from_column(value: Any) -> Lists | None:
     """A list column of pandas, Polars or PyArrow; None for anything else."""
     if hasattr(value, "to_pylist") and _is_list_type(getattr(value, "type", None)):
-        return _from_sequence(value.to_pylist())
+        return _from_arrow(value.combine_chunks() if hasattr(value, "combine_chunks") else value)
     import narwhals.stable.v1 as nw
 
     if not nw.dependencies.is_into_series(value):
@@ -146,6 +147,17 @@ def _from_column(value: Any) -> Lists | None:
         series.dtype == nw.Object and (_is_list(first) or first is None)
     )
     return _from_sequence(series.to_list(), index_of_series(series)) if is_list else None
+
+
+def _from_arrow(column: Any) -> Lists:
+    """A list array of PyArrow, through its own methods."""
+    if column.null_count:
+        refuse_missing(np.asarray(column.is_null()), "y_prob")
+    lengths, flat = np.asarray(column.value_lengths(), np.int64), column.flatten()
+    if flat.null_count:
+        inside = np.repeat(np.arange(len(lengths)), lengths)[np.asarray(flat.is_null())]
+        refuse_missing(np.isin(np.arange(len(lengths)), inside), "y_prob")
+    return of_flat(np.asarray(flat), lengths)
 
 
 def _is_list_type(type: Any) -> bool:

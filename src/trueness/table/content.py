@@ -79,6 +79,21 @@ class TableSpec:
         """The memory of the sums, about."""
         return self.bins.n_bins * (4 * self.n_cells + 16) * 8 + 40 * self.n_cells
 
+    def thresholds(self, eps: float) -> FloatArray:
+        """Where V is above each interior edge, for predictions of a dtype with this eps.
+
+        Rounding is relative to the measure's range, or to [0, 1] if the bins are over [0, 1]: rows with different
+        numbers of options share bins of confidence, and so the rule for values on an edge.
+        """
+        return self.bins.thresholds(eps, self.span)
+
+    @property
+    def span(self) -> float:
+        """The width to which rounding is relative."""
+        low, high = self.range
+        unit = (self.bins.edges[0], self.bins.edges[-1]) == (0.0, 1.0) and low >= 0.0 and high <= 1.0
+        return 1.0 if unit else high - low
+
     @property
     def is_by_confidence(self) -> bool:
         """Whether the bins are of confidence, as ECE needs."""

@@ -81,3 +81,15 @@ def range_over_options(variation: Variation) -> tuple[float, float]:
         low_10=ranges[2][0],
         high_10=ranges[2][1],
     )
+
+
+def require_same_spec(mine: OptionSpec, theirs: OptionSpec) -> None:
+    """Refuse tables that do not add."""
+    difference = mine.difference(theirs)
+    if difference is not None:
+        raise InvalidValueError(
+            "different-tables",
+            "these tables cannot be added: {difference}",
+            "make both with the same options",
+            difference=difference,
+        )

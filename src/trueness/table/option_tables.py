@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
 from typing import Any, Self, TypeAlias
@@ -22,9 +22,8 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
 from trueness.table.consistency import require
-from trueness.table.content import BY_PREDICTED_CLASS, Sums
-from trueness.table.exact_sums import ExactSum, FloatSum
-from trueness.table.option_spec import OptionSpec
+from trueness.table.option_spec import OptionSpec, require_same_spec
+from trueness.table.option_sums import padded_sums, same_rows
 from trueness.table.option_text import text_of_options
 from trueness.variation import Variation
 
@@ -77,7 +76,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
             spec = OptionSpec.shared_by(listed[0].spec)
         object.__setattr__(self, "spec", spec)
         for table in listed:
-            _require_same(spec, OptionSpec.shared_by(table.spec))
+            require_same_spec(spec, OptionSpec.shared_by(table.spec))
         filled = {table.n_cells: table for table in listed if table.n_rows}
         object.__setattr__(self, "tables", dict(sorted(filled.items())))
 
@@ -118,7 +117,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         spec = self.spec.of(most)
         if not self.tables:
             return CalibrationTable.empty(spec)
-        return CalibrationTable(spec, reduce(add, [_padded(t.sums, most) for t in self.tables.values()]))
+        return CalibrationTable(spec, reduce(add, [padded_sums(t.sums, most) for t in self.tables.values()]))
 
     @property
     def n_rows(self) -> int:
@@ -301,7 +300,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
             other = OptionTables({other.n_cells: other}, OptionSpec.shared_by(other.spec))
         if not isinstance(other, OptionTables):
             return NotImplemented
-        _require_same(self.spec, other.spec)
+        require_same_spec(self.spec, other.spec)
         together = dict(self.tables)
         for c, table in other.tables.items():
             together[c] = together[c] + table if c in together else table
@@ -315,7 +314,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, CalibrationTable):
-            return [*self.tables.values()] == [other]
+            return [*self] == [other.n_cells] and same_rows(self[other.n_cells], other)
         if not isinstance(other, OptionTables):
             return NotImplemented
         return self.spec == other.spec and self.tables == other.tables
@@ -405,36 +404,3 @@ def option_tables(table: AnyRankTable) -> list[CalibrationTable]:
 def _require_any(tables: list[CalibrationTable]) -> None:
     if not tables:
         raise InvalidValueError("no-rows", "there is no table", "pass at least one", argument="tables")
-
-
-def _require_same(mine: OptionSpec, theirs: OptionSpec) -> None:
-    difference = mine.difference(theirs)
-    if difference is not None:
-        raise InvalidValueError(
-            "different-tables",
-            "these tables cannot be added: {difference}",
-            "make both with the same options",
-            difference=difference,
-        )
-
-
-_BY_RANK = frozenset({"ordered", "rank"})
-
-
-def _padded(sums: Sums, n_classes: int) -> Sums:
-    """The sums with zeros for ranks up to `n_classes`, without those by predicted class."""
-
-    def padded(name: str) -> Any:
-        value = getattr(sums, name)
-        if name in BY_PREDICTED_CLASS:
-            return None
-        return _wider(value, n_classes) if name in _BY_RANK else value
-
-    return Sums(**{field.name: padded(field.name) for field in fields(Sums)})
-
-
-def _wider(value: ExactSum | FloatSum, n_classes: int) -> ExactSum | FloatSum:
-    more = ((0, 0), (0, n_classes - value.value.shape[1]))
-    if isinstance(value, FloatSum):
-        return FloatSum(np.pad(value.value, more))
-    return ExactSum(np.pad(value.whole, more), np.pad(value.fraction, more), value.bits)

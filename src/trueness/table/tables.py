@@ -21,6 +21,7 @@ from trueness.table.event_content import EventSpec
 from trueness.table.event_table import EventTable
 from trueness.table.option_spec import OptionSpec
 from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables
+from trueness.table.same_rows import require_as_many_rows, require_same_rows
 from trueness.variation import Variation
 
 SingleSpec: TypeAlias = TableSpec | EventSpec
@@ -127,9 +128,9 @@ class Tables:
         if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
         if self.by_confidence is not None:
-            _require_same_rows(self.by_variation, self.by_confidence)
+            require_same_rows(self.by_variation, self.by_confidence)
         for table in self.events:
-            _require_as_many_rows(self.by_variation, table)
+            require_as_many_rows(self.by_variation, table)
 
     @classmethod
     def of(cls, tables: Sequence[AnyTable | ClusterTables]) -> Self:
@@ -352,50 +353,6 @@ def _contents(tables: Sequence[AnyTable]) -> str:
     return " and ".join(
         "class" if isinstance(table, EventTable) else table.spec.variation.name for table in tables
     )
-
-
-def _require_as_many_rows(table: AnyRankTable, events: EventTable) -> None:
-    if (events.n_rows, events.n_classes or table.n_classes) != (table.n_rows, table.n_classes):
-        raise InvalidValueError(
-            "different-rows",
-            "{argument} holds {n_rows} rows of {n_classes} classes, the event table {other_rows} of {other_classes}",
-            "they must be of the same rows",
-            argument="table",
-            n_rows=table.n_rows,
-            n_classes=table.n_classes,
-            other_rows=events.n_rows,
-            other_classes=events.n_classes,
-        )
-
-
-def _require_same_rows(table: AnyRankTable, confidence_table: AnyRankTable) -> None:
-    if not confidence_table.spec.is_by_confidence:
-        raise InvalidValueError(
-            "wrong-table",
-            "confidence_table is binned by {value}",
-            "tabulate with variation='confidence'",
-            value=confidence_table.spec.variation.name,
-        )
-    if confidence_table.top_k != table.top_k:
-        raise InvalidValueError(
-            "different-rows",
-            "top_k differs: {mine} and {theirs}",
-            "both tables must be of the same k largest classes",
-            argument="confidence_table",
-            mine=table.top_k,
-            theirs=confidence_table.top_k,
-        )
-    if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
-        raise InvalidValueError(
-            "different-rows",
-            "{argument} holds {n_rows} rows of {n_classes} classes, confidence_table {other_rows} of {other_classes}",
-            "they must be of the same rows",
-            argument="table",
-            n_rows=table.n_rows,
-            n_classes=table.n_classes,
-            other_rows=confidence_table.n_rows,
-            other_classes=confidence_table.n_classes,
-        )
 
 
 def sum_pairwise(tables: Sequence[Tables]) -> Tables:
