@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arguments import require_choice, whole_number
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
@@ -50,7 +50,16 @@ def event_calibration_error(
 
 def _largest_gap(table: EventTable, bins: int | Bins, norm: str, min_count: int) -> float:
     """The largest gap over the bins of at least so many rows."""
-    if norm != "max":
+    require_max_norm(norm, min_count)
+    merged = table.coarsen(as_bins(bins))
+    enough = bins_with(merged.row_count[0], min_count)
+    apart = np.abs(merged.predicted_sum - merged.observed_count)[0, enough]
+    return float((apart / merged.count[0, enough]).max())
+
+
+def require_max_norm(norm: str, min_count: int | None) -> None:
+    """Refuse `min_count` with another norm than the largest gap."""
+    if min_count is not None and norm != "max":
         raise InvalidValueError(
             "bad-argument",
             "min_count is for norm='max' only, got norm={norm!r}",
@@ -58,8 +67,11 @@ def _largest_gap(table: EventTable, bins: int | Bins, norm: str, min_count: int)
             value=min_count,
             norm=norm,
         )
-    merged = table.coarsen(as_bins(bins))
-    enough = merged.row_count[0] >= min_count
+
+
+def bins_with(row_count: IntArray, min_count: int) -> NDArray[np.bool_]:
+    """Which bins have at least so many rows; refused if none has."""
+    enough = row_count >= min_count
     if not enough.any():
         raise InvalidValueError(
             "bad-argument",
@@ -67,10 +79,9 @@ def _largest_gap(table: EventTable, bins: int | Bins, norm: str, min_count: int)
             "the largest bin has {most} rows",
             argument="min_count",
             value=min_count,
-            most=int(merged.row_count.max()),
+            most=row_count.max(),
         )
-    apart = np.abs(merged.predicted_sum - merged.observed_count)[0, enough]
-    return float((apart / merged.count[0, enough]).max())
+    return np.asarray(enough)
 
 
 def classwise_error(

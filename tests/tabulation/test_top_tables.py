@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from top_rows import complete_rows, lists_of
 
 import trueness as tn
+from trueness.unknown_tails import concentrated_tail, even_tail
 
 T1 = ([0, 0, 1, 2], [[0.6, 0.3]] * 4)
 T2 = ([0, 1] + [2] * 8, [[0.3, 0.1]] * 10)
@@ -42,6 +43,14 @@ class TestVectors:
         bounds = tn.tail_bounds(table)
         assert bounds.vce == pytest.approx((0.0, 0.287344616890), abs=1e-12)
         assert bounds.rce == pytest.approx((0.15, 0.25), abs=1e-12)
+
+    def test_t1_entropy_of_a_row(self) -> None:
+        known = oracle.eta(0.6) + oracle.eta(0.3)
+        mass, cap = np.array([0.1]), np.array([0.3])
+        least, most = (known + tail[0] for tail in (concentrated_tail(mass, cap), even_tail(mass, 8)))
+        assert (least / math.log(10), most / math.log(10)) == pytest.approx(
+            (0.389972873354, 0.480281872053), abs=1e-12
+        )
 
     def test_t1_by_confidence(self) -> None:
         table = tn.tabulate_top(*T1, n_classes=10, variation="confidence")
@@ -339,6 +348,10 @@ class TestRefusals:
         ):
             with pytest.raises(tn.Refusal, match="tail_bounds reads a table of the k largest"):
                 tn.tail_bounds(table)
+
+    def test_there_is_no_uce(self) -> None:
+        with pytest.raises(tn.Refusal, match="UCE is not defined for the k largest classes"):
+            tn.uncertainty_calibration_error(tn.tabulate_top(*LISTS, n_classes=12))
 
     def test_a_monitor_does_not_watch_them(self) -> None:
         with pytest.raises(tn.Refusal, match="holds the 4 largest classes"):

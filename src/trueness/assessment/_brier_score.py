@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trueness.assessment.event import totals_of
+from trueness.assessment._event_totals import totals_of
 from trueness.bins import Bins, event_grid
 from trueness.event_metrics import require_event_table
 from trueness.inference.events.event_statistics import brier_score, spiegelhalter_test

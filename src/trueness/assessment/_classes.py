@@ -18,7 +18,8 @@ from trueness.inference.results import BinNoise, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
-from trueness.table import AnyRankTable, EventSpec, ScoreSums
+from trueness.table import AnyRankTable, EventSpec
+from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
-from trueness.assessment.event_numbers import EventNumber, event_numbers
+from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
 from trueness.inference.events.of_table import event_cells
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ def group_lines(result: EventAssessment) -> Iterator[str]:
     width = max(5, *(len(visible(group.name)) for group in result.groups))
     heads = f"{'rows':>10}{'stated':>10}{'observed':>10}{'net gap':>10}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
     yield f"{'group':{width}}{heads}  verdict"
-    ordered = sorted(
-        result.groups, key=lambda it: it.adjusted_p_value if not math.isnan(it.adjusted_p_value) else 2.0
-    )
+    ordered = by_p_value(result.groups)
     for group in ordered[:MOST_GROUPS]:
         yield _group_line(group, width)
     if len(ordered) > MOST_GROUPS:

@@ -14,7 +14,9 @@ from trueness._random import Seed
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_result import WHAT, EventAssessment, EventAssessments, EventGroup
 from trueness.assessment._event_sample import EventRows, EventSample, require_clusters
+from trueness.assessment._event_totals import totals_of
 from trueness.assessment._full_confidence import full_confidence
+from trueness.assessment._multilabel import multilabel_table
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins, event_grid
 from trueness.inference.classwise.assessment import gap_of_clusters, larger_spread
@@ -25,7 +27,7 @@ from trueness.inference.events.cox import CoxFit, cox_fit
 from trueness.inference.events.cumulative import cumulative_differences
 from trueness.inference.events.curve_errors import Curve, curve_errors
 from trueness.inference.events.draws import event_seed
-from trueness.inference.events.event_statistics import EventTotals, brier_score, log_loss, spiegelhalter_test
+from trueness.inference.events.event_statistics import brier_score, log_loss, spiegelhalter_test
 from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import in_the_large
 from trueness.inference.events.of_table import event_bins, event_cells
@@ -43,8 +45,8 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_given, identity
 from trueness.rows.containers import contents_of
-from trueness.table import Event, EventTable, event_index, stack_events
-from trueness.tabulation.events import event_spec, tabulate_events
+from trueness.table import Event, EventTable, event_index
+from trueness.tabulation.events import event_spec
 
 
 def assess_event(
@@ -137,7 +139,7 @@ def assess_event(
                 "leave out positive, event, groups, clusters and what",
                 argument="event",
             )
-        table = _multilabel_table(y_true, y_prob, classes, options)
+        table = multilabel_table(y_true, y_prob, classes, options)
         return assess_event_tables(table, settings, curve)
     if positive is not None and event is not None:
         raise InvalidValueError(
@@ -266,47 +268,6 @@ def _as_binary(y_true: Any, positive: Any) -> Any:
     return np.asarray(found, np.int64)
 
 
-def _multilabel_table(y_true: Any, y_prob: Any, classes: Any, options: dict[str, Any]) -> EventTable:
-    """The events of all columns, each as a row of its own in one table."""
-    if options["normalize"]:
-        raise InvalidValueError(
-            "bad-argument", "events that do not exclude one another have no common sum", argument="normalize"
-        )
-    truth, given = contents_of(y_true, "y_true").flat, contents_of(y_prob, "y_prob").flat
-    if len(given.shape) != 2 or truth.shape != given.shape:
-        raise InvalidValueError(
-            "wrong-shape",
-            "y_true has shape {shape} and y_prob {other}",
-            "with multilabel=True both have shape (rows, events)",
-            argument="y_true",
-            shape=truth.shape,
-            other=given.shape,
-        )
-    labels, p = (
-        np.stack(it.columns, axis=1) if it.data is None and it.columns is not None else it.data
-        for it in (truth, given)
-    )
-    assert labels is not None
-    assert p is not None
-    names = _event_names(classes, y_prob, p.shape[1])
-    parts = [tabulate_events(labels[:, k], p[:, k], **options) for k in range(p.shape[1])]
-    return stack_events(parts, names)
-
-
-def _event_names(classes: Any, y_prob: Any, n_events: int) -> list[str]:
-    given = classes if classes is not None else getattr(y_prob, "columns", range(n_events))
-    names = [str(name) for name in given]
-    if len(names) != n_events or len(set(names)) != n_events:
-        raise InvalidValueError(
-            "wrong-length",
-            "{n_names} different names were given for {n_events} events",
-            argument="classes",
-            n_names=len(set(names)),
-            n_events=n_events,
-        )
-    return names
-
-
 def assess_event_tables(table: EventTable, settings: Settings, curve: Curve) -> EventAssessments:
     """The assessment of each event of a table, with p-values corrected by Benjamini and Hochberg."""
     found = [event_assessment(EventSample(table.select(event)), settings, curve) for event in table.events]
@@ -398,28 +359,6 @@ def event_assessment(
 def event_of(table: EventTable, level: float, resamples: int, seed: int, bins: Bins) -> EventAssessment:
     """The assessment of class 1 of two from the table by class."""
     return event_assessment(EventSample(table), Settings(level, resamples, seed, class_bins=bins))
-
-
-def totals_of(table: EventTable) -> EventTotals:
-    """The sums over all rows of the only event of a table on the event grid."""
-    sums = table.sums
-
-    def total(value: Any) -> float:
-        return float(value.value[0])
-
-    assert sums.impossible_rows is not None
-    return EventTotals(
-        count=float(table.count[0].sum()),
-        predicted=float(table.expected_total[0]),
-        observed=float(table.observed_total[0]),
-        square=total(sums.square),
-        cube=total(sums.cube),
-        fourth=total(sums.fourth),
-        product=total(sums.product),
-        log_likelihood=total(sums.log_likelihood),
-        impossible_rows=float(sums.impossible_rows[0]),
-        weight_square=float(table.weight_square_sum[0].sum()) if table.spec.weighted else None,
-    )
 
 
 def _cautions(table: EventTable, cells: EventCells, cox: CoxFit) -> Sequence[Caution]:

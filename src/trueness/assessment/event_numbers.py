@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment
+    from trueness.assessment._event_result import EventAssessment, EventGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,18 @@ class EventNumber:
     signed: bool = False
     reason: str | None = None
     """Why there is no value."""
+
+
+def by_p_value(groups: Sequence[EventGroup]) -> list[EventGroup]:
+    """The groups with the smallest adjusted p-value first; those that were not assessed last."""
+    return sorted(groups, key=lambda it: it.adjusted_p_value if not math.isnan(it.adjusted_p_value) else 2.0)
+
+
+def event_name(event: EventAssessment) -> str:
+    """The event in a sentence: "class cat", "the top label" or "a right answer"."""
+    if event.what == "right":
+        return "a right answer"
+    return "the top label" if event.table.events == ("top",) else f"class {event.name}"
 
 
 def event_numbers(result: EventAssessment) -> Iterator[EventNumber]:

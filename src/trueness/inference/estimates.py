@@ -338,7 +338,7 @@ def log_score_draws(table: AnyRankTable, resampled: ResampledTable) -> list[Floa
     for null in resampled.nulls:
         scores = _log_scores(null.resamples)
         of_parts = [
-            score_draws(score, own.count, own.predicted, variance)
+            score_draws(score, own.count, own.predicted, variance, own.log_sizes)
             for score, own, variance in zip(scores, parts, variances, strict=True)
         ]
         draws.append(bins.add_up(of_parts) if isinstance(bins, OptionBins) else of_parts[0])

@@ -12,9 +12,9 @@ from trueness._arguments import whole_number
 from trueness._arrays import FloatArray
 from trueness._row_arithmetic import UNIT, units
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
-from trueness.rows._rows import Rows, sum_tolerance
+from trueness.rows._rows import BLOCK_VALUES, Rows, sum_tolerance
 from trueness.rows.containers import Contents, contents_of
-from trueness.rows.labels import Labels
+from trueness.rows.labels import Labels, whole_numbers
 from trueness.rows.validation import weights_of
 
 CAP_TOLERANCE = 1e-6
@@ -33,26 +33,34 @@ def rows_of_lists(rank: Any, prob: Any, n_classes: int | None, sample_weight: An
         n_classes = whole_number("n_classes", n_classes, k + 1)
     labels = _places(place, n_rows, k)
     tolerance = sum_tolerance(k, given.eps)
-    _require_probabilities(listed)
-    cells = with_missing_mass(listed)
-    _require_possible(cells, listed, n_classes, tolerance)
+    missing = np.empty(n_rows)
+    step = max(1, BLOCK_VALUES // (k + 1))
+    for start in range(0, n_rows, step):  # block by block, which stay in the cache
+        block = listed[start : start + step].astype(np.float64, copy=False)
+        missing[start : start + step] = missing_mass(block, n_classes, tolerance, start)
     weight = None
     if sample_weight is not None:
         weight = weights_of(contents_of(sample_weight, "sample_weight"), n_rows)
-    contents = Contents(cells, eps=given.eps, index=given.index)
+    # Columns, so that a long array is not copied for the sake of one more.
+    contents = Contents(None, (*listed.T, missing), eps=given.eps, index=given.index)
     return Rows(contents, n_rows, k + 1, False, False, Labels(labels, k + 1), weight, index=given.index)
 
 
-def with_missing_mass(listed: FloatArray) -> FloatArray:
-    """The lists with m = max(0, 1 - Σq) as one more column, exact in units of 2⁻⁵², (rows, k + 1)."""
-    cells = np.empty((len(listed), listed.shape[1] + 1))
-    cells[:, :-1] = listed
-    cells[:, -1] = np.maximum(UNIT - units(listed).sum(axis=1), 0) * 2.0**-52
-    return cells
+def missing_mass(listed: FloatArray, n_classes: int | None, tolerance: float, start: int) -> FloatArray:
+    """m = max(0, 1 - Σq) of each list, exact in units of 2⁻⁵², (rows,); bad rows are refused, counted from `start`.
+
+    A list that ends in 0 is complete: what it lacks of 1 within the tolerance is 0.
+    """
+    _require_probabilities(listed, start)
+    missing: FloatArray = np.maximum(UNIT - units(listed).sum(axis=1), 0) * 2.0**-52
+    # What a complete list lacks by rounding alone, as float32 does, is not beyond it.
+    missing[(listed[:, -1] == 0) & (missing <= tolerance)] = 0.0
+    _require_possible(listed, missing, n_classes, tolerance, start)
+    return missing
 
 
-def _listed(given: Contents) -> FloatArray:
-    """The lists as float64, (rows, k)."""
+def _listed(given: Contents) -> NDArray[Any]:
+    """The lists as numbers, (rows, k)."""
     data = given.data if given.columns is None else np.stack(given.columns, axis=1)
     if data is None or data.ndim != 2 or data.shape[1] < 1:
         raise InvalidValueError(
@@ -72,7 +80,7 @@ def _listed(given: Contents) -> FloatArray:
         )
     if not len(data):
         raise InvalidValueError("no-rows", "prob has no rows", argument="prob")
-    return np.ascontiguousarray(data, dtype=np.float64)
+    return data
 
 
 def _places(given: Contents, n_rows: int, k: int) -> NDArray[np.int64]:
@@ -89,25 +97,15 @@ def _places(given: Contents, n_rows: int, k: int) -> NDArray[np.int64]:
             n_rows=n_rows,
             k=k,
         )
-    with np.errstate(invalid="ignore"):
-        good = (data >= 0) & (data <= k) & (data == np.floor(data))
-    if not good.all():
-        row = int(np.argmin(good))
-        raise InvalidValueError(
-            "label-out-of-range",
-            "rank is {value}{place}",
-            "places in a list of {k} run from 0 to {last}, and {k} means that the true class is not listed",
-            argument="rank",
-            row=row,
-            value=data[row].item(),
-            k=k,
-            last=k - 1,
-        )
-    return data.astype(np.int64)
+    remedy = f"places in a list of {k} run from 0 to {k - 1}, and {k} means that the true class is not listed"
+    return whole_numbers("rank", data, k, remedy)
 
 
-def _require_probabilities(listed: FloatArray) -> None:
+def _require_probabilities(listed: FloatArray, start: int) -> None:
     """Refuse values that are not from 0 to 1, and lists that are not in order."""
+    downwards = bool((listed[:, 1:] <= listed[:, :-1]).all())
+    if downwards and bool((listed[:, 0] <= 1).all()) and bool((listed[:, -1] >= 0).all()):
+        return
     with np.errstate(invalid="ignore"):
         inside = (listed >= 0) & (listed <= 1)
     if not inside.all():
@@ -117,30 +115,28 @@ def _require_probabilities(listed: FloatArray) -> None:
             "prob is {value}{place}",
             "probabilities are finite numbers from 0 to 1; of log-probabilities pass np.exp",
             argument="prob",
-            row=row,
+            row=start + row,
             class_index=at,
             value=float(listed[row, at]),
         )
     rises = np.diff(listed, axis=1) > 0
-    if rises.any():
-        row, at = divmod(int(np.argmax(rises)), rises.shape[1])
-        raise InvalidValueError(
-            "not-sorted",
-            "prob rises from {before:.6g} to {value:.6g}{place}",
-            "sort each list by probability, the largest first, and give the place of the true class in that order",
-            argument="prob",
-            row=row,
-            class_index=at + 1,
-            before=float(listed[row, at]),
-            value=float(listed[row, at + 1]),
-        )
+    row, at = divmod(int(np.argmax(rises)), rises.shape[1])
+    raise InvalidValueError(
+        "not-sorted",
+        "prob rises from {before:.6g} to {value:.6g}{place}",
+        "sort each list by probability, the largest first, and give the place of the true class in that order",
+        argument="prob",
+        row=start + row,
+        class_index=at + 1,
+        before=float(listed[row, at]),
+        value=float(listed[row, at + 1]),
+    )
 
 
-def _require_possible(cells: FloatArray, listed: FloatArray, n_classes: int | None, tolerance: float) -> None:
-    """Refuse lists of a sum above 1, and lists that cannot be the largest of so many classes.
-
-    A list that ends in 0 is complete: what it lacks of 1 within the tolerance is set to 0 in `cells`.
-    """
+def _require_possible(
+    listed: FloatArray, missing: FloatArray, n_classes: int | None, tolerance: float, start: int
+) -> None:
+    """Refuse lists of a sum above 1, and lists that cannot be the largest of so many classes."""
     total = listed.sum(axis=1)
     above = total > 1 + tolerance
     if above.any():
@@ -150,19 +146,16 @@ def _require_possible(cells: FloatArray, listed: FloatArray, n_classes: int | No
             "prob sums to {value:.9g}{place}, which is above 1",
             "the k largest probabilities of a row sum to at most 1",
             argument="prob",
-            row=row,
+            row=start + row,
             value=float(total[row]),
         )
-    # What a complete list lacks by rounding alone, as float32 does, is not beyond it.
-    complete = (listed[:, -1] == 0) & (cells[:, -1] <= tolerance)
-    cells[complete, -1] = 0.0
     others = math.inf if n_classes is None else n_classes - listed.shape[1]
     most = np.where(listed[:, -1] > 0, others, 0) * listed[:, -1] * (1 + CAP_TOLERANCE)
-    impossible = cells[:, -1] > most
+    impossible = missing > most
     if impossible.any():
         row = int(np.argmax(impossible))
-        smallest, missing = float(listed[row, -1]), float(cells[row, -1])
-        raise impossible_list(row, listed.shape[1], smallest, missing, others)
+        smallest, lacking = float(listed[row, -1]), float(missing[row])
+        raise impossible_list(start + row, listed.shape[1], smallest, lacking, others)
 
 
 def impossible_list(row: int, k: int, smallest: float, missing: float, others: float) -> Refusal:

@@ -9,6 +9,7 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness.refusals import InvalidValueError
 from trueness.rows.containers import contents_of
+from trueness.rows.labels import whole_numbers
 
 LEAST_VOTES = 2
 
@@ -36,21 +37,8 @@ def votes_of(y_true: Any, votes: Any) -> tuple[IntArray, IntArray]:
             n_rows=len(counts),
         )
     _require_counts(counts)
-    last = counts.shape[1] - 1
-    with np.errstate(invalid="ignore"):
-        good = (labels >= 0) & (labels <= last) & (labels == np.floor(labels))
-    if not good.all():
-        row = int(np.argmin(good))
-        raise InvalidValueError(
-            "label-out-of-range",
-            "{y_true} is {value}{place}",
-            "options are counted from 0 to {last}",
-            argument="y_true",
-            row=row,
-            value=labels[row].item(),
-            last=last,
-        )
-    return labels.astype(np.int64), counts.astype(np.int64)
+    remedy = "options are counted from 0 to {last}"
+    return whole_numbers("y_true", labels, counts.shape[1] - 1, remedy), counts.astype(np.int64)
 
 
 def _require_counts(counts: Any) -> None:

@@ -9,30 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
-from trueness.table.content import Sums, TableSpec
+from trueness.table.content import Sums, TableSpec, cut_spec
 from trueness.table.exact_sums import ExactSum, Sum
+from trueness.table.score_sums import ScoreSums
 from trueness.table.table_text import text_of
 from trueness.variation import Variation
-
-
-class ScoreSums(NamedTuple):
-    """Sums of a score that has mean zero if the model is calibrated: of each bin, or of each predicted class."""
-
-    rows: NDArray[Any]
-    """The number of rows; of bins, the sum of their weights."""
-    score: FloatArray
-    variance: FloatArray
-    """The variance of `score` if the model is calibrated and rows have no weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,28 +315,10 @@ class CalibrationTable:
     def cut(self, top_k: int) -> CalibrationTable:
         """The same rows with all ranks above `top_k` in one column, the last; for tables binned by confidence.
 
-        Tables by entropy cannot be cut, because the bin of a row depends on k: cut the rows instead.
-
-        >>> import trueness as tn
-        >>> y_true, y_prob = tn.simulate.calibrated(1000, [1] * 8, rng=0)
-        >>> fine = tn.tabulate(y_true, y_prob, top_k=5, variation="confidence")
-        >>> fine.cut(2) == tn.tabulate(y_true, y_prob, top_k=2, variation="confidence")
-        True
+        It equals the table of cut rows. By entropy the bin of a row depends on k: cut the rows instead.
         """
-        spec = self.spec
-        if spec.cells != "top" or not spec.is_by_confidence:
-            raise InvalidValueError(
-                "wrong-table",
-                "only a table of the k largest classes that is binned by confidence can be cut, this one holds {cells} "
-                "by {variation}",
-                "cut the rows: tabulate(..., top_k={top_k})",
-                argument="table",
-                cells="ranks" if spec.cells == "ranks" else f"the {spec.top_k} largest",
-                variation=spec.variation.name,
-                top_k=top_k,
-            )
-        top_k = whole_number("top_k", top_k, 1, spec.n_cells - 1)
-        return CalibrationTable(replace(spec, top_k=top_k), self.sums.merge_columns(top_k + 1))
+        spec = cut_spec(self.spec, top_k)
+        return CalibrationTable(spec, self.sums.merge_columns(spec.n_cells))
 
     def __repr__(self) -> str:
         return text_of(self)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EQUAL_MASS_SNAP, Edges
 from trueness.refusals import InvalidValueError
@@ -119,6 +120,22 @@ class TableSpec:
             return False
         apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
         return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
+
+
+def cut_spec(spec: TableSpec, top_k: int) -> TableSpec:
+    """The spec of a table whose ranks above `top_k` are merged into one column; refused if it cannot be cut."""
+    if spec.cells != "top" or not spec.is_by_confidence:
+        raise InvalidValueError(
+            "wrong-table",
+            "only a table of the k largest classes that is binned by confidence can be cut, this one holds {cells} by "
+            "{variation}",
+            "cut the rows: tabulate(..., top_k={top_k})",
+            argument="table",
+            cells="ranks" if spec.cells == "ranks" else f"the {spec.top_k} largest",
+            variation=spec.variation.name,
+            top_k=top_k,
+        )
+    return replace(spec, top_k=whole_number("top_k", top_k, 1, spec.n_cells - 1))
 
 
 def _contrast(mine: Any, theirs: Any) -> str:

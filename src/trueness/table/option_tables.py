@@ -20,11 +20,12 @@ from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
-from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
+from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.consistency import require
 from trueness.table.option_spec import OptionSpec, require_same_spec
 from trueness.table.option_sums import padded_sums, same_rows
 from trueness.table.option_text import text_of_options
+from trueness.table.score_sums import ScoreSums
 from trueness.variation import Variation
 
 

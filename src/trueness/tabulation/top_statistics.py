@@ -63,9 +63,10 @@ class TopDescriber(Describer):
         lines, n = cells.lines, stop - start
         steps = scratch.array("steps of cells", (spec.n_cells + 1, n))
         np.add(lines, 1.0, out=steps[:-1])
+        total = sum_units(steps[:-1])
         p_cell = lines[cells.cell, np.arange(n)]
         if spec.has_scores:
-            variation, entropy, variance = even_entropy(lines, spec, scratch)
+            variation, entropy, variance = even_entropy(lines, total, spec, scratch)
             scores = self._scores(cells, p_cell, entropy, variance)
         else:
             variation, scores = lines[0].copy(), _no_scores(n)
@@ -105,11 +106,10 @@ class TopDescriber(Describer):
         return Cells(lines, np.minimum(first, k), np.minimum(rank, k), tied)
 
     def _list(self, rows: Rows, start: int, stop: int) -> Cells:
-        """Lists of the k largest, in order, with the mass beyond them in the last place."""
+        """Lists of the k largest, in order, with the mass beyond them last: checked when they were built."""
         k = self.spec.n_cells - 1
         lines = self.scratch.array("cells", (k + 1, stop - start))
         lines[:] = rows.block(start, stop).T
-        row_sums(rows, lines, lines + 1.0, start)
         assert rows.labels is not None
         cell = rows.labels.block(start, stop).astype(np.int64)
         listed = cell < k
@@ -141,7 +141,7 @@ class TopDescriber(Describer):
 
 
 def even_entropy(
-    lines: FloatArray, spec: TableSpec, scratch: Scratch
+    lines: FloatArray, total: IntArray, spec: TableSpec, scratch: Scratch
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """V, the entropy to base 2 and the variance of log₂ p of rows that are even beyond rank k, (n,) each.
 
@@ -153,7 +153,7 @@ def even_entropy(
     entropy = entropy_in_bits(moments) + m * log2_l
     log2_m = np.where(m > 0.0, log2_of_positive(m, scratch), 0.0)
     further = m * (log2_l * (log2_l - 2.0 * log2_m))
-    variance = variance_of_moments(moments, entropy, sum_units(lines + 1.0), further)
+    variance = variance_of_moments(moments, entropy, total, further)
     variation = np.minimum(np.maximum(entropy * bits_to_classes(spec.n_classes), 0.0), 1.0)
     return variation, entropy, variance
 
