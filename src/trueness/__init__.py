@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from trueness.monitoring import Monitor
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
-    from trueness.table import CalibrationTable, EventTable, TableSpec
+    from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
     from trueness.tabulation import tabulate, tabulate_events, tabulate_top
     from trueness.unknown_tails import TailBounds, tail_bounds
     from trueness.variation import Variation, renyi, tsallis, variations
@@ -95,6 +95,7 @@ __all__ = [
     "Monitor",
     "CalibrationTable",
     "EventTable",
+    "OptionTables",
     "TableSpec",
     "EqualWidth",
     "EqualMass",
@@ -172,7 +173,7 @@ _MODULES = {
     "monitoring": ["Monitor"],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
-    "table": ["CalibrationTable", "EventTable", "TableSpec"],
+    "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
     "tabulation": ["tabulate", "tabulate_events", "tabulate_top"],
     "unknown_tails": ["TailBounds", "tail_bounds"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],

@@ -88,8 +88,7 @@ class _Tempered:
     def __init__(self, rows: Rows, table: CalibrationTable, resamples: int) -> None:
         self.bins, self.resamples = NullBins.of(table), resamples
         spec = table.spec
-        low, high = spec.range
-        thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
+        thresholds = spec.thresholds(rows.y_prob.eps)
         logs, places = np.empty((rows.n_rows, spec.n_cells)), np.empty(rows.n_rows, np.int64)
         for start, stop, ordered in ordered_blocks(rows):
             values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)

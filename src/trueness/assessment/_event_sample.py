@@ -56,7 +56,7 @@ class EventRows:
     def _in_clusters(self, found: ClustersOfRows, which: IntArray | None) -> EventSample:
         clusters, unit_of = Clusters.of_rows(found, [spec_of_units(self.spec)])
         some = UnitsOfRows(self.rows, unit_of, clusters.n_units, which)
-        ((table, sums),) = tabulate_units(some, [self.spec], engine=self.engine, n_threads=self.n_threads)
+        (table,), (sums,) = tabulate_units(some, [self.spec], engine=self.engine, n_threads=self.n_threads)
         assert isinstance(table, EventTable)
         assert isinstance(sums.spec, EventSpec)
         (noise,) = clustered_events(sums, table.coarsen(sums.spec.grid).weight_square_sum)

@@ -157,7 +157,7 @@ def assess_event(
     )
     require_choice("ties", ties, TIES)
     spec = event_spec(rows, _chosen(positive, event, y_prob), "event", ties)
-    some = EventRows(rows, spec, clusters_given(clusters, rows), engine, n_threads)
+    some = EventRows(rows, spec, clusters_given(clusters, rows.n_rows, rows.index), engine, n_threads)
     words = EventWords(named, what, boolean("default_confidence", default_confidence))
     result = event_assessment(some.sample(), settings, curve, words)
     if groups is None:

@@ -43,6 +43,8 @@ class ByNorm:
 
     norm: Callable[[FloatArray], FloatArray]
     """Maps gaps between rank frequencies, (..., C), to their norms, (...)."""
+    distance: str = "tv"
+    """The distance between rank frequencies: gaps of rows with fewer options are on its scale."""
 
     method: ClassVar[str] = "triangle"
 
@@ -216,12 +218,10 @@ REPORTED: dict[str, ReportedMetric] = {
             reveals="ranks",
             estimate=lambda sample: ranked_error(sample.by_variation, "w1", sample.level),
             read=partial(metrics.ranked_calibration_error, distance="w1"),
-            contrast=ByNorm(wasserstein),
+            contrast=ByNorm(wasserstein, "w1"),
             centred=False,
             bounded_by="rce",
-            repeats=lambda tables: (
-                tables.by_variation.spec.n_cells == 2
-            ),  # the two distances are then the same
+            repeats=lambda tables: tables.by_variation.n_cells == 2,  # the two distances are then the same
         ),
         ReportedMetric(
             "cwece_total",

@@ -12,11 +12,11 @@ from trueness.assessment._class_words import fault_of
 from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import NOT_OF_TOP, REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
+from trueness.table.option_text import options_text
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment, GroupAssessment
     from trueness.inference.classwise.results import ClassAssessment
-    from trueness.table import CalibrationTable
 
 Group = TypeVar("Group")
 
@@ -39,8 +39,10 @@ def page(result: Assessment) -> str:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
     parts += cluster_lines(result.cluster_spread)
+    if result.by_options:
+        parts += ["", *_group_lines(result, result.by_options, "options")]
     if result.groups:
-        parts += ["", *_group_lines(result)]
+        parts += ["", *_group_lines(result, result.groups, "group")]
     if result.compared_groups is not None:
         parts += ["", *result.compared_groups.lines()]
     if result.warnings:
@@ -49,9 +51,9 @@ def page(result: Assessment) -> str:
 
 
 def heading(result: Assessment) -> str:
-    """Rows, classes, bins, resamples and seed."""
+    """Rows, classes or options, bins, resamples and seed."""
     facts = [
-        f"{plural(result.n_rows, 'row')}, {classes_of(result.table)}, {bins_of(result)}",
+        f"{plural(result.n_rows, 'row')}, {classes_of(result)}, {bins_of(result)}",
         f"{result.resamples} resamples, seed {result.seed}",
     ]
     if result.n_clusters is not None:
@@ -59,21 +61,28 @@ def heading(result: Assessment) -> str:
     return "; ".join(facts)
 
 
-def classes_of(table: CalibrationTable) -> str:
-    """The number of classes, and how many of them are counted one by one."""
-    if table.top_k is None:
-        return f"{table.n_classes} classes"
-    number = "an unknown number of" if table.n_classes is None else table.n_classes
-    return f"the {table.top_k} largest of {number} classes and the rest"
+def classes_of(result: Assessment) -> str:
+    """The number of classes, or the numbers of options with their rows; and how many are counted one by one."""
+    if result.options is not None:
+        return options_text(result.options)
+    number, top_k = result.tables.n_classes, result.top_k
+    if top_k is None:
+        return f"{number} classes"
+    return (
+        f"the {top_k} largest of {'an unknown number of' if number is None else number} classes and the rest"
+    )
 
 
 def bins_of(result: Assessment) -> str:
-    """The number and measure of the bins, those of ECE included."""
-    table, by_confidence = result.table, result.confidence_table
+    """The number and measure of the bins, those of ECE included, and ties if rows have options of their own."""
+    table, by_confidence, own = result.table, result.confidence_table, result.options is not None
     words = f"{plural(table.n_bins, 'bin')} of {table.spec.variation.display_name}"
-    if by_confidence is None or by_confidence is table:
-        return words
-    return f"{words} (ECE: {plural(by_confidence.n_bins, 'bin')} of confidence)"
+    if own and table.spec.variation.grows_with_dispersion:
+        words += " to each row's own base"
+    if by_confidence is not None and by_confidence is not table:
+        over = " over [0, 1]" if own else ""
+        words += f" (ECE: {plural(by_confidence.n_bins, 'bin')} of confidence{over})"
+    return f"{words}, ties {table.spec.ties}" if own else words
 
 
 def scores(result: Assessment) -> str:
@@ -92,7 +101,8 @@ def _metric_lines(result: Assessment) -> Iterator[str]:
     interval = f"{100 * result.level:g} % interval"
     yield f"{'':{width}}{'plug-in':>9}{'noise floor':>13}{'p':>8}{'centred p':>11}{'debiased':>10}  {interval}"
     for metric in REPORTED.values():
-        yield _metric_line(metric, result, width)
+        if metric.of(result) is not None or not metric.by_class or result.options is None:
+            yield _metric_line(metric, result, width)
     yield _uce_line(result, width)
     yield _log_score_line(result, width)
     yield from _score_lines(result, width)
@@ -206,26 +216,30 @@ def _debiased_text(metric: ReportedMetric, result: Assessment) -> str:
     return f"{value:>{column_width(metric)}}"
 
 
-def _group_lines(result: Assessment) -> Iterator[str]:
-    width = max(5, *(len(visible(group.name)) for group in result.groups))
-    kinds, labels = metric_heads()
+def _group_lines(result: Assessment, groups: Sequence[GroupAssessment], head: str) -> Iterator[str]:
+    """A line for each group; numbers of options stay in their order."""
+    metrics = [metric for metric in headline_metrics() if result.options is None or not metric.by_class]
+    width = max(5, len(head), *(len(visible(group.name)) for group in groups))
+    kinds, labels = metric_heads(metrics)
     yield f"{'':{width}}{'':>10}{kinds}{'':>8}{'adjusted':>10}"
-    yield f"{'group':{width}}{'rows':>10}{labels}{'p':>8}{'p':>10}  verdict"
-    ordered = flagged_first(
-        result.groups, lambda group: group.adjusted_p_value, significance_limit(result.level)
+    yield f"{head:{width}}{'rows':>10}{labels}{'p':>8}{'p':>10}  verdict"
+    ordered = (
+        list(groups)
+        if groups is result.by_options
+        else flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(result.level))
     )
     for group in ordered[:MOST_GROUPS]:
-        yield _group_line(group, width)
-    if len(result.groups) > MOST_GROUPS:
-        yield f"… and {len(result.groups) - MOST_GROUPS} more groups, in .groups"
+        yield _group_line(group, width, metrics)
+    if len(groups) > MOST_GROUPS:
+        yield f"… and {len(groups) - MOST_GROUPS} more groups, in .groups"
 
 
-def _group_line(group: GroupAssessment, width: int) -> str:
+def _group_line(group: GroupAssessment, width: int, metrics: Sequence[ReportedMetric]) -> str:
     start = f"{visible(group.name):{width}}{group.n_rows:>10}"
     if group.assessment is None:
         return f"{start}  {group.reason}"
     p_values = f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}"
-    return f"{start}{debiased_columns(group.assessment)}{p_values}  {group.kind}"
+    return f"{start}{debiased_columns(group.assessment, metrics)}{p_values}  {group.kind}"
 
 
 def flagged_first(groups: Iterable[Group], p_value: Callable[[Group], float], limit: float) -> list[Group]:

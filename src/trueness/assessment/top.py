@@ -71,7 +71,7 @@ def assess_top(
         rows,
         top_specs(rows, plan, n_classes),
         settings,
-        found=clusters_given(clusters, rows),
+        found=clusters_given(clusters, rows.n_rows, rows.index),
         groups=groups,
         min_group_size=min_group_size,
         progress=progress_callback(progress),

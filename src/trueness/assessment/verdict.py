@@ -205,7 +205,7 @@ def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
     if is_gap(called[0]):
         return True
     alike = sum(fault_of(it) == fault_of(called[0]) for it in called)
-    return 2 * alike < result.table.spec.n_cells
+    return 2 * alike < result.table.n_cells
 
 
 def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> Case:

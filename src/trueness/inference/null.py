@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,6 +121,15 @@ def _log_sizes(spec: TableSpec) -> FloatArray | float:
     return sizes
 
 
+class CellResamples(NamedTuple):
+    """Resamples of the cells of one number of options, if rows have options of their own, (R, K) each."""
+
+    variation: FloatArray
+    """𝒱(r̄*)."""
+    log_score: FloatArray
+    """Σ_c (r̄*_c - q̄_c)·ln q̄_c."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resamples:
     """Numbers of each bin for each resample of its rank frequencies, (R, F) each."""
@@ -138,15 +148,19 @@ class Resamples:
     """Mean of |Σ_{j≤c}(r̄*_j - q̄_j)|, (F, C - 1)."""
     log_score: FloatArray
     """Σ_c (r̄*_c - q̄_c)·ln q̄_c: the log-score of the ranks against its mean, (R, F)."""
+    cells: tuple[CellResamples, ...] = ()
+    """Of each number of options, if rows have options of their own."""
 
 
 Frequencies = Callable[[int], Iterator[FloatArray]]
 """For each bin, batches of rank frequencies, (k, C), R of them in all."""
 
 
-def multinomial_frequencies(bins: NullBins, resamples: int, seed: list[int]) -> Frequencies:
+def multinomial_frequencies(
+    bins: NullBins, resamples: int, seed: list[int], batch: int | None = None
+) -> Frequencies:
     """Multinomial(n_m, q̄_m)/n_m, each bin from its own random stream, independent of other bins and of batches."""
-    batch = max(1, BATCH_VALUES // bins.n_classes)
+    batch = batch or max(1, BATCH_VALUES // bins.n_classes)
 
     def of_bin(m: int) -> Iterator[FloatArray]:
         stream = np.random.default_rng([*seed, m])

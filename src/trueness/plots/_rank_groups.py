@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from trueness._arrays import IntArray
-from trueness.table import TableSpec
+from trueness.table import AnyRankTable
 
 MOST_RANKS = 30
 """Up to this number of classes each rank is shown by itself."""
@@ -30,11 +30,11 @@ def rank_starts(n_classes: int) -> IntArray:
     return np.unique(np.floor(np.geomspace(1, n_classes + 1, RANK_GROUPS + 5)[:-1]).astype(np.int64)) - 1
 
 
-def column_starts(spec: TableSpec) -> IntArray:
+def column_starts(table: AnyRankTable) -> IntArray:
     """The first columns of the groups of a table; what is beyond the k largest classes is a group of its own."""
-    if spec.top_k is None:
-        return rank_starts(spec.n_cells)
-    return np.append(rank_starts(spec.top_k), spec.top_k)
+    if table.top_k is None:
+        return rank_starts(table.n_cells)
+    return np.append(rank_starts(table.top_k), table.top_k)
 
 
 def rank_labels(first: IntArray, last: IntArray, beyond: bool = False) -> list[str]:

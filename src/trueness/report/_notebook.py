@@ -27,7 +27,7 @@ def fragment(result: Assessment) -> str:
     """
     spec, event = result.table.spec, result.event
     facts = (
-        f"{rows_text(result.n_rows)}, {classes_of(result.table)}, {spec.bins.n_bins} bins of "
+        f"{rows_text(result.n_rows)}, {classes_of(result)}, {spec.bins.n_bins} bins of "
         f"{spec.variation.display_name}; seed {result.seed}"
     )
     note = f". {UCE_NOTE}" if result.uce is not None else ""

@@ -227,8 +227,7 @@ def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moment
     sums = []
     for spec in specs:
         value = spec.variation.of_rows(q, sum_tolerance(q.shape[-1], 0.0))
-        low, high = spec.range
-        index = spec.bins.index(value, spec.bins.thresholds(np.finfo(np.float64).eps, high - low))
+        index = spec.bins.index(value, spec.thresholds(np.finfo(np.float64).eps))
         of_bin = [q[index == m] for m in range(spec.bins.n_bins)]
         ordered = np.array([rows.sum(axis=0) for rows in of_bin])
         squares = np.array([rows.T @ rows for rows in of_bin])

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness.rows._rows import Rows
 from trueness.rows.groups import encode_names, names_of
 
 Identities = NDArray[np.uint64]
@@ -61,11 +60,11 @@ def clusters_of_rows(clusters: Any, n_rows: int, index: Any = None) -> ClustersO
     return clusters_of_names(*encode_names(names_of("clusters", clusters, n_rows, index)))
 
 
-def clusters_given(clusters: Any, rows: Rows) -> ClustersOfRows | None:
+def clusters_given(clusters: Any, n_rows: int, index: Any) -> ClustersOfRows | None:
     """The clusters of rows as an argument gives them; None if rows are independent."""
     if clusters is None or clusters is False:
         return None
-    return clusters_of_rows(clusters, rows.n_rows, rows.index)
+    return clusters_of_rows(clusters, n_rows, index)
 
 
 def clusters_of_names(names: Sequence[str], codes: IntArray) -> ClustersOfRows:

@@ -66,6 +66,11 @@ class CalibrationTable:
         return self.spec.top_k
 
     @property
+    def n_cells(self) -> int:
+        """The number of columns: C ranks, or k ranks and what is beyond."""
+        return self.spec.n_cells
+
+    @property
     def n_bins(self) -> int:
         """Number of bins M."""
         return self.spec.bins.n_bins

@@ -129,7 +129,7 @@ def _within_edges(spec: TableSpec, variation: Sum, weight: Any) -> bool:
     dtype, and always less than half a bin.
     """
     low, high = spec.range
-    coarsest = min((high - low) * 4 * COARSEST_EPS, narrowest(spec.bins) / 2)
+    coarsest = min(spec.span * 4 * COARSEST_EPS, narrowest(spec.bins) / 2)
     snap = coarsest if spec.bins.snap is None else spec.bins.snap
     edges = np.array(spec.bins.edges)
     edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)  # V was clipped to its range first

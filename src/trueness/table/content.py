@@ -80,6 +80,21 @@ class TableSpec:
         """The memory of the sums, about."""
         return self.bins.n_bins * (4 * self.n_cells + 16) * 8 + 40 * self.n_cells
 
+    def thresholds(self, eps: float) -> FloatArray:
+        """Where V is above each interior edge, for predictions of a dtype with this eps.
+
+        Rounding is relative to the measure's range, or to [0, 1] if the bins are over [0, 1]: rows with different
+        numbers of options share bins of confidence, and so the rule for values on an edge.
+        """
+        return self.bins.thresholds(eps, self.span)
+
+    @property
+    def span(self) -> float:
+        """The width to which rounding is relative."""
+        low, high = self.range
+        unit = (self.bins.edges[0], self.bins.edges[-1]) == (0.0, 1.0) and low >= 0.0 and high <= 1.0
+        return 1.0 if unit else high - low
+
     @property
     def is_by_confidence(self) -> bool:
         """Whether the bins are of confidence, as ECE needs."""
@@ -241,7 +256,7 @@ class Sums(NamedSums):
         mine, theirs = dict(self.items()), dict(other.items())
 
         def scale(name: str, value: FloatArray) -> FloatArray:
-            of_no_bin = value.ndim == 0 or name in _BY_PREDICTED_CLASS
+            of_no_bin = value.ndim == 0 or name in BY_PREDICTED_CLASS
             return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
 
         return mine.keys() == theirs.keys() and all(
@@ -274,7 +289,7 @@ class Sums(NamedSums):
             )
 
         def merge(name: str, value: Any) -> Any:
-            if name in _BY_PREDICTED_CLASS:
+            if name in BY_PREDICTED_CLASS:
                 return value
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
@@ -283,7 +298,8 @@ class Sums(NamedSums):
         return Sums(**{name: merge(name, value) for name, value in self.items()})
 
 
-_BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+"""The sums that have an entry for each predicted class instead of each bin."""
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

@@ -28,10 +28,14 @@ T = TypeVar("T")
 FORMAT = "trueness calibration tables"
 SCHEMA = 3
 """That of files all of whose tables hold ranks or events."""
-TOP_SCHEMA = 4
-"""That of files with a table of the k largest classes: the spec has `cells` and `top_k`."""
-SCHEMAS = (1, 2, SCHEMA, TOP_SCHEMA)
+SCHEMA_TOP_OR_TOGETHER = 4
+"""That of files with a table of the k largest classes, whose spec has `cells` and `top_k`, and of files whose key
+"together" says that their tables are those of different numbers of options."""
+SCHEMAS = (1, 2, SCHEMA, SCHEMA_TOP_OR_TOGETHER)
 """The schemas that are read."""
+
+OPTIONS = "options"
+"""The value of the key "together"."""
 
 SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
 """Sums that a table of schema 1 lacks, and so do tables added to it. A table has all of them or none."""
@@ -48,14 +52,31 @@ SINCE_SCHEMA_3 = frozenset(
 """Sums that a table of schema 2 lacks, of which the log-scores are totals over all bins."""
 
 
-def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
-    """Write encoded tables as a file, atomically."""
+def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: str | None = None) -> None:
+    """Write encoded tables as a file, atomically; `together` is `OPTIONS` if rows have options of their own."""
     import json
 
     if not tables:
         raise InvalidValueError("no-tables", "there is no table to save")
-    content = {"format": FORMAT, "schema": schema_of(tables), "library": __version__, "tables": tables}
-    write_text(os.fsdecode(path), json.dumps(content, allow_nan=False))
+    write_text(os.fsdecode(path), json.dumps(file_content(tables, together), allow_nan=False))
+
+
+def file_content(tables: list[dict[str, Any]], together: str | None = None) -> dict[str, Any]:
+    """What is written to a file of encoded tables."""
+    if together is None:
+        return {"format": FORMAT, "schema": schema_of(tables), "library": __version__, "tables": tables}
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA_TOP_OR_TOGETHER,
+        "library": __version__,
+        "together": together,
+        "tables": tables,
+    }
+
+
+def are_together(content: Any) -> bool:
+    """Whether the tables of a file are those of different numbers of options."""
+    return isinstance(content, dict) and content.get("together") is not None
 
 
 def read(path: str | os.PathLike[str], decode: Callable[[Any], T]) -> list[T]:
@@ -89,6 +110,13 @@ def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]
             "damaged-file", "{file} is JSON, but not a file of calibration tables", file=name
         )
     require_schema(content, name)
+    if content.get("together") not in (None, OPTIONS):
+        raise InvalidValueError(
+            "damaged-file",
+            "{file} is damaged: its tables belong together as {value!q}, which is unknown",
+            file=name,
+            value=content["together"],
+        )
     tables = content.get("tables")
     if not isinstance(tables, list) or not tables:
         raise InvalidValueError("no-tables", "{file} holds no tables", file=name)
@@ -97,7 +125,7 @@ def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]
 
 def schema_of(tables: Iterable[dict[str, Any]]) -> int:
     """The schema of a file with these encoded tables."""
-    return TOP_SCHEMA if any(map(_has_cells, tables)) else SCHEMA
+    return SCHEMA_TOP_OR_TOGETHER if any(map(_has_cells, tables)) else SCHEMA
 
 
 def _has_cells(content: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError, Refusal, reason_of
 from trueness.table import file as table_file
-from trueness.table.tables import GroupedTables, Tables, table_from_dict
+from trueness.table.tables import GroupedTables, Tables, table_from_dict, tables_of_content
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
@@ -105,7 +105,7 @@ def load_tables(path: str) -> GroupedTables:
 
 def _tables_without_groups(content: Any, path: str) -> Tables:
     try:
-        found = table_file.read_content(content, path, table_from_dict)
+        found = tables_of_content(content, path)
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
     return Tables.of_file(found)

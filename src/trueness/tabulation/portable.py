@@ -15,7 +15,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
-from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
@@ -32,7 +32,7 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int = 1) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int = 1) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
         eps = rows.y_prob.eps
         self.describers: list[Any] = [_describer_for(spec, eps, scratch) for spec in specs]
@@ -60,7 +60,7 @@ class Pass:
 class UnitPass:
     """Sums of units that blocks of rows are added to; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
         self.specs, self._pass = (
             specs,
             Pass(rows, [spec for spec in specs if isinstance(spec, TableSpec)], n_units),
@@ -111,13 +111,13 @@ class UnitEventTotals:
         return UnitSums(self.of_all.sums(), UnitSums.flat_events(self.of_units.sums()))
 
 
-def _describer_for(spec: AnySpec, eps: float, scratch: Scratch) -> Any:
+def _describer_for(spec: SingleSpec, eps: float, scratch: Scratch) -> Any:
     if isinstance(spec, EventSpec):
         return EventDescriber(spec, eps)
     return TopDescriber(spec, eps, scratch) if spec.cells == "top" else Describer(spec, eps, scratch)
 
 
-def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:
+def _totals_for(spec: SingleSpec, scratch: Scratch, n_units: int) -> Any:
     if isinstance(spec, EventSpec):
         return WeightedEventTotals(spec, n_units) if spec.weighted else ExactEventTotals(spec, n_units)
     n_bins = n_units * spec.bins.n_bins

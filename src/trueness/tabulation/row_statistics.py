@@ -80,8 +80,7 @@ class Describer:
 
     def __init__(self, spec: TableSpec, eps: float, scratch: Scratch) -> None:
         self.spec, self.scratch = spec, scratch
-        low, high = spec.range
-        self.thresholds = spec.bins.thresholds(eps, high - low)
+        self.thresholds = spec.thresholds(eps)
 
     def describe(self, rows: Rows, start: int, stop: int) -> BlockStatistics:
         """What is summed of rows start to stop; valid until the next call."""

@@ -40,7 +40,7 @@ class RankMap:
 def rank_map_of(result: Drawable) -> RankMap:
     """Standardised gaps of all bins and ranks."""
     table, bins = result.table, PlottedBins.of(result.table)
-    starts = column_starts(table.spec)
+    starts = column_starts(table)
     predicted, observed = (
         np.minimum(np.add.reduceat(v[bins.index], starts, axis=1), 1.0)
         for v in (table.mean_ordered, table.rank_frequency)
@@ -49,7 +49,7 @@ def rank_map_of(result: Drawable) -> RankMap:
     return RankMap(
         bins=bins,
         first=starts + 1,
-        last=np.append(starts[1:], table.spec.n_cells),
+        last=np.append(starts[1:], table.n_cells),
         predicted=predicted,
         observed=observed,
         gap=standardised_gap(n, observed, predicted),

@@ -15,7 +15,7 @@ from trueness.plots._plotted_bins import span_of
 from trueness.plots._rank_groups import column_starts, rank_labels
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 MOST_BARS = 12
 """With more ranks than this the axes are logarithmic: most probabilities are small."""
@@ -83,8 +83,8 @@ class _Frequencies(NamedTuple):
 def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
     """The rank diagram of one bin, by its number from 1, or of all rows."""
     it = _all_rows(result) if bin is None else _one_bin(result, bin)
-    starts = column_starts(result.table.spec)
-    width = np.diff(np.append(starts, result.table.spec.n_cells))
+    starts = column_starts(result.table)
+    width = np.diff(np.append(starts, result.table.n_cells))
     predicted, observed = (
         np.minimum(np.add.reduceat(v, starts), 1.0) for v in (it.predicted / it.predicted.sum(), it.observed)
     )
@@ -94,7 +94,7 @@ def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
         bin=bin,
         title=it.title,
         rows=it.rows,
-        n_classes=result.table.spec.n_cells,
+        n_classes=result.table.n_cells,
         first=starts + 1,
         last=starts + width,
         predicted=predicted / width,
@@ -130,7 +130,7 @@ def _one_bin(result: Drawable, bin: int) -> _Frequencies:
     return _Frequencies(title, rows, size, table.mean_ordered[m], table.rank_frequency[m])
 
 
-def _empty_bin(table: CalibrationTable, bin: int) -> InvalidValueError:
+def _empty_bin(table: AnyRankTable, bin: int) -> InvalidValueError:
     return InvalidValueError(
         "empty-bin",
         "bin {value} of {n_bins} has no rows",

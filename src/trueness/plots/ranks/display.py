@@ -13,7 +13,7 @@ from trueness.plots._rank_groups import X_LABEL
 from trueness.plots.ranks.data import MOST_BARS, Ranks, ranks_of
 from trueness.plots.style import BAND, OBSERVED, PREDICTED
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -51,7 +51,7 @@ class RankDisplay(Display[Ranks]):
     @classmethod
     def from_table(
         cls,
-        table: CalibrationTable,
+        table: AnyRankTable,
         *,
         bin: int | None = None,
         level: float = 0.95,

@@ -16,9 +16,7 @@ class Search:
 
     def __init__(self, specs: Sequence[TableSpec], eps: float) -> None:
         ranges = [spec.range for spec in specs]
-        edges = [
-            spec.bins.thresholds(eps, high - low) for spec, (low, high) in zip(specs, ranges, strict=True)
-        ]
+        edges = [spec.thresholds(eps) for spec in specs]
         self.n_edges = max(map(len, edges), default=0)
         self.edges: FloatArray = np.array([_filled_up(values, self.n_edges) for values in edges])
         self.guesses: IntArray | None = None
