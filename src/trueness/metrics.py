@@ -15,11 +15,15 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
 from trueness.event_metrics import (
+    bins_with,
     class_gap,
     classwise_error,
     classwise_total,
     cwece,
     event_calibration_error,
+    hle_calibration_error,
+    require_max_norm,
+    top_label_event,
 )
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
@@ -39,11 +43,13 @@ __all__ = [
     "ece",
     "event_calibration_error",
     "expected_calibration_error",
+    "hle_calibration_error",
     "ranked_calibration_error",
     "ranked_gap",
     "rce",
     "signed_parts",
     "top_label_error",
+    "top_label_event",
     "top_label_gap",
     "uce",
     "uncertainty_calibration_error",
@@ -77,6 +83,13 @@ def top_label_gap(table: AnyRankTable) -> FloatArray:
 def uncertainty_gap(table: AnyRankTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
     _require_measure(table, ENTROPY, "uncertainty_gap")
+    if table.top_k is not None:
+        raise InvalidValueError(
+            "wrong-table",
+            "UCE is not defined for the k largest classes",
+            "read VCE, RCE or ECE",
+            argument="table",
+        )
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 
@@ -332,14 +345,7 @@ def rce(
 
 def _error(table: AnyRankTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
     require_choice("norm", norm, NORMS)
-    if min_count is not None and norm != "max":
-        raise InvalidValueError(
-            "bad-argument",
-            "min_count is for norm='max' only, got norm={norm!r}",
-            argument="min_count",
-            value=min_count,
-            norm=norm,
-        )
+    require_max_norm(norm, min_count)
     if norm == "max":
         return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
     weight, gaps = _weights_and_gaps(table, gap)
@@ -355,17 +361,7 @@ def _weights_and_gaps(table: AnyRankTable, gap: FloatArray) -> tuple[FloatArray,
 
 
 def _largest(table: AnyRankTable, gap: FloatArray, min_count: int) -> float:
-    enough = table.row_count >= min_count
-    if not enough.any():
-        raise InvalidValueError(
-            "bad-argument",
-            "no bin has min_count={value} rows",
-            "the largest bin has {most} rows",
-            argument="min_count",
-            value=min_count,
-            most=table.row_count.max(),
-        )
-    return float(np.abs(gap[enough]).max())
+    return float(np.abs(gap[bins_with(table.row_count, min_count)]).max())
 
 
 def _require_measure(table: AnyRankTable, measure: Variation, reader: str) -> None:

@@ -89,7 +89,7 @@ class _Tempered:
         self.bins, self.resamples = NullBins.of(table), resamples
         spec = table.spec
         thresholds = spec.thresholds(rows.y_prob.eps)
-        logs, places = np.empty((rows.n_rows, spec.n_classes)), np.empty(rows.n_rows, np.int64)
+        logs, places = np.empty((rows.n_rows, spec.n_cells)), np.empty(rows.n_rows, np.int64)
         for start, stop, ordered in ordered_blocks(rows):
             values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
             places[start:stop] = spec.bins.index(values, thresholds)

@@ -15,12 +15,12 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups, with_options
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import Rows, option_rows_of
-from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
@@ -36,12 +36,9 @@ from trueness.table import (
 )
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
-from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
-
-MIN_GROUP_SIZE = 100
-"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 MOST_EVENT_BYTES = 2**28
 """The most memory that the event tables of all groups may take."""
@@ -66,6 +63,7 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
+    top_k: int | None = None,
     ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -120,6 +118,10 @@ def assess(
         extreme or too timid (`Assessment.classes`).
     class_bins : int or EqualWidth, EqualMass
         The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together, as in
+        `tabulate`; ECE then has its bins over [0, 1]. For many classes: the metrics have the noise of k + 1 columns.
+        Classes are not assessed one by one.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -147,7 +149,9 @@ def assess(
         normalize=normalize,
         classes=classes,
     )
-    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None)
+    plan = TablePlan.of(
+        variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None, top_k=top_k
+    )
     y_prob = rectangular(y_prob) if ragged is None else y_prob
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index) if ragged is None else None
     if pixels is not None:
@@ -164,9 +168,36 @@ def assess(
         found = pixels.clusters(clusters)
         notes = about_images(pixels.counts(by_default=clusters is None and pixels.many_dimensions))
     else:
-        clusters = None if clusters is False else clusters
-        found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
+        found = clusters_given(clusters, rows.n_rows, rows.index)
         notes = () if ragged is None else about_labels(ragged, plan.ties)
+    return assess_rows(
+        rows,
+        specs,
+        settings,
+        found=found,
+        groups=groups,
+        min_group_size=min_group_size,
+        notes=notes,
+        engine=engine,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def assess_rows(
+    rows: AnyRows,
+    specs: Sequence[AnySpec],
+    settings: Settings,
+    *,
+    found: ClustersOfRows | None,
+    groups: Any,
+    min_group_size: int,
+    notes: tuple[Caution, ...] = (),
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """The assessment of validated rows, with groups and clusters, from tables of these specs."""
     if found is not None:
         summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
@@ -221,6 +252,9 @@ def specs_of(
     rows: AnyRows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
+    if plan.top_k is not None:
+        assert isinstance(rows, Rows)
+        return list(top_specs(rows, plan, rows.n_classes))
     return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,

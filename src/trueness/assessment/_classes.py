@@ -18,7 +18,8 @@ from trueness.inference.results import BinNoise, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
-from trueness.table import AnyRankTable, EventSpec, ScoreSums
+from trueness.table import AnyRankTable, EventSpec
+from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
     by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
     misses = None
     if by_class is not None and not weighted and inflation == 1:
-        misses = Misses.of(event_cells(by_class), tables.n_classes)
+        misses = Misses.of(event_cells(by_class), tables.by_variation.n_cells)
     variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
     return by_predicted_class(
         scores.rows,

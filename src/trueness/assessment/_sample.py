@@ -57,11 +57,16 @@ class Sample:
 
     def reason_to_skip(self, min_group_size: int) -> str | None:
         """Why a group of these rows is too small to be assessed; None if it is large enough."""
-        if self.n_rows < min_group_size:
-            return f"fewer than {min_group_size} rows"
-        if self.n_clusters is not None and self.n_clusters < LEAST_CLUSTERS:
-            return f"fewer than {LEAST_CLUSTERS} clusters"
-        return None
+        return reason_to_skip(self.n_rows, self.n_clusters, min_group_size)
+
+
+def reason_to_skip(n_rows: int, n_clusters: int | None, min_group_size: int) -> str | None:
+    """Why a group of so many rows in so many clusters is too small to be assessed; None if it is large enough."""
+    if n_rows < min_group_size:
+        return f"fewer than {min_group_size} rows"
+    if n_clusters is not None and n_clusters < LEAST_CLUSTERS:
+        return f"fewer than {LEAST_CLUSTERS} clusters"
+    return None
 
 
 def replicates_of(clusters: ClusterTables, settings: Settings) -> tuple[Replicates, ...]:

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._images_of_models import rows_of_models
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES

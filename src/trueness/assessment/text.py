@@ -10,7 +10,7 @@ from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
 from trueness.assessment._class_words import fault_of
 from trueness.assessment.cluster_text import cluster_lines
-from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
+from trueness.assessment.reported import NOT_OF_TOP, REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 from trueness.table.option_text import options_text
 
@@ -34,7 +34,7 @@ def page(result: Assessment) -> str:
     """The metrics as a table, the verdict, the groups and the warnings."""
     event = result.event
     first = [] if event is None else [_event_text.heading(event), "", *_event_text.number_lines(event), ""]
-    parts = [heading(result), "", *first, *_metric_lines(result), "", scores(result)]
+    parts = [heading(result), "", *first, *_metric_lines(result), *_tail_lines(result), "", scores(result)]
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
@@ -62,10 +62,15 @@ def heading(result: Assessment) -> str:
 
 
 def classes_of(result: Assessment) -> str:
-    """The number of classes, or the numbers of options with their rows."""
-    if result.options is None:
-        return f"{result.tables.n_classes} classes"
-    return options_text(result.options)
+    """The number of classes, or the numbers of options with their rows; and how many are counted one by one."""
+    if result.options is not None:
+        return options_text(result.options)
+    number, top_k = result.tables.n_classes, result.top_k
+    if top_k is None:
+        return f"{number} classes"
+    return (
+        f"the {top_k} largest of {'an unknown number of' if number is None else number} classes and the rest"
+    )
 
 
 def bins_of(result: Assessment) -> str:
@@ -82,10 +87,13 @@ def bins_of(result: Assessment) -> str:
 
 def scores(result: Assessment) -> str:
     """Accuracy, Brier score and log-loss, which a recalibration may change too."""
+    if not result.table.spec.has_scores:
+        return f"accuracy {result.accuracy:.4f}"
     if math.isnan(result.brier_score):
         return f"accuracy {result.accuracy:.4f} (Brier score and log-loss: {NO_SCORES})"
     loss = "infinite" if math.isinf(result.log_loss) else f"{result.log_loss:.4f}"
-    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}"
+    tail = "" if result.top_k is None else " (of rows with an even tail)"
+    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}{tail}"
 
 
 def _metric_lines(result: Assessment) -> Iterator[str]:
@@ -104,7 +112,7 @@ def _metric_lines(result: Assessment) -> Iterator[str]:
 def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     estimate, sign = metric.of(result), metric.sign
     if estimate is None:
-        return f"{metric.label:{width}}{'-':>9}  {metric.missing}"
+        return f"{metric.label:{width}}{'-':>9}  {metric.reason(result)}"
     return (
         f"{metric.label:{width}}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}13.4f}"
         f"{p_text(estimate.p_value):>8}{p_text(estimate.centred_p_value):>11}{estimate.debiased:{sign}10.4f}  "
@@ -112,12 +120,27 @@ def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     )
 
 
+def _tail_lines(result: Assessment) -> list[str]:
+    """What the probabilities beyond the k largest could make of the plug-in values."""
+    bounds = result.tail_bounds
+    if bounds is None:
+        return []
+    net = f"net gap [{bounds.net[0]:+.4f}, {bounds.net[1]:+.4f}]"
+    vce, rce = (f"[{low:.4f}, {high:.4f}]" for low, high in (bounds.vce, bounds.rce))
+    return ["", f"whatever the tails are: VCE {vce}, {net}, RCE {rce} (plug-in)"]
+
+
 def _uce_line(result: Assessment, width: int) -> str:
     uce = result.uce
     if uce is None:
-        return f"{'UCE':{width}}{'-':>9}  {NO_UCE}"
+        return f"{'UCE':{width}}{'-':>9}  {no_uce(result)}"
     start = f"{'UCE':{width}}{uce.value:9.4f}{'':13}{p_text(uce.p_value):>8}"
     return f"{start}  expected for a calibrated model: {uce.calibrated_value:.4f}"
+
+
+def no_uce(result: Assessment) -> str:
+    """Why there is no UCE."""
+    return NO_UCE if result.top_k is None else NOT_OF_TOP
 
 
 def _log_score_line(result: Assessment, width: int) -> str:

@@ -173,12 +173,16 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
 
 
 def _kind_of_rows(tables: Tables) -> str:
+    return "with the same classes" if tables.options is None else "with options of their own"
+
+
+def _classes_of(tables: Tables) -> int | None:
+    """The number of classes; None if rows have options of their own, which may be any number."""
+    return tables.n_classes if tables.options is None else None
+
+
+def _dependence_of_rows(tables: Tables) -> str:
     return "independent" if tables.clusters is None else "in clusters"
-
-
-def _classes_of(tables: Tables) -> str | int:
-    """The number of classes; that of options may be any, if rows have their own."""
-    return tables.n_classes if tables.options is None else "options of their own"
 
 
 def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
@@ -186,13 +190,14 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
     mine = tables[first]
     for name in others:
         for what, own, other in (
+            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
             ("classes", _classes_of(mine), _classes_of(tables[name])),
             (
                 "measures",
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("kinds of rows", _dependence_of_rows(mine), _dependence_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

@@ -39,12 +39,12 @@ class Replicates:
     @property
     def ordered(self) -> FloatArray:
         """Σwq of each bin, (M, B, C)."""
-        return self.sums[:, :, : self.spec.n_classes]
+        return self.sums[:, :, : self.spec.n_cells]
 
     @property
     def rank(self) -> FloatArray:
         """Σwr of each bin, (M, B, C)."""
-        return self.sums[:, :, self.spec.n_classes :]
+        return self.sums[:, :, self.spec.n_cells :]
 
     def shares(self, bins: NullBins) -> FloatArray:
         """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
@@ -138,7 +138,7 @@ def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) ->
     """
     bins = NullBins.of(table)
     smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
-    n, c = table.n_bins, table.n_classes
+    n, c = table.n_bins, table.spec.n_cells
     made = Replicates(table.spec, np.zeros((n, resamples, 2 * c)), np.zeros((n, resamples)))
     for m, at in enumerate(bins.index.tolist()):
         stream = np.random.default_rng([*seed, at])

@@ -134,7 +134,7 @@ class Streams:
             families.append(
                 OptionBets(table.n_bins, settings.tolerance, size)
                 if isinstance(table, OptionTables)
-                else RankBets(table.n_classes, table.n_bins, settings.tolerance, size)
+                else RankBets(table.n_cells, table.n_bins, settings.tolerance, size)
             )
         if like.by_class is not None:
             families.append(EventBets(like.by_class.spec, settings.tolerance, size))

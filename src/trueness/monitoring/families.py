@@ -135,7 +135,7 @@ class OptionBets:
     def _of_look(self, look: Watched) -> FloatArray:
         values = np.zeros(len(self.bets))
         for table in [] if look.ranks is None else option_tables(look.ranks):
-            family = RankBets(table.n_classes, self.n_bins, self.tolerance, self.largest_cluster)
+            family = RankBets(table.n_cells, self.n_bins, self.tolerance, self.largest_cluster)
             of_table = family.of_cells(Cells.of_tables([table]))[0]
             values[: len(of_table)] += of_table  # two options lack the last direction
         return values

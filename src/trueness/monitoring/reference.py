@@ -93,7 +93,7 @@ class DriftBets:
         ranks, events = self.reference.ranks, self.reference.by_class
         names: list[str | None] = [] if ranks is None else [None]
         names += [] if events is None else [events.spec.name_of(event) for event in events.events]
-        n_classes = 2 if ranks is None else ranks.n_classes
+        n_classes = 2 if ranks is None else ranks.n_cells
         return [
             (cells, rank_directions(n_classes) if name is None else event_directions(), name)
             for cells, name in zip(_cells_of(self.reference), names, strict=True)

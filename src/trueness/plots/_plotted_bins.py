@@ -35,7 +35,7 @@ class PlottedBins:
     def of(cls, table: AnyRankTable) -> Self:
         """The filled bins of a table."""
         index = np.flatnonzero(table.row_count)
-        enough = max(FEW_ROWS, table.n_classes) * (1 - 1e-9)
+        enough = max(FEW_ROWS, table.n_cells) * (1 - 1e-9)
         return cls(
             measure=table.spec.variation.display_name,
             number=index + 1,

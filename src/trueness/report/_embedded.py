@@ -73,7 +73,7 @@ def _clusters_fit(tables: Tables) -> bool:
     clusters = tables.clusters
     if clusters is None:
         return True
-    least = 2 * tables.n_classes * sum(len(sums.cells) for sums in clusters.of_tables)
+    least = 2 * tables.by_variation.n_cells * sum(len(sums.cells) for sums in clusters.of_tables)
     return least <= MOST_FOR_CLUSTERS and len(json_text(clusters.to_dict())) <= MOST_FOR_CLUSTERS
 
 
@@ -86,7 +86,7 @@ def embed_event(event: EventAssessment) -> Markup:
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": table_file.FORMAT,
-        "schema": table_file.SCHEMA,
+        "schema": table_file.schema_of(tables),
         "library": __version__,
         "tables": tables,
         "report": settings,
@@ -152,7 +152,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_TOP_OR_TOGETHER, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )

@@ -231,7 +231,7 @@ def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moment
         of_bin = [q[index == m] for m in range(spec.bins.n_bins)]
         ordered = np.array([rows.sum(axis=0) for rows in of_bin])
         squares = np.array([rows.T @ rows for rows in of_bin])
-        covariance = ordered[:, :, None] * np.eye(spec.n_classes) - squares
+        covariance = ordered[:, :, None] * np.eye(spec.n_cells) - squares
         gap = np.bincount(index, entropy + top - 1, minlength=spec.bins.n_bins)
         sums.append((np.array([len(rows) for rows in of_bin]), ordered, covariance, gap, square))
     return sums

@@ -19,7 +19,6 @@ from trueness.table.tables import GroupedTables, Tables, table_from_dict, tables
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMA = table_file.SCHEMA
 SCHEMAS = table_file.SCHEMAS
 """Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
@@ -70,12 +69,13 @@ def save_tables(tables: GroupedTables, path: str) -> None:
     if tables.by is None:
         tables.groups[None].save(path)
         return
+    groups = encode_groups(tables.groups)
     content = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": table_file.schema_of(table for group in groups for table in group["tables"]),
         "library": __version__,
         "by": tables.by,
-        "groups": encode_groups(tables.groups),
+        "groups": groups,
     }
     write_text(path, json.dumps(content, allow_nan=False))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from trueness.bins import Edges
 from trueness.refusals import InvalidValueError
@@ -39,6 +40,11 @@ class OptionSpec:
     def range(self) -> tuple[float, float]:
         """The range of the measure for every number of options."""
         return 0.0, 1.0
+
+    cells: ClassVar[str] = "ranks"
+    """The columns of each table are ranks."""
+    has_scores: ClassVar[bool] = True
+    """Log-scores are summed and impossible rows counted."""
 
     @property
     def is_by_confidence(self) -> bool:

@@ -20,11 +20,12 @@ from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
-from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
+from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.consistency import require
 from trueness.table.option_spec import OptionSpec, require_same_spec
 from trueness.table.option_sums import padded_sums, same_rows
 from trueness.table.option_text import text_of_options
+from trueness.table.score_sums import ScoreSums
 from trueness.variation import Variation
 
 
@@ -77,7 +78,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         object.__setattr__(self, "spec", spec)
         for table in listed:
             require_same_spec(spec, OptionSpec.shared_by(table.spec))
-        filled = {table.n_classes: table for table in listed if table.n_rows}
+        filled = {table.n_cells: table for table in listed if table.n_rows}
         object.__setattr__(self, "tables", dict(sorted(filled.items())))
 
     @classmethod
@@ -127,7 +128,17 @@ class OptionTables(Mapping[int, CalibrationTable]):
     @property
     def n_classes(self) -> int:
         """The largest number of options."""
-        return self.padded.n_classes
+        return self.padded.n_cells
+
+    @property
+    def n_cells(self) -> int:
+        """The largest number of columns, which are ranks."""
+        return self.n_classes
+
+    @property
+    def top_k(self) -> None:
+        """None: all ranks are counted one by one."""
+        return None
 
     @property
     def n_bins(self) -> int:
@@ -264,8 +275,8 @@ class OptionTables(Mapping[int, CalibrationTable]):
         most = self.n_classes
 
         def scaled(table: CalibrationTable) -> FloatArray:
-            gap = (table.rank_frequency - table.mean_ordered) * ((most - 1) / (table.n_classes - 1))
-            return np.pad(gap, ((0, 0), (0, most - table.n_classes)))
+            gap = (table.rank_frequency - table.mean_ordered) * ((most - 1) / (table.n_cells - 1))
+            return np.pad(gap, ((0, 0), (0, most - table.n_cells)))
 
         return self.mean_over_options(scaled)
 
@@ -287,7 +298,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def __add__(self, other: object) -> OptionTables:
         if isinstance(other, CalibrationTable):
-            other = OptionTables({other.n_classes: other}, OptionSpec.shared_by(other.spec))
+            other = OptionTables({other.n_cells: other}, OptionSpec.shared_by(other.spec))
         if not isinstance(other, OptionTables):
             return NotImplemented
         require_same_spec(self.spec, other.spec)
@@ -304,7 +315,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, CalibrationTable):
-            return [*self] == [other.n_classes] and same_rows(self[other.n_classes], other)
+            return [*self] == [other.n_cells] and same_rows(self[other.n_cells], other)
         if not isinstance(other, OptionTables):
             return NotImplemented
         return self.spec == other.spec and self.tables == other.tables
@@ -345,15 +356,15 @@ class OptionTables(Mapping[int, CalibrationTable]):
         require(isinstance(content["tables"], list), "it has no tables")
         spec = OptionSpec.shared_by(table_file.decode_spec(content["spec"], variation))
         tables = [CalibrationTable.from_dict(table, variation) for table in content["tables"]]
-        require(len({table.n_classes for table in tables}) == len(tables), "a number of options occurs twice")
-        return cls({table.n_classes: table for table in tables}, spec)
+        require(len({table.n_cells for table in tables}) == len(tables), "a number of options occurs twice")
+        return cls({table.n_cells: table for table in tables}, spec)
 
     @classmethod
     def of(cls, tables: Iterable[CalibrationTable]) -> Self:
         """Tables of different numbers of options as one value; refused if two have the same number."""
         listed = [*tables]
         _require_any(listed)
-        by_options = {table.n_classes: table for table in listed}
+        by_options = {table.n_cells: table for table in listed}
         if len(by_options) < len(listed):
             raise InvalidValueError(
                 "different-tables",

@@ -215,8 +215,8 @@ class Tables:
         return self.by_variation.n_rows
 
     @property
-    def n_classes(self) -> int:
-        """The number of classes."""
+    def n_classes(self) -> int | None:
+        """The number of classes; None if rows list the largest of an unknown number."""
         return self.by_variation.n_classes
 
     def __add__(self, other: Tables) -> Tables:

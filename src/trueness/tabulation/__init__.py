@@ -9,10 +9,12 @@ from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
-from trueness.table import CalibrationTable, OptionSpec, OptionTables, TableSpec
+from trueness.table import CalibrationTable, OptionSpec, OptionTables, TablePlan, TableSpec
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
+from trueness.tabulation.passes import top_specs
 from trueness.tabulation.running_sums import RunningSums
+from trueness.tabulation.top_lists import tabulate_top
 from trueness.variation import Variation, as_variation
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "tabulate_events",
     "tabulate_groups",
     "tabulate_rows",
+    "tabulate_top",
+    "top_specs",
     "variations_of",
 ]
 
@@ -41,6 +45,7 @@ def tabulate(
     n_options: Any = None,
     class_axis: int | None = None,
     ignore_index: int | None = None,
+    top_k: int | None = None,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> CalibrationTable | OptionTables:
@@ -82,6 +87,10 @@ def tabulate(
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
     ignore_index : int
         Rows with this label are left out.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together in one more
+        column, which is read as even: for many classes, or beside lists of the k largest (`tabulate_top`). The measure
+        is "entropy" or "confidence", with bins over [0, 1]; the engine is the portable one.
     engine : "auto", "portable" or "compiled"
         "portable" is NumPy, "compiled" a C library, for unweighted rows and the measures entropy, confidence and
         max_probability; "auto" is "compiled" if it can be used. Both give the same table, bit for bit.
@@ -123,6 +132,9 @@ def tabulate(
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
+    if top_k is not None:
+        plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False, top_k=top_k)
+        return tabulate_rows(rows, top_specs(rows, plan, rows.n_classes), engine, n_threads)[0]
     ties = ties_for(ties, options=False)
     edges = edges_for(rows, measure, chosen, engine, n_threads)
     spec = TableSpec(rows.n_classes, measure, edges, ties, weighted=sample_weight is not None)

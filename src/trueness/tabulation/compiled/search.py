@@ -15,7 +15,7 @@ class Search:
     """The thresholds of several tables, (tables, edges), filled up with infinities that no value exceeds."""
 
     def __init__(self, specs: Sequence[TableSpec], eps: float) -> None:
-        ranges = [spec.variation.range_for(spec.n_classes) for spec in specs]
+        ranges = [spec.range for spec in specs]
         edges = [spec.thresholds(eps) for spec in specs]
         self.n_edges = max(map(len, edges), default=0)
         self.edges: FloatArray = np.array([_filled_up(values, self.n_edges) for values in edges])
