@@ -71,6 +71,13 @@ def test_hle_leaves_out_the_last_bin(n_rows: int) -> None:
     assert found.assignment.dropped == n_rows - 100 * max(n_rows // 100 - 1, 0)
 
 
+def test_hle_is_hle_calibration_error() -> None:
+    """`hle_calibration_error` sorts equal confidences stably; these are all different."""
+    y_true, y_prob = random_rows(3, n_rows=1050)
+    expected = tn.hle_calibration_error(y_prob.max(axis=1), y_prob.argmax(axis=1) == y_true)
+    assert tn.ece(y_true, y_prob, convention="hle", norm="l2") == pytest.approx(expected, abs=FLOAT64)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 def test_uce_of_the_authors_drops_certain_rows(n_classes: int, dtype: str) -> None:

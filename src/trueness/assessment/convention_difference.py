@@ -18,7 +18,7 @@ from trueness.conventions import (
     error_of,
 )
 from trueness.metrics import DEFAULT_BINS, expected_calibration_error, uncertainty_calibration_error
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 
 _MEASURE = {"ece": "confidence", "uce": "entropy"}
@@ -118,9 +118,7 @@ def compare_convention(
     return difference_of(entry, theirs, table)
 
 
-def difference_of(
-    convention: Convention, theirs: Reproduced, table: CalibrationTable
-) -> ConventionDifference:
+def difference_of(convention: Convention, theirs: Reproduced, table: AnyRankTable) -> ConventionDifference:
     """The difference between a reproduced number and the metric of a table of the same rows."""
     of_table = expected_calibration_error if convention.metric == "ece" else uncertainty_calibration_error
     ours = of_table(table, norm=theirs.norm)
@@ -140,9 +138,7 @@ def difference_of(
     )
 
 
-def _parts(
-    convention: Convention, theirs: Reproduced, table: CalibrationTable, ours: float
-) -> tuple[Part, ...]:
+def _parts(convention: Convention, theirs: Reproduced, table: AnyRankTable, ours: float) -> tuple[Part, ...]:
     """The parts: from this library's bins to theirs, to their rule for edges, without dropped rows, to the number."""
     if theirs.bins is None:
         return (Part("rest", convention.rest, theirs.value - ours),)
@@ -164,7 +160,7 @@ def _parts(
     )
 
 
-def _bins_text(convention: Convention, theirs: Reproduced, table: CalibrationTable) -> str:
+def _bins_text(convention: Convention, theirs: Reproduced, table: AnyRankTable) -> str:
     event, own = (
         ("the entropy", "")
         if theirs.reading.event == ENTROPY

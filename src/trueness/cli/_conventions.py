@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trueness.assessment import ConventionDifference
     from trueness.conventions import Convention
     from trueness.files import InputFile
-    from trueness.table import CalibrationTable, Tables
+    from trueness.table import AnyRankTable, Tables
 
 MOST_ROWS = 50_000_000
 """The rows of which the numbers are held in memory, 13 bytes each and convention."""
@@ -43,6 +43,12 @@ def requested(
     return [_parsed(text) for text in arguments.convention]
 
 
+def refuse_log(arguments: argparse.Namespace) -> None:
+    """Refuse the option for evaluation logs."""
+    if arguments.convention:
+        raise _conflict("does not apply to evaluation logs, votes and stated confidences")
+
+
 def differences(
     arguments: argparse.Namespace,
     inputs: list[InputFile],
@@ -52,6 +58,7 @@ def differences(
     """The number of each convention beside that of the tables of the same rows."""
     from trueness.assessment import difference_of
     from trueness.conventions import Reading, read_rows
+    from trueness.rows import Rows
 
     if not chosen:
         return []
@@ -59,6 +66,7 @@ def differences(
     parts: list[list[Reading]] = [[] for _ in chosen]
     for batch, _ in source_of(arguments, inputs, with_notes=False).batches():
         rows = batch.rows()
+        assert isinstance(rows, Rows)  # --ragged is refused
         for found, (convention, _) in zip(parts, chosen, strict=True):
             found.append(read_rows(rows, convention.read))
     return [
@@ -99,21 +107,26 @@ def _refuse_inputs(arguments: argparse.Namespace, inputs: list[InputFile], *, sa
         "needs the rows, which saved tables do not have": saved,
         "does not apply to images": are_images(arguments),
         "does not apply to --event": arguments.event is not None,
+        "does not apply to --ragged": arguments.ragged,
         "does not apply to weighted rows: the other libraries have no weights": arguments.sample_weight
         is not None,
         f"needs files that can be read twice, and {once} is a pipe or standard input": once is not None,
     }
     for problem in (text for text, holds in problems.items() if holds):
-        raise InvalidValueError(
-            "conflicting-arguments",
-            "{argument} {problem}",
-            "leave it out, or name files of predictions",
-            argument=_OPTION,
-            problem=problem,
-        )
+        raise _conflict(problem)
 
 
-def _table_of(convention: Convention, tables: Tables) -> CalibrationTable:
+def _conflict(problem: str) -> InvalidValueError:
+    return InvalidValueError(
+        "conflicting-arguments",
+        "{argument} {problem}",
+        "leave it out, or name files of predictions",
+        argument=_OPTION,
+        problem=problem,
+    )
+
+
+def _table_of(convention: Convention, tables: Tables) -> AnyRankTable:
     """The table of the metric that is compared."""
     table = tables.by_confidence if convention.metric == "ece" else tables.by_variation
     if table is None or (convention.metric == "uce" and table.spec.variation.name != "entropy"):

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from trueness._arguments import require_choice
 from trueness.conventions.definition import Convention
 from trueness.conventions.presets import CONVENTIONS
 from trueness.refusals import InvalidValueError
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, bool] = MappingProxyType({})
 
 
 def as_convention(
-    convention: str | Convention, metric: str | None = None, given: Mapping[str, Any] = _NOTHING
+    convention: str | Convention, metric: str | None = None, given: Mapping[str, bool] = _NOTHING
 ) -> Convention:
     """The entry of that name; refused if it is unknown, or computes another metric than the one named.
 
-    `given` are arguments that no other library has; those that are true or a number are refused.
+    `given` are arguments that no other library has, and whether each was passed, which is refused.
     """
     if not isinstance(convention, Convention):
         require_choice("convention", convention, tuple(CONVENTIONS))
@@ -34,7 +33,7 @@ def as_convention(
             other=convention.metric,
             metric=metric,
         )
-    for argument in (name for name, value in given.items() if value):
+    for argument in (name for name, passed in given.items() if passed):
         raise InvalidValueError(
             "conflicting-arguments",
             "{argument} does not apply to convention {value!r}",
