@@ -98,6 +98,8 @@ def test_arguments_are_refused(options: dict[str, object], message: str) -> None
 def test_rows_are_refused() -> None:
     with pytest.raises(tn.Refusal, match=r"y_prob is 1\.2 in row 1"):
         tn.ece([0, 1], [0.5, 1.2], convention="netcal")
+    with pytest.raises(tn.Refusal, match="99 rows are too few for convention 'hle', which needs 100"):
+        tn.ece([0, 1, 1] * 33, [0.5] * 99, convention="hle", norm="l2")
     few = ([0, 1, 0], np.full((3, 3), 1 / 3))
     with pytest.raises(tn.Refusal, match="2 of 3 classes; netcal refuses fewer than 3"):
         tn.ece(*few, convention="netcal")
@@ -112,3 +114,22 @@ def test_blocks_do_not_matter() -> None:
     found = CONVENTIONS["scikit-learn"].compute(y_true, y_prob)
     np.testing.assert_array_equal(found.reading.predicted, top)
     assert found.reading.seen.all()
+
+
+@pytest.mark.frames
+def test_frames_names_and_logits_are_read_as_everywhere() -> None:
+    import pandas as pd
+
+    y_true, y_prob = random_rows(3)
+    names = ["cat", "dog", "elk"]
+    expected = tn.ece(y_true, y_prob, convention="netcal")
+    frame = pd.DataFrame(y_prob, columns=names)
+    assert tn.ece(np.array(names)[y_true], frame, classes=names, convention="netcal") == expected
+    logits = tn.ece(y_true, np.log(y_prob), from_logits=True, convention="netcal")
+    assert logits == pytest.approx(expected, abs=1e-12)
+    assert tn.ece(y_true, 7 * y_prob, normalize=True, convention="netcal") == pytest.approx(expected)
+
+
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(tn.Refusal):
+        tn.ece(np.empty(0, int), np.empty((0, 3)), convention="netcal")

@@ -100,7 +100,7 @@ def hundreds(reading: Reading, n_rows: int) -> Assignment:
 
     Equal numbers are ordered as NumPy's default sort leaves them.
     """
-    n_bins = max(reading.n_rows // n_rows, 1)
+    n_bins = reading.n_rows // n_rows
     place = np.empty(reading.n_rows, np.intp)
     place[np.argsort(reading.predicted)] = np.arange(reading.n_rows)
     plain = np.minimum(place // n_rows, n_bins - 1)

@@ -74,6 +74,8 @@ class Convention:
     metric: str = "ece"
     rest: str = ""
     defects: tuple[Defect, ...] = ()
+    least_rows: int = 1
+    """Fewer rows are an error of the library."""
     least_labels: int = 1
     """With more than two classes, labels of fewer classes are an error of the library."""
     needs_every_label: bool = False
@@ -104,8 +106,16 @@ class Convention:
 
     def of_reading(self, reading: Reading, bins: int | None, norm: str) -> Reproduced:
         """The number for rows that were read before."""
-        if not reading.n_rows:
-            raise InvalidValueError("no-rows", "no rows have no calibration error", argument="y_prob")
+        if reading.n_rows < self.least_rows:
+            raise InvalidValueError(
+                "too-few-rows",
+                "{value} rows are too few for convention {name!r}, which needs {needed}",
+                "use another convention",
+                argument="y_prob",
+                value=reading.n_rows,
+                name=self.name,
+                needed=self.least_rows,
+            )
         self._refuse_labels(reading)
         assignment = self.assign(reading, bins or 1)
         return Reproduced(self.name, self.total(reading, assignment, norm), bins, norm, reading, assignment)
