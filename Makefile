@@ -7,6 +7,7 @@
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
 #   make gallery draw the pictures of docs/gallery.md anew
+#   make validation  write docs/validation.md anew (needs make torch)
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
 #   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
@@ -34,7 +35,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster gallery wheels torch clean
+.PHONY: demo test test-bare lint bench browser cluster gallery validation wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -84,6 +85,9 @@ browser:
 
 gallery: $(VENV)/.test
 	@$(VENV)/bin/python scripts/make_gallery.py
+
+validation: $(VENV)/.test $(VENV)/.torch
+	@$(VENV)/bin/python scripts/make_validation_page.py
 
 wheels: $(VENV)/.wheels
 	@$(VENV)/bin/python scripts/make_wheels.py
