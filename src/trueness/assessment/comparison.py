@@ -20,16 +20,15 @@ from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._images_of_models import RowsOfModels, rows_of_models
+from trueness.assessment._images_of_models import rows_of_models
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
-from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
+from trueness.assessment._sums_of_models import SumsOfModels, common_index, first_columns, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
-from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
@@ -84,19 +83,16 @@ def compare(
         for name, y_prob in models.items()
     }
     options = any(rows is not None for rows in own.values())
-    if options:
-        named = None if clusters is False else clusters
-        given = RowsOfModels(y_true, models, sample_weight, groups, named, ImageCounts())
-    else:
-        given = rows_of_models(
-            y_true,
-            {name: rectangular(y_prob) for name, y_prob in models.items()},
-            sample_weight=sample_weight,
-            groups=groups,
-            clusters=clusters,
-            class_axis=class_axis,
-            ignore_index=ignore_index,
-        )
+    given = rows_of_models(
+        y_true,
+        models if options else {name: rectangular(y_prob) for name, y_prob in models.items()},
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+        options=options,
+    )
     sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
     n_classes, edges = None, {}
@@ -245,22 +241,19 @@ class Comparer:
         share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-        if self._with_options:
-            named = None if clusters is False else clusters
-            given = RowsOfModels(y_true, y_probs, sample_weight, groups, named, ImageCounts())
-        else:
-            given = rows_of_models(
-                y_true,
-                y_probs,
-                sample_weight=sample_weight,
-                groups=groups,
-                clusters=clusters,
-                n_before=self._counts.n_images,
-                **self._axes,
-            )
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._counts.n_images,
+            options=self._with_options,
+            **self._axes,
+        )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
-        n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
+        n_rows, index = next(iter(rows.values())).n_rows, common_index(rows)
         found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
         encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
@@ -270,7 +263,7 @@ class Comparer:
         }
         self._n_rows += n_rows
         self._counts = self._counts.plus(given.counts)
-        self._columns = self._columns or _first_columns(rows)
+        self._columns = self._columns or first_columns(rows)
 
     def _sums_of(
         self,
@@ -302,7 +295,7 @@ class Comparer:
                     y_true, y_prob, sample_weight, n_options=n_options, **self._options
                 )
                 continue
-            first = self._columns or _first_columns(rows)
+            first = self._columns or first_columns(rows)
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
 
@@ -385,22 +378,6 @@ def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
                 value=int(options[name][row]),
                 expected=int(options[first][row]),
             )
-
-
-def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
-    """The columns of the first model whose columns have names."""
-    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
-
-
-def _common_index(rows: Mapping[str, AnyRows]) -> Any:
-    """The row labels that the models have in common; refused if they differ."""
-    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
-    if not indexes:
-        return None
-    first, *others = indexes
-    for name in others:
-        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
-    return indexes[first]
 
 
 def _refuse_equal_mass(plan: TablePlan) -> None:

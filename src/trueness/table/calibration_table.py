@@ -19,7 +19,7 @@ from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec, cut_spec
-from trueness.table.exact_sums import ExactSum, Sum
+from trueness.table.exact_sums import ExactSum, Sum, total_of
 from trueness.table.score_sums import ScoreSums
 from trueness.table.table_text import text_of
 from trueness.variation import Variation
@@ -124,12 +124,12 @@ class CalibrationTable:
     @property
     def log_score_sum(self) -> float:
         """Σ(ln p_y + H) in nats, over the rows with p_y > 0; mean zero if the model is calibrated."""
-        return float(_total(self.sums.log_score).value)
+        return float(total_of(self.sums.log_score).value)
 
     @property
     def log_score_variance(self) -> float:
         """Σ of the rows' varentropies: the variance of `log_score_sum` if the model is calibrated."""
-        return float(_total(self.sums.log_score_variance).value)
+        return float(total_of(self.sums.log_score_variance).value)
 
     @property
     def log_scores(self) -> ScoreSums | None:
@@ -388,11 +388,6 @@ def _require_other_table(method: str, other: object) -> None:
             method=method,
             type=type(other).__name__,
         )
-
-
-def _total(sums: Sum) -> Sum:
-    """The sum over all bins."""
-    return sums.total() if sums.value.ndim else sums
 
 
 def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.consistency import require
-from trueness.table.option_spec import OptionSpec, require_same_spec
+from trueness.table.option_spec import OptionSpec, require_any, require_same_spec
 from trueness.table.option_sums import padded_sums, same_rows
 from trueness.table.option_text import text_of_options
 from trueness.table.score_sums import ScoreSums
@@ -73,7 +73,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
                 found=[table.n_classes for table in listed],
             )
         if spec is None:
-            _require_any(listed)
+            require_any(listed)
             spec = OptionSpec.shared_by(listed[0].spec)
         object.__setattr__(self, "spec", spec)
         for table in listed:
@@ -135,10 +135,8 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """The largest number of columns, which are ranks."""
         return self.n_classes
 
-    @property
-    def top_k(self) -> None:
-        """None: all ranks are counted one by one."""
-        return None
+    top_k: ClassVar[None] = None
+    """All ranks are counted one by one."""
 
     @property
     def n_bins(self) -> int:
@@ -363,7 +361,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
     def of(cls, tables: Iterable[CalibrationTable]) -> Self:
         """Tables of different numbers of options as one value; refused if two have the same number."""
         listed = [*tables]
-        _require_any(listed)
+        require_any(listed)
         by_options = {table.n_cells: table for table in listed}
         if len(by_options) < len(listed):
             raise InvalidValueError(
@@ -375,7 +373,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables as versioned JSON, atomically."""
-        _require_any([*self.tables.values()])
+        require_any([*self.tables.values()])
         table_file.write(
             [table.to_dict() for table in self.tables.values()], path, together=table_file.OPTIONS
         )
@@ -400,8 +398,3 @@ def require_rank_table(argument: str, value: Any) -> None:
 def option_tables(table: AnyRankTable) -> list[CalibrationTable]:
     """The tables of each number of options; an ordinary table itself."""
     return [*table.tables.values()] if isinstance(table, OptionTables) else [table]
-
-
-def _require_any(tables: list[CalibrationTable]) -> None:
-    if not tables:
-        raise InvalidValueError("no-rows", "there is no table", "pass at least one", argument="tables")
