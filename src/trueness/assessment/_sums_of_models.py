@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from trueness.assessment._contrasts import Samples
 from trueness.assessment._sample import Sample, replicates_of
 from trueness.assessment._settings import Settings
 from trueness.inference.option_replicates import by_table
-from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows
-from trueness.rows.containers import refuse_other_index
 from trueness.table import AnySpec, SingleSpec
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
@@ -101,19 +98,3 @@ def _units_of_rows(
     if not isinstance(found, int):
         return Clusters.of_rows(found if which is None else among(found, which), specs)
     return Clusters.of_single_rows(found + (np.arange(n_rows) if which is None else which), specs)
-
-
-def first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
-    """The columns of the first model whose columns have names."""
-    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
-
-
-def common_index(rows: Mapping[str, AnyRows]) -> Any:
-    """The row labels that the models have in common; refused if they differ."""
-    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
-    if not indexes:
-        return None
-    first, *others = indexes
-    for name in others:
-        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
-    return indexes[first]

@@ -11,8 +11,6 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
@@ -22,17 +20,24 @@ from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._images_of_models import rows_of_models
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
-from trueness.assessment._sums_of_models import SumsOfModels, common_index, first_columns, sums_of_models
+from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import OptionRows, Rows, option_rows_of
+from trueness.rows import OptionRows, Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
-from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.rows.option_rows import (
+    classes_or_options,
+    option_rows_of,
+    refuse_n_options,
+    refuse_other_options,
+    rows_with_options,
+)
 from trueness.table import EventSpec, OptionSpec, TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
@@ -78,11 +83,11 @@ def compare(
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     how = {"from_logits": from_logits, "normalize": normalize}
-    own = {
+    ragged = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
         for name, y_prob in models.items()
     }
-    options = any(rows is not None for rows in own.values())
+    options = any(rows is not None for rows in ragged.values())
     given = rows_of_models(
         y_true,
         models if options else {name: rectangular(y_prob) for name, y_prob in models.items()},
@@ -99,7 +104,7 @@ def compare(
     for name, y_prob in given.y_probs.items():
         rows: AnyRows
         if options:
-            rows = own[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+            rows = ragged[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
         else:
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
@@ -253,7 +258,7 @@ class Comparer:
         )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
-        n_rows, index = next(iter(rows.values())).n_rows, common_index(rows)
+        n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
         found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
         encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
@@ -263,7 +268,7 @@ class Comparer:
         }
         self._n_rows += n_rows
         self._counts = self._counts.plus(given.counts)
-        self._columns = self._columns or first_columns(rows)
+        self._columns = self._columns or _first_columns(rows)
 
     def _sums_of(
         self,
@@ -295,7 +300,7 @@ class Comparer:
                     y_true, y_prob, sample_weight, n_options=n_options, **self._options
                 )
                 continue
-            first = self._columns or first_columns(rows)
+            first = self._columns or _first_columns(rows)
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
 
@@ -315,7 +320,9 @@ class Comparer:
     def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
         """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
         if self._with_options:
-            _refuse_other_options(rows)
+            refuse_other_options(
+                {name: of.n_options for name, of in rows.items() if isinstance(of, OptionRows)}
+            )
         for name, of_model in rows.items():
             spec = self._specs[name][0]
             if not self._with_options and of_model.n_classes != self._n_classes:
@@ -357,27 +364,20 @@ class Comparer:
         return GroupComparison(name, some.n_rows, comparison, (), reason)
 
 
-def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
-    """Refuse models that have different numbers of options in a row."""
-    options = {name: given.n_options for name, given in rows.items() if isinstance(given, OptionRows)}
-    first, *others = options
+def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
+    """The columns of the first model whose columns have names."""
+    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
+
+
+def _common_index(rows: Mapping[str, AnyRows]) -> Any:
+    """The row labels that the models have in common; refused if they differ."""
+    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
+    if not indexes:
+        return None
+    first, *others = indexes
     for name in others:
-        if len(options[name]) != len(options[first]):
-            continue  # refused as another number of rows
-        differs = np.flatnonzero(options[name] != options[first])
-        if differs.size:
-            row = int(differs[0])
-            raise InvalidValueError(
-                "wrong-length",
-                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
-                "models are compared on the same options",
-                argument="y_probs",
-                model=name,
-                first=first,
-                row=row,
-                value=int(options[name][row]),
-                expected=int(options[first][row]),
-            )
+        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
+    return indexes[first]
 
 
 def _refuse_equal_mass(plan: TablePlan) -> None:

@@ -168,11 +168,6 @@ class FloatSum:
 Sum: TypeAlias = ExactSum | FloatSum
 
 
-def total_of(sums: Sum) -> Sum:
-    """The sum over all bins."""
-    return sums.total() if sums.value.ndim else sums
-
-
 class NamedSums:
     """What the sums of tables share: a frozen dataclass whose fields are counts, sums, or None if they are unknown."""
 

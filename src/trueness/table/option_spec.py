@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -94,9 +93,3 @@ def require_same_spec(mine: OptionSpec, theirs: OptionSpec) -> None:
             "make both with the same options",
             difference=difference,
         )
-
-
-def require_any(tables: Sized) -> None:
-    """Refuse no tables at all."""
-    if not tables:
-        raise InvalidValueError("no-rows", "there is no table", "pass at least one", argument="tables")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import add
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.consistency import require
-from trueness.table.option_spec import OptionSpec, require_any, require_same_spec
-from trueness.table.option_sums import padded_sums, same_rows
+from trueness.table.option_spec import OptionSpec, require_same_spec
+from trueness.table.option_sums import mean_by_rows, padded_sums, same_rows
 from trueness.table.option_text import text_of_options
 from trueness.table.score_sums import ScoreSums
 from trueness.variation import Variation
@@ -73,7 +73,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
                 found=[table.n_classes for table in listed],
             )
         if spec is None:
-            require_any(listed)
+            _require_any(listed)
             spec = OptionSpec.shared_by(listed[0].spec)
         object.__setattr__(self, "spec", spec)
         for table in listed:
@@ -135,8 +135,10 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """The largest number of columns, which are ranks."""
         return self.n_classes
 
-    top_k: ClassVar[None] = None
-    """All ranks are counted one by one."""
+    @property
+    def top_k(self) -> None:
+        """None: all ranks are counted one by one."""
+        return None
 
     @property
     def n_bins(self) -> int:
@@ -282,15 +284,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """Values of each table, (M,) or (M, C), averaged in each bin by the rows of each table; NaN in empty bins."""
         if len(self.tables) == 1:
             return values_of(next(iter(self.tables.values())))
-        total: FloatArray = np.zeros(self.n_bins)
-        for k, table in enumerate(self.tables.values()):
-            values = values_of(table)
-            total = total if k else np.zeros_like(values)
-            share = np.divide(table.count, self.count, out=np.zeros(self.n_bins), where=self.count > 0)
-            share = share.reshape(-1, *(1,) * (values.ndim - 1))
-            total = total + np.where(share > 0, share * np.nan_to_num(values), 0.0)
-        total[self.row_count == 0] = np.nan
-        return total
+        return mean_by_rows([(table.count, values_of(table)) for table in self.tables.values()], self.count)
 
     # Adding, comparing and coarsening
 
@@ -361,7 +355,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
     def of(cls, tables: Iterable[CalibrationTable]) -> Self:
         """Tables of different numbers of options as one value; refused if two have the same number."""
         listed = [*tables]
-        require_any(listed)
+        _require_any(listed)
         by_options = {table.n_cells: table for table in listed}
         if len(by_options) < len(listed):
             raise InvalidValueError(
@@ -373,7 +367,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables as versioned JSON, atomically."""
-        require_any([*self.tables.values()])
+        _require_any([*self.tables.values()])
         table_file.write(
             [table.to_dict() for table in self.tables.values()], path, together=table_file.OPTIONS
         )
@@ -398,3 +392,8 @@ def require_rank_table(argument: str, value: Any) -> None:
 def option_tables(table: AnyRankTable) -> list[CalibrationTable]:
     """The tables of each number of options; an ordinary table itself."""
     return [*table.tables.values()] if isinstance(table, OptionTables) else [table]
+
+
+def _require_any(tables: list[CalibrationTable]) -> None:
+    if not tables:
+        raise InvalidValueError("no-rows", "there is no table", "pass at least one", argument="tables")
