@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 
 if TYPE_CHECKING:
-    from trueness import simulate
+    from trueness import simplex, simulate
     from trueness.assessment import (
         Assessment,
         BinSweep,
@@ -104,6 +104,7 @@ __all__ = [
     "signed_parts",
     "SignedParts",
     "Refusal",
+    "simplex",
     "simulate",
     "__version__",
 ]
@@ -153,12 +154,14 @@ _MODULES = {
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""
 
+_PUBLIC_MODULES = ("simplex", "simulate")
+
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "simulate":
-        return import_module("trueness.simulate")
+    if name in _PUBLIC_MODULES:
+        return import_module(f"trueness.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"trueness.{_MODULE_OF[name]}"), name)
