@@ -22,10 +22,10 @@ from trueness.inference.events.cox import CoxFit, cox_fit
 from trueness.inference.events.cumulative import cumulative_differences
 from trueness.inference.events.curve_errors import Curve, curve_errors
 from trueness.inference.events.draws import event_seed
-from trueness.inference.events.event_statistics import EventTotals, brier_score, log_loss, spiegelhalter_test
+from trueness.inference.events.event_statistics import brier_score, log_loss, spiegelhalter_test
 from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import in_the_large
-from trueness.inference.events.of_table import event_bins, event_cells
+from trueness.inference.events.of_table import event_bins, event_cells, totals_of
 from trueness.inference.events.prevalence import adjust_prevalence
 from trueness.inference.events.spread import spread_test
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -298,28 +298,6 @@ def event_assessment(
 def event_of(table: EventTable, level: float, resamples: int, seed: int, bins: Bins) -> EventAssessment:
     """The assessment of class 1 of two from the table by class."""
     return event_assessment(table, Settings(level, resamples, seed, class_bins=bins))
-
-
-def totals_of(table: EventTable) -> EventTotals:
-    """The sums over all rows of the only event of a table on the event grid."""
-    sums = table.sums
-
-    def total(value: Any) -> float:
-        return float(value.value[0])
-
-    assert sums.impossible_rows is not None
-    return EventTotals(
-        count=float(table.count[0].sum()),
-        predicted=float(table.expected_total[0]),
-        observed=float(table.observed_total[0]),
-        square=total(sums.square),
-        cube=total(sums.cube),
-        fourth=total(sums.fourth),
-        product=total(sums.product),
-        log_likelihood=total(sums.log_likelihood),
-        impossible_rows=float(sums.impossible_rows[0]),
-        weight_square=float(table.weight_square_sum[0].sum()) if table.spec.weighted else None,
-    )
 
 
 def _cautions(table: EventTable, cells: EventCells, cox: CoxFit) -> Sequence[Caution]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trueness._arrays import IntArray
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.event_statistics import EventTotals
 from trueness.table import EventTable
 
 
@@ -26,6 +27,28 @@ def event_bins(table: EventTable, bins: int | Bins) -> list[EventCells]:
         return event_cells(table.coarsen(chosen))
     arrays = _Arrays.of(table)
     return [arrays.cells(k, chosen.cell_starts(arrays.mass[k])) for k in range(len(table.events))]
+
+
+def totals_of(table: EventTable) -> EventTotals:
+    """The sums over all rows of the only event of a table on the event grid."""
+    sums = table.sums
+
+    def total(value: Any) -> float:
+        return float(value.value[0])
+
+    assert sums.impossible_rows is not None
+    return EventTotals(
+        count=float(table.count[0].sum()),
+        predicted=float(table.expected_total[0]),
+        observed=float(table.observed_total[0]),
+        square=total(sums.square),
+        cube=total(sums.cube),
+        fourth=total(sums.fourth),
+        product=total(sums.product),
+        log_likelihood=total(sums.log_likelihood),
+        impossible_rows=float(sums.impossible_rows[0]),
+        weight_square=float(table.weight_square_sum[0].sum()) if table.spec.weighted else None,
+    )
 
 
 class _Arrays(NamedTuple):
