@@ -67,6 +67,14 @@ if TYPE_CHECKING:
         vce,
     )
     from trueness.monitoring import Monitor
+    from trueness.predicted_class import (
+        ClassConditionalErrors,
+        ConfusionTable,
+        PredictedClassTables,
+        class_conditional_errors,
+        tabulate_by_predicted_class,
+        tabulate_confusion,
+    )
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, TableSpec
@@ -133,6 +141,12 @@ __all__ = [
     "TemperatureProfile",
     "TemperatureFit",
     "temperature_step",
+    "tabulate_by_predicted_class",
+    "PredictedClassTables",
+    "class_conditional_errors",
+    "ClassConditionalErrors",
+    "tabulate_confusion",
+    "ConfusionTable",
     "Refusal",
     "simplex",
     "simulate",
@@ -192,6 +206,14 @@ _MODULES = {
         "vce",
     ],
     "monitoring": ["Monitor"],
+    "predicted_class": [
+        "ClassConditionalErrors",
+        "ConfusionTable",
+        "PredictedClassTables",
+        "class_conditional_errors",
+        "tabulate_by_predicted_class",
+        "tabulate_confusion",
+    ],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "TableSpec"],
