@@ -191,6 +191,7 @@ def vce(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -213,6 +214,7 @@ def vce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        soft_labels=soft_labels,
     )
     return variation_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -227,6 +229,7 @@ def ece(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -245,6 +248,7 @@ def ece(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        soft_labels=soft_labels,
     )
     return expected_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -259,6 +263,7 @@ def uce(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -277,6 +282,7 @@ def uce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        soft_labels=soft_labels,
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -293,6 +299,7 @@ def rce(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -313,6 +320,7 @@ def rce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        soft_labels=soft_labels,
     )
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 

@@ -51,6 +51,7 @@ class Accumulator:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        soft_labels: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> None:
@@ -68,6 +69,7 @@ class Accumulator:
         self._from_logits = boolean("from_logits", from_logits)
         self._normalize = boolean("normalize", normalize)
         self._classes = class_names(classes)
+        self._soft_labels = boolean("soft_labels", soft_labels)
         self._columns: Columns | None = None
         self._engine, self._n_threads = engine, n_threads
         self._lock = Lock()
@@ -115,6 +117,7 @@ class Accumulator:
             from_logits=self._from_logits,
             normalize=self._normalize,
             classes=self._classes,
+            soft_labels=self._soft_labels,
             first=self._columns,
         )
         if rows.n_classes != spec.n_classes:

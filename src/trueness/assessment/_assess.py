@@ -67,6 +67,7 @@ def assess(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
     progress: Progress | bool | None = None,
@@ -141,7 +142,13 @@ def assess(
             pixels.spread("groups", groups),
         )
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     specs = specs_of(rows, plan, engine, n_threads)
     if pixels is not None:

@@ -115,6 +115,12 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
             f"in {plural(table.impossible_rows, 'row')} of {table.n_rows} the true class had probability 0",
             "the log-loss is infinite; clip or smooth the predictions",
         )
+    if table.sums.label_spread is not None:
+        yield Caution(
+            "soft-labels",
+            f"labels are soft: by how much they vary, a row is worth {table.row_worth:.2f} rows with single labels",
+            "if annotators of a row copy each other, that is too much: pass one row per vote, with clusters= the row",
+        )
     effective = float(table.effective_count.sum())
     if table.spec.weighted and effective < table.n_rows / 2:
         yield Caution(

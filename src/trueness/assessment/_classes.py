@@ -63,8 +63,9 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
     if scores is None:
         return None
     by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
+    plain = not weighted and tables.by_variation.sums.label_spread is None
     misses = None
-    if by_class is not None and not weighted and inflation == 1:
+    if by_class is not None and plain and inflation == 1:
         misses = Misses.of(event_cells(by_class), tables.n_classes)
     variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
     return by_predicted_class(

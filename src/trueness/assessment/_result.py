@@ -291,6 +291,7 @@ class Assessment:
             "tolerance": plain(self.tolerance),
             "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,
+            "row_worth": self.table.row_worth,
         }
         content |= {key: plain(metric.of(self)) for key, metric in REPORTED.items()}
         content |= {name: plain(getattr(self, name)) for name in _OTHERS}

@@ -51,6 +51,7 @@ def assess_event(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> EventAssessment | EventAssessments:
@@ -92,6 +93,7 @@ def assess_event(
         "sample_weight": sample_weight,
         "from_logits": from_logits,
         "normalize": normalize,
+        "soft_labels": soft_labels,
         "engine": engine,
         "n_threads": n_threads,
     }

@@ -166,6 +166,10 @@ class FloatSum:
 Sum: TypeAlias = ExactSum | FloatSum
 
 
+ZERO_IF_ABSENT = frozenset({"label_spread"})
+"""Sums that tables leave out if they are 0."""
+
+
 class NamedSums:
     """What the sums of tables share: a frozen dataclass whose fields are counts, sums, or None if they are unknown."""
 
@@ -177,9 +181,11 @@ class NamedSums:
         return ((name, value) for name, value in values if value is not None)
 
     def __add__(self, other: Self) -> Self:
-        theirs = dict(other.items())
-        # A sum that one of the two lacks is unknown for both together.
-        return type(self)(**{name: _add(mine, theirs[name]) for name, mine in self.items() if name in theirs})
+        mine, theirs = dict(self.items()), dict(other.items())
+        # A sum that one of the two lacks is unknown for both together, except one that is left out because it is 0.
+        both = {name: _add(value, theirs[name]) for name, value in mine.items() if name in theirs}
+        alone = {name: value for name, value in (mine | theirs).items() if name in ZERO_IF_ABSENT}
+        return type(self)(**(alone | both))
 
     def same(self, other: Self, *names: str) -> bool:
         """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""

@@ -19,6 +19,7 @@ from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
 from trueness.table.content import Sums, TableSpec
+from trueness.table.exact_sums import ZERO_IF_ABSENT
 from trueness.table.json_numbers import decode_sum, encode_sum, is_number
 from trueness.variation import Variation, as_variation
 
@@ -157,7 +158,13 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     _require_declared_lengths(spec, content["sums"])
     expected, given = dict(Sums.zeros(spec).items()), content["sums"]
     names = set(expected)
-    complete = set(given) in (names, names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2)
+    if "label_spread" in given:
+        expected["label_spread"] = expected["true_probability"]
+    complete = set(given) - ZERO_IF_ABSENT in (
+        names,
+        names - SINCE_SCHEMA_3,
+        names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2,
+    )
     require(complete, f"its sums must be {', '.join(expected)}")
     if not set(given) >= SINCE_SCHEMA_3:
         expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}

@@ -37,6 +37,7 @@ def tabulate(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     class_axis: int | None = None,
     ignore_index: int | None = None,
     engine: str = "auto",
@@ -69,6 +70,9 @@ def tabulate(
         Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
         any order if the columns have these names. Names that match the columns only in part are refused. "columns"
         means that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
+    soft_labels : bool
+        Whether `y_true` holds a share of each class, (rows, classes), such as those of annotators, that sum to 1; of
+        two classes also the share of class 1, (rows,). One-hot rows give the table of their labels.
     class_axis : int
         The axis of the classes of an array of more than two dimensions, such as 1 for (images, classes, height, width).
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
@@ -95,7 +99,13 @@ def tabulate(
         y_true, y_prob = pixels.y_true, pixels.y_prob
         sample_weight = pixels.spread("sample_weight", sample_weight)
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     measure, chosen = as_variation(variation), as_bins(bins)
     require_choice("ties", ties, TIES)

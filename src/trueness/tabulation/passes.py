@@ -114,7 +114,8 @@ def engine_for(rows: Rows, specs: Sequence[AnySpec], engine: str) -> Any:
     """The module of the engine for such rows and tables."""
     measures = [spec.variation for spec in specs if not isinstance(spec, EventSpec)]
     events = [spec for spec in specs if isinstance(spec, EventSpec)]
-    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None)
+    soft = rows.labels is not None and rows.labels.soft
+    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None, soft=soft)
 
 
 def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:

@@ -204,7 +204,7 @@ class _ExactTotals:
         self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactColumn(m, c)
-        self.log_likelihood = self.true_probability = self.square = 0
+        self.log_likelihood = self.true_probability = self.square = self.label_spread = 0
         self.scores = _ScoreTotals(m, c)
 
     def add(self, block: BlockStatistics) -> None:
@@ -219,6 +219,7 @@ class _ExactTotals:
         self.log_likelihood += _total(block.log_scores[1])
         self.true_probability += _total(block.true_probability)
         self.square += _total(block.square)
+        self.label_spread += 0 if block.label_spread is None else _total(block.label_spread)
 
     def _units(self, steps: FloatArray, group: _Grouping) -> IntArray:
         """Sums over each bin of the lines of `steps`, less 1, in units of 2⁻⁵², modulo 2⁶⁴.
@@ -231,6 +232,9 @@ class _ExactTotals:
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping) -> None:
         c = self.spec.n_classes
+        if block.rank_units is not None:
+            self.rank.add(group.occupied, np.ascontiguousarray(group.total(block.rank_units).T))
+            return
         cells, n_cells = group.place * c + block.rank, len(group.count) * c
         if self.spec.ties == "split":
             shared = block.tied > 1
@@ -249,6 +253,9 @@ class _ExactTotals:
             true_probability=ExactSum.of_units(self.true_probability, PROBABILITY_BITS),
             square=ExactSum.of_units(self.square, PROBABILITY_BITS),
             log_likelihood=ExactSum.of_units(self.log_likelihood, LOG_SCORE_BITS),
+            label_spread=ExactSum.of_units(self.label_spread, PROBABILITY_BITS)
+            if self.label_spread
+            else None,
             **self.scores.fields(),
         )
 
@@ -303,8 +310,8 @@ class _WeightedTotals:
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
-        self.totals = np.zeros(3)
-        """Log-likelihood, p_y and ‖p‖²."""
+        self.totals = np.zeros(4)
+        """Log-likelihood, p_y, ‖p‖² and 1 - ‖s‖²."""
         self.by_bin, self.by_class = _FloatTotal(m, 4), _FloatTotal(c, 4)
         """Log-score, varentropy, Brier residual and its variance."""
         self.predicted_rows = np.zeros(c, np.int64)
@@ -323,6 +330,8 @@ class _WeightedTotals:
         self.totals[0] += np.add.reduce(block.log_scores[1] * 2.0**-LOG_SCORE_BITS * weight)
         self.totals[1] += np.add.reduce(block.true_probability / UNIT * weight)
         self.totals[2] += np.add.reduce(block.square / UNIT * weight)
+        if block.label_spread is not None:
+            self.totals[3] += np.add.reduce(block.label_spread / UNIT * weight)
         self._add_scores(block, group, weight)
 
     def _add_scores(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
@@ -336,6 +345,9 @@ class _WeightedTotals:
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_classes
+        if block.rank_units is not None:
+            self.rank.add(group.occupied, group.total(block.rank_units / UNIT * weight).T)
+            return
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
             cells, units = shares(cells, block.tied)
@@ -344,7 +356,7 @@ class _WeightedTotals:
         self.rank.add(group.occupied, total.reshape(-1, c))
 
     def sums(self) -> Sums:
-        log_likelihood, true_probability, square = (FloatSum(np.array(total)) for total in self.totals)
+        log_likelihood, true_probability, square, spread = (FloatSum(np.array(each)) for each in self.totals)
         by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
         by_class = self.by_class.value
         return Sums(
@@ -357,6 +369,7 @@ class _WeightedTotals:
             true_probability=true_probability,
             square=square,
             log_likelihood=log_likelihood,
+            label_spread=spread if self.totals[3] else None,
             brier_residual=by_bin[2],
             brier_residual_variance=by_bin[3],
             predicted_rows=self.predicted_rows,

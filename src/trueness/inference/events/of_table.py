@@ -12,6 +12,7 @@ from trueness.bins import Bins, EqualMass, as_bins
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.event_statistics import EventTotals
 from trueness.table import EventTable
+from trueness.table.label_worth import event_row_worth
 
 
 def event_cells(table: EventTable) -> list[EventCells]:
@@ -69,8 +70,9 @@ class _Arrays(NamedTuple):
             table.count,
             sums.predicted.value,
             sums.observed.value,
-            table.weight_square_sum,
-            table.spec.weighted,
+            table.weight_square_sum / event_row_worth(sums)[:, None],
+            # Rows that are worth more or less than one have normal tails, as weighted ones.
+            table.spec.weighted or sums.label_spread is not None,
         )
 
     def cells(self, k: int, starts: IntArray | None = None) -> EventCells:
