@@ -118,7 +118,7 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
     if table.sums.label_spread is not None:
         yield Caution(
             "soft-labels",
-            f"labels are soft: by how much they vary, a row is worth {table.row_worth:.2f} rows with single labels",
+            f"labels are soft, and vary so much that a row is worth {table.row_worth:.2f} rows with single labels",
             "if annotators of a row copy each other, that is too much: pass one row per vote, with clusters= the row",
         )
     effective = float(table.effective_count.sum())

@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
     _options.add_column_options(parser)
+    _options.add_soft_labels(parser)
     _options.add_table_options(parser)
     _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")

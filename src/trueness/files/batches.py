@@ -23,6 +23,7 @@ from trueness.files._values import (
     hundredths,
     labels_of,
     predictions_of,
+    shares_of,
     weights_of,
 )
 from trueness.files.request import Choice
@@ -62,6 +63,7 @@ class RowOptions:
     scale: str = "probabilities"
     normalize: bool = False
     on_bad_rows: str = "refuse"
+    soft_labels: bool = False
 
     @property
     def tolerant(self) -> bool:
@@ -99,6 +101,7 @@ class Batch:
             self.weight,
             from_logits=self.options.scale == "logits",
             normalize=self.options.normalize,
+            soft_labels=self.options.soft_labels,
         )
 
     def take(self, chosen: Any) -> Batch:
@@ -136,7 +139,10 @@ def batch_of(
         y_prob = exponentials(y_prob)
     elif options.scale == "percent":
         y_prob = hundredths(y_prob)
-    y_true = labels_of(columns[choice.label], choice, n_classes, problems)
+    if choice.shares:
+        y_true = shares_of(columns, choice, n_classes, problems)
+    else:
+        y_true = labels_of(columns[choice.label], choice, n_classes, problems)
     weight = None
     if choice.weight is not None:
         weight = weights_of(columns[choice.weight], choice.weight, options.scale == "percent", problems)
