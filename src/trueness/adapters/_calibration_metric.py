@@ -31,6 +31,7 @@ class CalibrationMetric(TableMetric):
         engine: str,
         by_class: bool,
         confidence_bins: int | Bins | None = None,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         input = MetricInput.of(
@@ -42,6 +43,7 @@ class CalibrationMetric(TableMetric):
             by_class=by_class,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            soft_labels=soft_labels,
         )
         super().__init__(input, task=task, norm=norm, engine=engine, **kwargs)
 

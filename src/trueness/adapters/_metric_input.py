@@ -41,6 +41,8 @@ class MetricInput(NamedTuple):
     ties: str = "first"
     from_logits: bool = False
     ignore_index: int | None = None
+    soft_labels: bool = False
+    """Whether targets are shares of the classes."""
 
     @classmethod
     def of(
@@ -54,8 +56,18 @@ class MetricInput(NamedTuple):
         by_class: bool = False,
         from_logits: bool = False,
         ignore_index: int | None = None,
+        soft_labels: bool = False,
     ) -> Self:
         """The input that the arguments of a metric of calibration tables describe."""
+        soft = boolean("soft_labels", soft_labels)
+        if soft and ignore_index is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "soft labels are shares, of which none can be ignore_index={value!r}",
+                "leave out ignore_index",
+                argument="ignore_index",
+                value=ignore_index,
+            )
         second = confidence_bins is not None
         plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second, by_class=by_class)
         if second and plan.confidence_bins is None:
@@ -66,8 +78,8 @@ class MetricInput(NamedTuple):
             )
         specs = tuple(plan.calibration_specs(n_classes, weighted=False))
         events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
-        layout = None if events is None else EventLayout.of(events)
-        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index))
+        layout = None if events is None else EventLayout.of(events, soft=soft)
+        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index), soft)
 
     @classmethod
     def of_classes(
@@ -124,6 +136,8 @@ class MetricInput(NamedTuple):
         parts: list[object] = [LAYOUT, self.n_classes, self.ties, self.from_logits, self.ignore_index]
         for spec in self.calibration_specs:
             parts += [spec.variation.name, spec.bins.edges, spec.bins.snap]
+        if self.soft_labels:
+            parts.append("soft labels")
         if self.event_spec is not None:
             parts += [self.event_spec.events, self.event_spec.grid.edges]
         digest = blake2b(repr(tuple(parts)).encode(), digest_size=8).digest()

@@ -76,6 +76,8 @@ class VariationCalibrationError(CalibrationMetric):
         default there is none.
     by_class : bool
         Whether to sum the event table of all classes too, `class_table`, from which classwise metrics are read.
+    soft_labels : bool
+        Whether targets are shares of the classes, of the shape of the predictions; summed in host memory.
     kwargs
         Options of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
 
@@ -102,6 +104,7 @@ class VariationCalibrationError(CalibrationMetric):
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -116,6 +119,7 @@ class VariationCalibrationError(CalibrationMetric):
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
 
@@ -147,6 +151,7 @@ class ExpectedCalibrationError(CalibrationMetric):
         ignore_index: int | None = None,
         engine: str = "auto",
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -160,6 +165,7 @@ class ExpectedCalibrationError(CalibrationMetric):
             ignore_index=ignore_index,
             engine=engine,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
 
@@ -188,6 +194,7 @@ class RankedCalibrationError(CalibrationMetric):
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         require_choice("distance", distance, DISTANCES)
@@ -203,6 +210,7 @@ class RankedCalibrationError(CalibrationMetric):
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
         self.distance = distance

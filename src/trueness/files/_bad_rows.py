@@ -58,4 +58,5 @@ def _rows(batch: Batch) -> Rows:
         batch.weight,
         from_logits=batch.options.scale == "logits",
         normalize=batch.options.normalize,
+        soft_labels=batch.options.soft_labels,
     )

@@ -152,6 +152,7 @@ class Rows:
         *,
         from_logits: bool = False,
         normalize: bool = False,
+        soft_labels: bool = False,
     ) -> Rows:
         """Rows of arrays whose shapes and dtypes are known to fit, such as a reader of files makes them.
 
@@ -161,6 +162,8 @@ class Rows:
         contents = contents_of(y_prob, "y_prob").flat
         n_classes = contents.shape[1] if len(contents.shape) == 2 else 2
         labels = None if y_true is None else Labels(y_true, n_classes)
+        if soft_labels and y_true is not None:
+            labels = soft_labels_of(contents_of(y_true, "y_true"), contents.shape[0], n_classes)
         return cls(contents, contents.shape[0], n_classes, from_logits, normalize, labels, sample_weight)
 
     @classmethod
