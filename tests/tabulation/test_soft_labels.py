@@ -193,6 +193,11 @@ def test_the_compiled_engine_refuses_soft_labels() -> None:
         tn.tabulate(SHARES, T_PROBS[:4], soft_labels=True, engine="compiled")
 
 
+def test_a_monitor_refuses_soft_labels() -> None:
+    with pytest.raises(tn.Refusal, match="soft labels"):
+        tn.Monitor().update(tn.tabulate(SHARES, T_PROBS[:4], soft_labels=True))
+
+
 def test_shares_without_the_option_are_refused_as_before() -> None:
     with pytest.raises(tn.Refusal):
         tn.tabulate(SHARES, T_PROBS[:4])

@@ -121,6 +121,13 @@ def _of_tables(value: Any) -> Watched:
 
 def _joined(ranks: Sequence[CalibrationTable], events: Sequence[EventTable]) -> Watched:
     """The first table of each kind; both must be of the same rows."""
+    if any(table.sums.label_spread is not None for table in (*ranks, *events)):
+        raise InvalidValueError(
+            "soft-labels",
+            "{argument} has soft labels, for which the evidence of a monitor is not proved",
+            "make tables of single labels",
+            argument="table",
+        )
     first = ranks[0] if ranks else None
     of_events = event_cells(events[0]) if events else None
     if first is not None and of_events is not None:
