@@ -121,7 +121,8 @@ def _of_tables(value: Any) -> Watched:
 
 def _joined(ranks: Sequence[CalibrationTable], events: Sequence[EventTable]) -> Watched:
     """The first table of each kind; both must be of the same rows."""
-    if any(table.sums.label_spread is not None for table in (*ranks, *events)):
+    spreads = [*(table.sums.label_spread for table in ranks), *(table.sums.label_spread for table in events)]
+    if any(spread is not None for spread in spreads):
         raise InvalidValueError(
             "soft-labels",
             "{argument} has soft labels, for which the evidence of a monitor is not proved",

@@ -17,7 +17,7 @@ from trueness.inference.results import Estimate
 from trueness.predicted_class.tables import PredictedClassTables
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import CalibrationTable, Sums, TableSpec
-from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.table.exact_sums import concatenate_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _joined(spec: TableSpec, tables: Sequence[CalibrationTable]) -> CalibrationT
     """One table whose bins are those of all tables, one after another."""
     named = [dict(table.sums.items()) for table in tables]
     fields: dict[str, Any] = {
-        name: _concatenated([part[name] for part in named]) for name in _BY_BIN if name in named[0]
+        name: concatenate_sums([part[name] for part in named]) for name in _BY_BIN if name in named[0]
     }
     for name in ("tied_rows", "impossible_rows"):
         fields[name] = np.array(sum(int(part[name]) for part in named))
@@ -169,15 +169,3 @@ def _joined(spec: TableSpec, tables: Sequence[CalibrationTable]) -> CalibrationT
     edges = Edges(np.linspace(low, high, n_bins + 1).tolist())
     joined = TableSpec(spec.n_classes, spec.variation, edges, spec.ties, spec.weighted)
     return CalibrationTable(joined, Sums(**fields))
-
-
-def _concatenated(values: Sequence[Any]) -> Any:
-    first = values[0]
-    if isinstance(first, ExactSum):
-        whole, fraction = (
-            np.concatenate([getattr(v, name) for v in values]) for name in ("whole", "fraction")
-        )
-        return ExactSum(whole, fraction, first.bits)
-    if isinstance(first, FloatSum):
-        return FloatSum(np.concatenate([value.value for value in values]))
-    return np.concatenate(values)

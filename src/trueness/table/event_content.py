@@ -18,6 +18,7 @@ from trueness.table.exact_sums import (
     FloatSum,
     NamedSums,
     Sum,
+    concatenate_sums,
     make_read_only,
     reduce_to_fields,
 )
@@ -237,22 +238,10 @@ class EventSums(NamedSums):
     @classmethod
     def stack(cls, parts: list[EventSums]) -> EventSums:
         """The sums of several tables of the same rows as one, with the events of all."""
-
-        def join(values: list[Any]) -> Any:
-            first = values[0]
-            if isinstance(first, ExactSum):
-                whole, fraction = (
-                    np.concatenate([getattr(v, part) for v in values]) for part in ("whole", "fraction")
-                )
-                return ExactSum(whole, fraction, first.bits)
-            if isinstance(first, FloatSum):
-                return FloatSum(np.concatenate([value.value for value in values]))
-            return np.concatenate(values)
-
         named = [dict(part.items()) for part in parts]
         if any("label_spread" in part for part in named):
             named = [part | {"label_spread": part.get("label_spread", _no_spread(part))} for part in named]
-        return cls(**{name: join([part[name] for part in named]) for name in named[0]})
+        return cls(**{name: concatenate_sums([part[name] for part in named]) for name in named[0]})
 
 
 def _no_spread(part: dict[str, Any]) -> Sum:

@@ -6,7 +6,7 @@ added, so tables made from the same rows in any split, by any number of workers,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self, TypeAlias
 
@@ -24,6 +24,7 @@ __all__ = [
     "Sum",
     "NamedSums",
     "carry",
+    "concatenate_sums",
     "add_fractions",
     "make_read_only",
     "reduce_to_fields",
@@ -166,6 +167,19 @@ class FloatSum:
 
 
 Sum: TypeAlias = ExactSum | FloatSum
+
+
+def concatenate_sums(values: Sequence[Any]) -> Any:
+    """Sums or counts of one kind, one after another along the first axis."""
+    first = values[0]
+    if isinstance(first, ExactSum):
+        whole, fraction = (
+            np.concatenate([getattr(v, part) for v in values]) for part in ("whole", "fraction")
+        )
+        return ExactSum(whole, fraction, first.bits)
+    if isinstance(first, FloatSum):
+        return FloatSum(np.concatenate([value.value for value in values]))
+    return np.concatenate(values)
 
 
 ZERO_IF_ABSENT = frozenset({"label_spread"})
