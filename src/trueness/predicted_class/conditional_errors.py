@@ -93,7 +93,7 @@ def class_conditional_errors(
         )
     if not tables.n_rows:
         raise InvalidValueError("no-rows", "tables without rows cannot be assessed", argument="tables")
-    default = max(20, min(tables.spec.n_classes, 100))
+    default = max(20, min(tables.spec.n_cells, 100))
     least = default if least_rows is None else whole_number("least_rows", least_rows, 1)
     level, seed = confidence_level(level), [root_seed(rng), 13]
     n_draws = whole_number("resamples", resamples, 1)
@@ -164,7 +164,7 @@ def _joined(spec: TableSpec, tables: Sequence[CalibrationTable]) -> CalibrationT
     }
     for name in ("tied_rows", "impossible_rows"):
         fields[name] = np.array(sum(int(part[name]) for part in named))
-    low, high = spec.variation.range_for(spec.n_classes)
+    low, high = spec.variation.range_for(spec.n_cells)
     n_bins = len(fields["rows"])
     edges = Edges(np.linspace(low, high, n_bins + 1).tolist())
     joined = TableSpec(spec.n_classes, spec.variation, edges, spec.ties, spec.weighted)

@@ -118,7 +118,7 @@ def predicted_classes(rows: Rows) -> IntArray:
 
 
 def _refuse_large(spec: TableSpec) -> None:
-    n_bytes = spec.n_bytes * spec.n_classes
+    n_bytes = spec.n_bytes * spec.n_cells
     if n_bytes > MOST_BYTES:
         raise InvalidValueError(
             "too-large",

@@ -60,3 +60,8 @@ def _ratio(single: FloatArray, soft: FloatArray) -> FloatArray:
     most = np.where(single > 0, MOST_WORTH, 1.0)
     found = np.divide(single, soft, out=most.copy(), where=soft > single / MOST_WORTH)
     return np.where(found > 0, found, 1.0)
+
+
+def has_soft_labels(table: object) -> bool:
+    """Whether a table of any kind has rows with soft labels; those of rows with options of their own never do."""
+    return getattr(getattr(table, "sums", None), "label_spread", None) is not None
