@@ -11,8 +11,6 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
@@ -20,20 +18,26 @@ from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._images_of_models import RowsOfModels, rows_of_models
+from trueness.assessment._images_of_models import rows_of_models
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import OptionRows, Rows, option_rows_of
+from trueness.rows import OptionRows, Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
-from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.rows.option_rows import (
+    classes_or_options,
+    option_rows_of,
+    refuse_n_options,
+    refuse_other_options,
+    rows_with_options,
+)
 from trueness.table import EventSpec, OptionSpec, TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation import AnyRows
@@ -79,31 +83,28 @@ def compare(
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     how = {"from_logits": from_logits, "normalize": normalize}
-    own = {
+    ragged = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
         for name, y_prob in models.items()
     }
-    options = any(rows is not None for rows in own.values())
-    if options:
-        named = None if clusters is False else clusters
-        given = RowsOfModels(y_true, models, sample_weight, groups, named, ImageCounts())
-    else:
-        given = rows_of_models(
-            y_true,
-            {name: rectangular(y_prob) for name, y_prob in models.items()},
-            sample_weight=sample_weight,
-            groups=groups,
-            clusters=clusters,
-            class_axis=class_axis,
-            ignore_index=ignore_index,
-        )
+    options = any(rows is not None for rows in ragged.values())
+    given = rows_of_models(
+        y_true,
+        models if options else {name: rectangular(y_prob) for name, y_prob in models.items()},
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+        options=options,
+    )
     sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
     n_classes, edges = None, {}
     for name, y_prob in given.y_probs.items():
         rows: AnyRows
         if options:
-            rows = own[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+            rows = ragged[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
         else:
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
@@ -245,19 +246,16 @@ class Comparer:
         share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-        if self._with_options:
-            named = None if clusters is False else clusters
-            given = RowsOfModels(y_true, y_probs, sample_weight, groups, named, ImageCounts())
-        else:
-            given = rows_of_models(
-                y_true,
-                y_probs,
-                sample_weight=sample_weight,
-                groups=groups,
-                clusters=clusters,
-                n_before=self._counts.n_images,
-                **self._axes,
-            )
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._counts.n_images,
+            options=self._with_options,
+            **self._axes,
+        )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
@@ -322,7 +320,9 @@ class Comparer:
     def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
         """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
         if self._with_options:
-            _refuse_other_options(rows)
+            refuse_other_options(
+                {name: of.n_options for name, of in rows.items() if isinstance(of, OptionRows)}
+            )
         for name, of_model in rows.items():
             spec = self._specs[name][0]
             if not self._with_options and of_model.n_classes != self._n_classes:
@@ -362,29 +362,6 @@ class Comparer:
         reason = some.reason_to_skip(self._min_group_size)
         comparison = comparison_of(sums.samples(self._settings), self._settings) if reason is None else None
         return GroupComparison(name, some.n_rows, comparison, (), reason)
-
-
-def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
-    """Refuse models that have different numbers of options in a row."""
-    options = {name: given.n_options for name, given in rows.items() if isinstance(given, OptionRows)}
-    first, *others = options
-    for name in others:
-        if len(options[name]) != len(options[first]):
-            continue  # refused as another number of rows
-        differs = np.flatnonzero(options[name] != options[first])
-        if differs.size:
-            row = int(differs[0])
-            raise InvalidValueError(
-                "wrong-length",
-                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
-                "models are compared on the same options",
-                argument="y_probs",
-                model=name,
-                first=first,
-                row=row,
-                value=int(options[name][row]),
-                expected=int(options[first][row]),
-            )
 
 
 def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
