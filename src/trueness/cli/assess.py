@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_column_options(parser)
     add_language_options(parser)
+    _options.add_soft_labels(parser)
     _options.add_table_options(parser)
     _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")
