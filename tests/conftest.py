@@ -29,6 +29,7 @@ NEEDS = {
     "jax": ("jax",),
     "lightning": ("lightning",),
     "netcal": ("netcal",),
+    "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),

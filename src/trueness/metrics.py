@@ -14,7 +14,7 @@ import numpy as np
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
-from trueness.conventions import Convention, as_convention
+from trueness.conventions import Convention, value_by_convention
 from trueness.event_metrics import (
     bins_with,
     class_gap,
@@ -210,6 +210,7 @@ def vce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -233,6 +234,7 @@ def vce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return variation_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -248,26 +250,23 @@ def ece(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
     convention: str | Convention | None = None,
 ) -> float:
     """Expected calibration error of the top class, in 10 bins over [1/C, 1]; arguments as in `tabulate`.
 
-    `convention` names another library (`trueness.conventions`), whose number is returned instead, by default with its
-    own number of bins.
-
-    The bins are over [0, 1] if rows have options of their own.
+    The bins are over [0, 1] if rows have options of their own. `convention` names another library
+    (`trueness.conventions`), whose number is returned instead, by default with its own number of bins.
 
     >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.4
     """
     if convention is not None:
-        rows = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        given = {"ties": ties != DEFAULT_TIES, "sample_weight": sample_weight is not None}
-        given |= {"n_options": n_options is not None, "min_count": min_count is not None}
-        chosen = as_convention(convention, "ece", given)
-        return chosen.compute(y_true, y_prob, bins=bins, norm=norm, **rows).value
+        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
+        rows = (from_logits, normalize, classes)
+        return value_by_convention(convention, "ece", own, y_true, y_prob, bins, norm, *rows)
     table = tabulate(
         y_true,
         y_prob,
@@ -279,6 +278,7 @@ def ece(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return expected_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -294,6 +294,7 @@ def uce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
     convention: str | Convention | None = None,
@@ -304,11 +305,9 @@ def uce(
     0.368996
     """
     if convention is not None:
-        rows = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        given = {"ties": ties != DEFAULT_TIES, "sample_weight": sample_weight is not None}
-        given |= {"n_options": n_options is not None, "min_count": min_count is not None}
-        chosen = as_convention(convention, "uce", given)
-        return chosen.compute(y_true, y_prob, bins=bins, norm=norm, **rows).value
+        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
+        rows = (from_logits, normalize, classes)
+        return value_by_convention(convention, "uce", own, y_true, y_prob, bins, norm, *rows)
     table = tabulate(
         y_true,
         y_prob,
@@ -320,6 +319,7 @@ def uce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -337,6 +337,7 @@ def rce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -358,6 +359,7 @@ def rce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 

@@ -10,7 +10,7 @@ torchmetrics gives; `tn.ece(y_true, y_prob, convention="torchmetrics", bins=15)`
 
 from trueness.conventions.assignments import DROPPED, Assignment
 from trueness.conventions.definition import Convention, Defect, Reproduced
-from trueness.conventions.names import as_convention
+from trueness.conventions.names import as_convention, value_by_convention
 from trueness.conventions.presets import CONVENTIONS
 from trueness.conventions.readings import ENTROPY, Reading, read_rows
 from trueness.conventions.totals import Curve, error_of
@@ -28,4 +28,5 @@ __all__ = [
     "as_convention",
     "error_of",
     "read_rows",
+    "value_by_convention",
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from trueness._arguments import require_choice
+from trueness.bins import Bins
 from trueness.conventions.definition import Convention
 from trueness.conventions.presets import CONVENTIONS
 from trueness.refusals import InvalidValueError
@@ -42,3 +44,23 @@ def as_convention(
             value=convention.name,
         )
     return convention
+
+
+OWN_ARGUMENTS = ("ties", "sample_weight", "n_options", "min_count")
+"""Arguments of metrics that no other library has."""
+
+
+def value_by_convention(
+    convention: str | Convention,
+    metric: str,
+    own: tuple[bool, ...],
+    y_true: Any,
+    y_prob: Any,
+    bins: int | Bins | None,
+    norm: str,
+    *rows: Any,
+) -> float:
+    """The number of another library; `own` says which of OWN_ARGUMENTS were passed, `rows` are the row options."""
+    entry = as_convention(convention, metric, dict(zip(OWN_ARGUMENTS, own, strict=True)))
+    options = dict(zip(("from_logits", "normalize", "classes"), rows, strict=True))
+    return entry.compute(y_true, y_prob, bins=bins, norm=norm, **options).value
