@@ -265,8 +265,8 @@ def ece(
     """
     if convention is not None:
         own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
-        rows = (from_logits, normalize, classes)
-        return value_by_convention(convention, "ece", own, y_true, y_prob, bins, norm, *rows)
+        rows = (y_true, y_prob, from_logits, normalize, classes)
+        return value_by_convention(convention, "ece", own, rows, bins=bins, norm=norm)
     table = tabulate(
         y_true,
         y_prob,
@@ -306,8 +306,8 @@ def uce(
     """
     if convention is not None:
         own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
-        rows = (from_logits, normalize, classes)
-        return value_by_convention(convention, "uce", own, y_true, y_prob, bins, norm, *rows)
+        rows = (y_true, y_prob, from_logits, normalize, classes)
+        return value_by_convention(convention, "uce", own, rows, bins=bins, norm=norm)
     table = tabulate(
         y_true,
         y_prob,

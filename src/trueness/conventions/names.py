@@ -54,13 +54,16 @@ def value_by_convention(
     convention: str | Convention,
     metric: str,
     own: tuple[bool, ...],
-    y_true: Any,
-    y_prob: Any,
+    rows: tuple[Any, ...],
+    *,
     bins: int | Bins | None,
     norm: str,
-    *rows: Any,
 ) -> float:
-    """The number of another library; `own` says which of OWN_ARGUMENTS were passed, `rows` are the row options."""
+    """The number of another library; `own` says which of OWN_ARGUMENTS were passed.
+
+    `rows` are y_true, y_prob, from_logits, normalize and classes.
+    """
     entry = as_convention(convention, metric, dict(zip(OWN_ARGUMENTS, own, strict=True)))
-    options = dict(zip(("from_logits", "normalize", "classes"), rows, strict=True))
-    return entry.compute(y_true, y_prob, bins=bins, norm=norm, **options).value
+    y_true, y_prob, *options = rows
+    given = dict(zip(("from_logits", "normalize", "classes"), options, strict=True))
+    return entry.compute(y_true, y_prob, bins=bins, norm=norm, **given).value
