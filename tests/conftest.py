@@ -24,6 +24,7 @@ NEEDS = {
     "build": ("hatchling", "ziglang"),
     "emulation": ("hatchling", "ziglang"),
     "frames": ("pandas", "polars", "pyarrow"),
+    "excel": ("openpyxl",),
     "images": ("nibabel",),
     "jax": ("jax",),
     "lightning": ("lightning",),

@@ -64,8 +64,12 @@ PYTHON: Mapping[str, str] = {
     "no_header": "write a header, or use the command with --no-header",
     "choose_format": "the ending must be that of one of",
     "or_pass_format": "",
-    "format_csv": "save it with the ending .csv",
-    "format_tsv": "save it with the ending .tsv",
+    "pass_delimiter": "write it with commas",
+    "pass_decimal": "write decimals with a point",
+    "pass_encoding": "create the file again in UTF-8",
+    "pass_sheet": "save it with one sheet",
+    "key": "key",
+    "pass_key": "join them by a key",
     "name_label_file": "save both as NPZ",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""

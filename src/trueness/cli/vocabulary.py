@@ -52,8 +52,12 @@ COMMAND: Mapping[str, str] = {
     "no_header": "pass --no-header, which names the columns 1, 2, 3, …: --no-header --label 11 --probs 1-10",
     "choose_format": "pass --format with one of",
     "or_pass_format": ", or pass --format if its ending is wrong",
-    "format_csv": "pass --format csv",
-    "format_tsv": "pass --format tsv",
-    "name_label_file": "name an NPY file with them: --label-file labels.npy",
+    "pass_delimiter": "pass --delimiter, such as --delimiter ';' or --delimiter tab",
+    "pass_decimal": "pass --decimal . or --decimal ,",
+    "pass_encoding": "pass its encoding, such as --encoding latin-1, or create the file again in UTF-8",
+    "pass_sheet": "pass its name: --sheet NAME",
+    "key": "--key",
+    "pass_key": "name the column by which they are joined: --key COLUMN",
+    "name_label_file": "name a file with them: --label-file labels.npy",
 }
 """A test compares its terms with those of `trueness.refusals.PYTHON`."""

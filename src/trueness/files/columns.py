@@ -34,7 +34,7 @@ def choose(
         _require(fields, request.clusters, file, "clusters")
     for condition in request.where:
         _require(fields, condition.column, file, "where")
-    named = {label, request.weight, request.clusters, *by}
+    named = {label, request.weight, request.clusters, request.key, *by}
     columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
@@ -204,7 +204,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
 
 def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field], file: str) -> list[str]:
     """Columns that would be read as probabilities in this file, but are missing in the first."""
-    named = {choice.label, choice.weight, choice.clusters, *choice.by}
+    named = {choice.label, choice.weight, choice.clusters, request.key, *choice.by}
     if request.probs is not None:
         found = [requested_probs(fields, request, named, file).names]
     else:
