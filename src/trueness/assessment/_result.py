@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from trueness._cells import Rows, Tabular
 from trueness._version import __version__
-from trueness.assessment import text
+from trueness.assessment import _result_cells, text
 from trueness.assessment._compared_groups import ComparedGroups
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
@@ -76,7 +77,7 @@ class GroupAssessment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assessment:
+class Assessment(Tabular):
     """How well a model's predicted probabilities are calibrated, with the noise of every metric and a verdict.
 
     Returned by `assess` and `assess_table`. Print it to read it; `to_dict()` is for programs. Every metric of
@@ -252,6 +253,13 @@ class Assessment:
         from trueness import report
 
         return report.fragment(self)
+
+    tables_of_cells = ("metrics", "groups", "bins")
+
+    def _cells(self, of: str) -> Rows:
+        if of == "bins":
+            return self.table.bin_cells
+        return _result_cells.metric_cells(self) if of == "metrics" else _result_cells.group_cells(self)
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented

@@ -278,6 +278,16 @@ def add_json(parser: Parser) -> None:
     parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
 
 
+CELLS = ("csv", "markdown", "latex")
+"""The options that write a result as a table of cells."""
+
+
+def add_cell_tables(parser: Parser, what: str) -> None:
+    """Add the options that write the numbers as a table for a spreadsheet, a page or a paper."""
+    for name, kind in zip(CELLS, ("CSV with all digits", "Markdown", "LaTeX (booktabs)"), strict=True):
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what} as {kind}; {TO_STANDARD_OUTPUT}")
+
+
 def add_column_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading files: columns, classes, scale of the numbers, filter, bad rows."""
     group = parser.add_argument_group(

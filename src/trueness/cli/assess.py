@@ -14,7 +14,7 @@ from trueness.cli import _gate, _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
-from trueness.cli._outputs import output_path, print_note, write_json
+from trueness.cli._outputs import cell_paths, output_path, print_note, write_cell_tables, write_json
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Caution, EventAssessment
@@ -72,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
+    _options.add_cell_tables(group, "the metrics, or the groups of --groups,")
     _options.add_column_options(parser)
     _options.add_table_options(parser)
     _options.add_options(parser, "--class-bins")
@@ -244,13 +245,14 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[str | None]:
-    return [arguments.table_out, arguments.report, arguments.json]
+    return [arguments.table_out, arguments.report, arguments.json, *cell_paths(arguments)]
 
 
 def _write(
     result: Assessment | EventAssessment, tables: GroupedTables | None, arguments: argparse.Namespace
 ) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
+    from trueness._cells import Tabular
     from trueness.files import save_tables
 
     if arguments.table_out is not None and tables is not None:
@@ -261,5 +263,7 @@ def _write(
             result.write_html(target, made_by=_command_line())
     if arguments.json is not None:
         write_json(arguments.json, result.to_dict())
+    if isinstance(result, Tabular):
+        write_cell_tables(result, arguments, "groups" if result.groups else "metrics")
     if STANDARD_OUTPUT not in _outputs(arguments):
         print(result)

@@ -46,9 +46,9 @@ def encoding_of(start: bytes) -> str:
     if marked is not None:
         return marked
     zeros = [byte == 0 for byte in start]
-    return {(False, True, False, True): "utf-16-le", (True, False, True, False): "utf-16-be"}.get(
-        tuple(zeros), UTF_8
-    )
+    if zeros == [False, True, False, True]:
+        return "utf-16-le"
+    return "utf-16-be" if zeros == [True, False, True, False] else UTF_8
 
 
 class TextStream:

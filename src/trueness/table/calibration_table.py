@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness._cells import Rows, Tabular
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
@@ -35,7 +36,7 @@ class ScoreSums(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibrationTable:
+class CalibrationTable(Tabular):
     """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
 
     Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.
@@ -312,6 +313,20 @@ class CalibrationTable:
 
     def __repr__(self) -> str:
         return text_of(self)
+
+    tables_of_cells = ("bins",)
+
+    def _cells(self, _: str) -> Rows:
+        return self.bin_cells
+
+    @property
+    def bin_cells(self) -> list[dict[str, Any]]:
+        """One row of named cells for each bin, numbered from 1; empty bins have no variation."""
+        columns = (self.edges[:-1], self.edges[1:], self.row_count, self.count, self.mean_variation)
+        columns += (self.predicted_variation, self.observed_variation, self.gap)
+        names = ("from", "to", "n_rows", "count", "mean_variation", "predicted", "observed", "gap")
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [{"bin": number, **dict(zip(names, row, strict=True))} for number, row in enumerate(rows, 1)]
 
     # Files
 
