@@ -75,7 +75,7 @@ def test_without_a_header(tmp_path: Path) -> None:
     assert summed(path, header=False, label="1", probs="2-3").tables.n_rows == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no archive", b"y,p_0,p_1\n0,0.5,0.5\n"])
+@pytest.mark.parametrize("content", [b"PK\x03\x04 no archive", b"y,p_0,p_1\n0,0.5,0.5\n"])
 def test_what_is_not_a_workbook(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.xlsx").write_bytes(content)
     assert refused(tmp_path / "x.xlsx").code == "unreadable-file"

@@ -33,6 +33,7 @@ from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.table import CalibrationTable
+from trueness.table.bin_cells import bin_cells
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ class Assessment(Tabular):
 
     def _cells(self, of: str) -> Rows:
         if of == "bins":
-            return self.table.bin_cells
+            return bin_cells(self.table)
         return _result_cells.metric_cells(self) if of == "metrics" else _result_cells.group_cells(self)
 
     def __eq__(self, other: object) -> bool:

@@ -29,6 +29,8 @@ def choose(
     _require(fields, label, file, "label")
     if request.weight is not None:
         _require(fields, request.weight, file, "weight")
+        if (problem := fields[request.weight].problem) is not None:
+            raise problem
     by = _requested_groups(fields, request.by, file)
     if request.clusters is not None:
         _require(fields, request.clusters, file, "clusters")

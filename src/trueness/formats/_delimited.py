@@ -206,6 +206,8 @@ class DelimitedReader:
         row, value = min((found for found in bad if found is not None), default=(None, None))
         if row is not None:
             raise self._row_refusal("not-a-number", row + 1, "{value!q} is not a number", value=value)
+        with refuse_unreadable(self._name):
+            block.decode()
 
     def _row_refusal(self, code: str, row: int, cause: str, **facts: Any) -> InvalidValueError:
         return InvalidValueError(

@@ -19,6 +19,7 @@ from trueness._cells import Rows, Tabular
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
+from trueness.table.bin_cells import bin_cells
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, Sum
 from trueness.table.table_text import text_of
@@ -317,16 +318,7 @@ class CalibrationTable(Tabular):
     tables_of_cells = ("bins",)
 
     def _cells(self, _: str) -> Rows:
-        return self.bin_cells
-
-    @property
-    def bin_cells(self) -> list[dict[str, Any]]:
-        """One row of named cells for each bin, numbered from 1; empty bins have no variation."""
-        columns = (self.edges[:-1], self.edges[1:], self.row_count, self.count, self.mean_variation)
-        columns += (self.predicted_variation, self.observed_variation, self.gap)
-        names = ("from", "to", "n_rows", "count", "mean_variation", "predicted", "observed", "gap")
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [{"bin": number, **dict(zip(names, row, strict=True))} for number, row in enumerate(rows, 1)]
+        return bin_cells(self)
 
     # Files
 

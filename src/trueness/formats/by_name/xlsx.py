@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any
+from typing import IO, Any
 
 from trueness.formats._arrow_files import refuse_unreadable
 from trueness.formats._format import Format
@@ -31,9 +31,10 @@ class WorkbookReader:
     def __init__(self, input: InputFile, options: ReadOptions) -> None:
         self._name, self._options, self._done = input.name, options, 0
         _refuse_bombs(input.path, self._name)
-        with _refuse_damaged(self._name):
-            self._book = _workbook(input.path)
+        self._file = open(input.path, "rb")  # noqa: SIM115  closed by `close`
         try:
+            with _refuse_damaged(self._name):
+                self._book = _workbook(self._file)
             self._sheet = self._chosen_sheet()
             self._n_rows = self._sheet.max_row or 0
             with _refuse_damaged(self._name):
@@ -157,13 +158,13 @@ class WorkbookReader:
 
     def close(self) -> None:
         """Close the file."""
-        self._book.close()
+        self._file.close()
 
 
-def _workbook(path: str) -> Any:
+def _workbook(file: IO[bytes]) -> Any:
     from openpyxl import load_workbook
 
-    return load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    return load_workbook(file, read_only=True, data_only=True, keep_links=False)
 
 
 def _rows_with_values(sheet: Any) -> Iterator[tuple[Any, ...]]:
