@@ -16,6 +16,7 @@ from trueness._version import __version__
 if TYPE_CHECKING:
     from trueness import simulate
     from trueness.assessment import (
+        AssessedModels,
         Assessment,
         BinSweep,
         Comparer,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         assess,
         assess_event,
         assess_event_table,
+        assess_many,
         assess_table,
         compare,
         compare_tables,
@@ -65,6 +67,8 @@ __all__ = [
     "cwece",
     "assess",
     "assess_table",
+    "assess_many",
+    "AssessedModels",
     "compare",
     "compare_tables",
     "Comparer",
@@ -110,6 +114,7 @@ __all__ = [
 
 _MODULES = {
     "assessment": [
+        "AssessedModels",
         "Assessment",
         "BinSweep",
         "Comparer",
@@ -118,6 +123,7 @@ _MODULES = {
         "assess",
         "assess_event",
         "assess_event_table",
+        "assess_many",
         "assess_table",
         "compare",
         "compare_tables",

@@ -8,13 +8,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from trueness._printing import p_text, visible
 from trueness.refusals import InvalidValueError
 
 DIGITS = 4
-FRAMES = ("pandas", "polars")
+FRAMES: tuple[Literal["pandas", "polars"], ...] = ("pandas", "polars")
 """The libraries of data frames, in the order of preference."""
 
 Rows = Sequence[Mapping[str, Any]]

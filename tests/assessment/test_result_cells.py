@@ -147,10 +147,7 @@ class TestCommand:
             content = json.loads((out / "json").read_text())
             rows = read((out / "csv").read_text())
             found = content["vce"] if command == "assess" else content["pairs"][0]["vce"]
-            assert (
-                float(rows[0]["low"])
-                == found["interval"]["low"]
-            )
+            assert float(rows[0]["low"]) == found["interval"]["low"]
             assert (out / "markdown").read_text().startswith("| ")
             assert (out / "latex").read_text().startswith(r"\begin{tabular}")
 

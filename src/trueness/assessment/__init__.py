@@ -9,6 +9,7 @@ from trueness.assessment._result import Assessment, GroupAssessment
 from trueness.assessment._settings import Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
+from trueness.assessment.many import AssessedModels, assess_many
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.unpaired import compare_tables
@@ -17,6 +18,7 @@ from trueness.assessment.verdict import Finding, Verdict
 __all__ = [
     "MIN_GROUP_SIZE",
     "REPORTED",
+    "AssessedModels",
     "Assessment",
     "BinSweep",
     "Caution",
@@ -33,6 +35,7 @@ __all__ = [
     "assess",
     "assess_event",
     "assess_event_table",
+    "assess_many",
     "assess_table",
     "compare",
     "compare_tables",

@@ -45,7 +45,7 @@ def encoding_of(start: bytes) -> str:
     marked = next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), None)
     if marked is not None:
         return marked
-    zeros = [byte == 0 for byte in start]
+    zeros = [byte == 0 for byte in start[:4]]
     if zeros == [False, True, False, True]:
         return "utf-16-le"
     return "utf-16-be" if zeros == [True, False, True, False] else UTF_8

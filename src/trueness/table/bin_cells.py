@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from trueness.table.calibration_table import CalibrationTable
 
@@ -12,7 +14,13 @@ _NAMES = ("from", "to", "n_rows", "count", "mean_variation", "predicted", "obser
 
 def bin_cells(table: CalibrationTable) -> list[dict[str, Any]]:
     """One row for each bin, numbered from 1; `count` is the sum of weights, and empty bins have no variation."""
-    columns = (table.edges[:-1], table.edges[1:], table.row_count, table.count, table.mean_variation)
+    columns: tuple[NDArray[Any], ...] = (
+        table.edges[:-1],
+        table.edges[1:],
+        table.row_count,
+        table.count,
+        table.mean_variation,
+    )
     columns += (table.predicted_variation, table.observed_variation, table.gap)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [{"bin": number, **dict(zip(_NAMES, row, strict=True))} for number, row in enumerate(rows, 1)]
