@@ -278,6 +278,11 @@ def add_json(parser: Parser) -> None:
     parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
 
 
+def add_plot(parser: Parser, what: str) -> None:
+    """Add the option that draws a picture."""
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} as .png, .svg or .pdf (extra: plots)")
+
+
 CELLS = ("csv", "markdown", "latex")
 """The options that write a result as a table of cells."""
 

@@ -15,6 +15,7 @@ from trueness._printing import STANDARD_OUTPUT, visible
 
 if TYPE_CHECKING:
     from trueness._cells import Tabular
+    from trueness.plots.picture_file import Plotted
 
 
 @contextmanager
@@ -52,6 +53,22 @@ def write_cell_tables(result: Tabular, arguments: argparse.Namespace, of: str) -
         if path is not None:
             with output_path(path) as target:
                 write_text(target, make(of))
+
+
+def refuse_plot(path: str | None) -> None:
+    """Refuse a file that cannot hold a picture, before the rows are read."""
+    if path is not None:
+        from trueness.plots.picture_file import refuse_other_ending
+
+        refuse_other_ending(path)
+
+
+def write_plot(result: Plotted, path: str | None) -> None:
+    """Write the picture of `--plot`, if it was requested."""
+    if path is not None:
+        from trueness.plots.picture_file import write_picture
+
+        write_picture(result, path)
 
 
 def cell_paths(arguments: argparse.Namespace) -> list[str | None]:

@@ -14,7 +14,15 @@ from trueness.cli import _gate, _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
-from trueness.cli._outputs import cell_paths, output_path, print_note, write_cell_tables, write_json
+from trueness.cli._outputs import (
+    cell_paths,
+    output_path,
+    print_note,
+    refuse_plot,
+    write_cell_tables,
+    write_json,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Caution, EventAssessment
@@ -72,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
+    _options.add_plot(group, "the reliability diagram")
     _options.add_cell_tables(group, "the metrics, or the groups of --groups,")
     _options.add_column_options(parser)
     _options.add_table_options(parser)
@@ -94,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         [*_outputs(arguments), arguments.checkpoint],
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
+    refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
     if arguments.compare_groups is not None and not (arguments.groups or saved):
         raise refuse_argument(
@@ -245,7 +255,7 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[str | None]:
-    return [arguments.table_out, arguments.report, arguments.json, *cell_paths(arguments)]
+    return [arguments.table_out, arguments.report, arguments.json, arguments.plot, *cell_paths(arguments)]
 
 
 def _write(
@@ -263,6 +273,7 @@ def _write(
             result.write_html(target, made_by=_command_line())
     if arguments.json is not None:
         write_json(arguments.json, result.to_dict())
+    write_plot(result, arguments.plot)
     if isinstance(result, Tabular):
         write_cell_tables(result, arguments, "groups" if result.groups else "metrics")
     if STANDARD_OUTPUT not in _outputs(arguments):
