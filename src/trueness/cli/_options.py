@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
+from trueness.cli._language_options import FORMATS
 from trueness.formats import format_names
 
 DEFAULT_BINS = 10
@@ -28,8 +29,11 @@ OLD_SPELLINGS = {
     "--surely": "--lower-end",
     "--beyond": "--more-metrics",
     "--twins": "--miscalibrated",
+    "--cluster": "--clusters",
+    "--labels": "--label-file",
+    "--normalize-by": "--normalise-by",
 }
-"""Options of earlier versions. They are accepted, but neither shown in the help nor completed."""
+"""Options of earlier versions, and other spellings. They are accepted, but neither shown in the help nor completed."""
 
 
 Parser: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
@@ -107,7 +111,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "folder of NIfTI labels for --format nnunet, a folder of predictions (extra: images)",
     },
     "--format": {
-        "choices": [*format_names(), NNUNET],
+        "choices": [*format_names(), NNUNET, *FORMATS],
         "help": "format of all files (default: from the file extension)",
     },
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
@@ -122,7 +126,8 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--key": {
         "metavar": "COLUMN",
-        "help": "column of both files by which the labels of --label-file are joined",
+        "help": "column of both files by which the labels of --label-file are joined; for openai, the column of "
+        "--label-file that names the request (default: custom_id)",
     },
     "--delimiter": {
         "type": delimiter,
@@ -139,6 +144,10 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "encoding of text, such as latin-1 (default: UTF-8, or UTF-16 if the file begins like it)",
     },
     "--sheet": {"metavar": "NAME", "help": "sheet of an Excel workbook (default: the only one with rows)"},
+    "--ragged": {
+        "action": "store_true",
+        "help": "rows have options of their own: one list column, whose rows may have different lengths",
+    },
     "--classes": {
         "metavar": "NAMES",
         "help": "class names such as cat,dog, matched to the columns by name; `columns`: the names of the columns; "
@@ -184,8 +193,9 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--ties": {
         "choices": ("first", "split"),
-        "default": "first",
-        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks",
+        "default": None,
+        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks "
+        "(default with --ragged)",
     },
     "--engine": {
         "choices": ("auto", "portable", "compiled"),
@@ -238,6 +248,7 @@ _COLUMN_OPTIONS = (
     "--format",
     "--label",
     "--probs",
+    "--ragged",
     "--label-file",
     "--key",
     "--classes",

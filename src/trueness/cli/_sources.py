@@ -29,6 +29,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         header=not arguments.no_header,
         key=arguments.key,
         layout=TextLayout(arguments.delimiter, arguments.decimal, arguments.encoding, arguments.sheet),
+        ragged=arguments.ragged,
     )
 
 

@@ -34,6 +34,7 @@ _OPTIONS = {
     "clusters": "--clusters",
     "events": "--event",
     "layout": "the delimiter, decimal sign, encoding or sheet",
+    "options": "--ragged",
 }
 """Options whose name for the user is not that of the field."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from trueness.table.calibration_table import CalibrationTable
+from trueness._cells import Rows, Tabular
 
 _NAMES = ("from", "to", "n_rows", "count", "mean_variation", "predicted", "observed", "gap")
 
 
-def bin_cells(table: CalibrationTable) -> list[dict[str, Any]]:
-    """One row for each bin, numbered from 1; `count` is the sum of weights, and empty bins have no variation."""
+def bin_cells(table: Any) -> list[dict[str, Any]]:
+    """One row for each bin of a table of ranks, numbered from 1; `count` is the sum of weights."""
     columns: tuple[NDArray[Any], ...] = (
         table.edges[:-1],
         table.edges[1:],
@@ -24,3 +23,13 @@ def bin_cells(table: CalibrationTable) -> list[dict[str, Any]]:
     columns += (table.predicted_variation, table.observed_variation, table.gap)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [{"bin": number, **dict(zip(_NAMES, row, strict=True))} for number, row in enumerate(rows, 1)]
+
+
+class BinCells(Tabular):
+    """Abstract. A table of ranks that becomes a table of its bins."""
+
+    __slots__ = ()
+    tables_of_cells = ("bins",)
+
+    def _cells(self, _: str) -> Rows:
+        return bin_cells(self)
