@@ -28,6 +28,7 @@ NEEDS = {
     "images": ("nibabel",),
     "jax": ("jax",),
     "lightning": ("lightning",),
+    "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),

@@ -14,7 +14,6 @@ from trueness._random import Seed
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_result import WHAT, EventAssessment, EventAssessments, EventGroup
 from trueness.assessment._event_sample import EventRows, EventSample, require_clusters
-from trueness.assessment._event_totals import totals_of
 from trueness.assessment._full_confidence import full_confidence
 from trueness.assessment._multilabel import multilabel_table
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
@@ -30,7 +29,7 @@ from trueness.inference.events.draws import event_seed
 from trueness.inference.events.event_statistics import brier_score, log_loss, spiegelhalter_test
 from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import in_the_large
-from trueness.inference.events.of_table import event_bins, event_cells
+from trueness.inference.events.of_table import event_bins, event_cells, totals_of
 from trueness.inference.events.prevalence import adjust_prevalence
 from trueness.inference.events.reliability import (
     brier_parts,
@@ -71,6 +70,7 @@ def assess_event(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> EventAssessment | EventAssessments:
@@ -128,6 +128,7 @@ def assess_event(
         "sample_weight": sample_weight,
         "from_logits": from_logits,
         "normalize": normalize,
+        "soft_labels": soft_labels,
         "engine": engine,
         "n_threads": n_threads,
     }
@@ -153,7 +154,13 @@ def assess_event(
     else:
         named = None
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     require_choice("ties", ties, TIES)
     spec = event_spec(rows, _chosen(positive, event, y_prob), "event", ties)

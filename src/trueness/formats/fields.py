@@ -85,9 +85,9 @@ class Wanted(NamedTuple):
     """The columns to read, by purpose: text formats do not declare types."""
 
     numbers: tuple[str, ...]
-    """Probabilities and weights."""
+    """Probabilities, weights and shares of soft labels."""
     label: str | None
-    """None if they are in another file."""
+    """None if labels are soft, or in another file."""
     texts: tuple[str, ...] = ()
     """Groups: read as they are written."""
     others: tuple[str, ...] = ()
@@ -96,13 +96,12 @@ class Wanted(NamedTuple):
     @property
     def names(self) -> list[str]:
         """All of them, each once, in order."""
-        return list(dict.fromkeys((*self.numbers, *self.written)))
+        return list(dict.fromkeys((*self.numbers, *self.labels, *self.texts, *self.others)))
 
     @property
-    def written(self) -> tuple[str, ...]:
-        """The columns that are read as they are written: label, groups, conditions."""
-        label = () if self.label is None else (self.label,)
-        return (*label, *self.texts, *self.others)
+    def labels(self) -> tuple[str, ...]:
+        """The column of labels, if there is one."""
+        return () if self.label is None else (self.label,)
 
 
 @dataclass(frozen=True, slots=True)
