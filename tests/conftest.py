@@ -25,6 +25,7 @@ NEEDS = {
     "build": ("hatchling", "ziglang"),
     "emulation": ("hatchling", "ziglang"),
     "frames": ("pandas", "polars", "pyarrow"),
+    "excel": ("openpyxl",),
     "images": ("nibabel",),
     "jax": ("jax",),
     "lightning": ("lightning",),

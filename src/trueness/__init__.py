@@ -16,6 +16,7 @@ from trueness._version import __version__
 if TYPE_CHECKING:
     from trueness import conventions, simplex, simulate
     from trueness.assessment import (
+        AssessedModels,
         Assessment,
         BinSweep,
         Brier,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         assess,
         assess_event,
         assess_event_table,
+        assess_many,
         assess_table,
         assess_top,
         assess_votes,
@@ -99,6 +101,8 @@ __all__ = [
     "cwece",
     "assess",
     "assess_table",
+    "assess_many",
+    "AssessedModels",
     "assess_top",
     "assess_votes",
     "VoteAssessment",
@@ -179,6 +183,7 @@ __all__ = [
 
 _MODULES = {
     "assessment": [
+        "AssessedModels",
         "Assessment",
         "BinSweep",
         "Brier",
@@ -190,6 +195,7 @@ _MODULES = {
         "assess",
         "assess_event",
         "assess_event_table",
+        "assess_many",
         "assess_table",
         "assess_top",
         "assess_votes",

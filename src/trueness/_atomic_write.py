@@ -13,9 +13,9 @@ from contextlib import contextmanager
 def atomic_file(path: str) -> Iterator[str]:
     """The name of a new file in the same folder, which replaces the target on success and is deleted on failure.
 
-    If the path is a link, the file it points to is replaced. The new file gets the permissions of the old one; a
-    read-only file is not replaced. The content is flushed to disk before the file is renamed, and the folder before
-    this returns. System errors name the path, not the temporary file.
+    Folders that are missing are created. If the path is a link, the file it points to is replaced. The new file gets
+    the permissions of the old one; a read-only file is not replaced. The content is flushed to disk before the file is
+    renamed, and the folder before this returns. System errors name the path, not the temporary file.
     """
     target = os.path.realpath(path)
     # Not derived from the target's name, which may already have the maximal length.
@@ -24,6 +24,7 @@ def atomic_file(path: str) -> Iterator[str]:
         try:
             if is_read_only(target):
                 raise PermissionError(errno.EACCES, "the file is read-only and is not replaced", path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
             yield beside
             if os.path.exists(target):
                 os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))

@@ -102,9 +102,10 @@ PYTHON_ONLY = {
     "monitor": set(),
 }
 READING = {
-    "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
+    "--format", "--label", "--probs", "--label-file", "--key", "--label-dir", "--classes", "--no-header", "--logprobs",
     "--percent", "--ragged", "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
+    "--delimiter", "--decimal", "--encoding", "--sheet", "--csv", "--markdown", "--latex", "--plot",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
 """Options for files, which Python functions do not read."""

@@ -174,10 +174,7 @@ class TestPaths:
         path = csv(tmp_path / "x[1].csv", "0,0.5,0.5")
         assert summed(path).tables.n_rows == 1
 
-    def test_label_file_goes_with_npy(self, tmp_path: Path) -> None:
-        path = csv(tmp_path / "x.csv", "0,0.5,0.5")
-        with pytest.raises(Refusal, match="single NPY"):
-            Source(find_inputs([path]).files, Request(), RowOptions(), label_file="y.npy")
+    def test_an_npy_file_needs_a_label_file(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x.npy", np.full((2, 2), 0.5))
         assert "--label-file" in refused(tmp_path / "x.npy").remedy
 

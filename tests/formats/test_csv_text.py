@@ -132,15 +132,16 @@ def test_rows_are_cut_where_pyarrow_ends_them(text: str, cuts: list[int]) -> Non
     assert not quotes.is_open_at_end(rest) or quotes.end_of_rows(rest) == 0
 
 
-@pytest.mark.parametrize(
-    ("ending", "separator", "remedy"), [("csv", ";", "commas"), ("csv", "\t", "tsv"), ("tsv", ",", "csv")]
-)
-def test_another_separator_is_named(tmp_path: Path, ending: str, separator: str, remedy: str) -> None:
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ";"), ("csv", "\t"), ("tsv", ",")])
+def test_another_separator_is_named_if_rows_are_irregular(
+    tmp_path: Path, ending: str, separator: str
+) -> None:
     path = tmp_path / f"x.{ending}"
-    path.write_text("\n".join(separator.join(line) for line in (["y", "p_0", "p_1"], ["0", "0.5", "0.5"])))
+    lines = ["y", "p_0", "p_1"], ["0", "0.5", "0.5"], ["0", "0.5"], ["0", "0.5", "0.5"]
+    path.write_text("\n".join(separator.join(line) for line in lines))
     printed = message(path)
     assert f"separated by {separator!r}" in printed
-    assert remedy in printed
+    assert "--delimiter" in printed
 
 
 def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,18 +95,17 @@ def test_an_npy_file_that_is_cut_off(tmp_path: Path, capsys: Any) -> None:
     assert "y.npy declares" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 @pytest.mark.parametrize("skip", [False, True])
-def test_names_of_columns_that_are_not_utf8(tmp_path: Path, encoding: str, skip: bool) -> None:
+def test_names_of_columns_that_are_not_utf8(tmp_path: Path, skip: bool) -> None:
     path = tmp_path / "x.csv"
-    path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode(encoding))
+    path.write_bytes("y,p_ä,p_b\nä,0.5,0.5\n".encode("latin-1"))
     if skip:  # read as they are, with a mark for what is no text
         with pytest.raises(Refusal):
             summed(path, skip=True, label="z")
         return
     error = refused(path)
     assert error.cause.startswith(f"{path} is not UTF-8: ")
-    assert error.remedy == "create the file again in UTF-8"
+    assert "--encoding latin-1" in error.remedy
 
 
 @pytest.mark.parametrize("seed", range(6))

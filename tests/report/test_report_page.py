@@ -178,11 +178,16 @@ class TestExtremeAssessments:
         assert "They treat the rows as independent" in report.page(answer)
 
     def test_a_path_that_cannot_be_written(self, result, tmp_path):
-        with pytest.raises(OSError, match="No such file or directory"):
-            result.write_html(tmp_path / "nowhere" / "r.html")
         with pytest.raises(IsADirectoryError):
             result.write_html(tmp_path)
         assert list(tmp_path.iterdir()) == []
+        (tmp_path / "file").write_text("")
+        with pytest.raises(OSError, match="file"):
+            result.write_html(tmp_path / "file" / "r.html")
+
+    def test_folders_that_are_missing_are_created(self, result, tmp_path):
+        result.write_html(tmp_path / "new" / "folder" / "r.html")
+        assert (tmp_path / "new" / "folder" / "r.html").exists()
 
     def test_one_row(self):
         page = report.page(tn.assess([0], [[0.999, 0.001]], rng=0))

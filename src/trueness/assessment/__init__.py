@@ -15,6 +15,7 @@ from trueness.assessment.convention_difference import (
     difference_of,
 )
 from trueness.assessment.event import assess_event, assess_event_table
+from trueness.assessment.many import AssessedModels, assess_many
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.top import assess_top
@@ -25,6 +26,7 @@ from trueness.assessment.votes import VoteAssessment, assess_votes
 __all__ = [
     "MIN_GROUP_SIZE",
     "REPORTED",
+    "AssessedModels",
     "Assessment",
     "BinSweep",
     "Brier",
@@ -45,6 +47,7 @@ __all__ = [
     "assess",
     "assess_event",
     "assess_event_table",
+    "assess_many",
     "assess_table",
     "assess_top",
     "assess_votes",

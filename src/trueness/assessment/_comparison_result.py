@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trueness._cells import Rows, Tabular
 from trueness._version import __version__
-from trueness.assessment import _comparison_text
+from trueness.assessment import _comparison_text, _result_cells
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
 from trueness.assessment._result import Assessment
 from trueness.assessment._to_json import SCHEMA, plain
@@ -109,7 +110,7 @@ class GroupComparison:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Tabular):
     """Models side by side, returned by `compare`; or tables of different rows, returned by `compare_tables`."""
 
     assessments: Mapping[str, Assessment]
@@ -151,6 +152,17 @@ class Comparison:
         from trueness.plots import ForestDisplay
 
         return ForestDisplay.from_comparison(self, metric=metric, ax=ax)
+
+    tables_of_cells = ("differences", "models", "groups")
+
+    def _cells(self, of: str) -> Rows:
+        if of == "models":
+            return _result_cells.model_cells(self)
+        return (
+            _result_cells.difference_cells(self)
+            if of == "differences"
+            else _result_cells.compared_group_cells(self)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from trueness._cells import Rows, Tabular
 from trueness._version import __version__
-from trueness.assessment import text
+from trueness.assessment import _result_cells, text
 from trueness.assessment._compared_groups import ComparedGroups
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
@@ -33,6 +34,7 @@ from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.table import AnyRankTable, OptionTables
+from trueness.table.bin_cells import bin_cells
 from trueness.table.tables import Tables
 from trueness.unknown_tails import TailBounds, tail_bounds
 
@@ -78,7 +80,7 @@ class GroupAssessment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assessment:
+class Assessment(Tabular):
     """How well a model's predicted probabilities are calibrated, with the noise of every metric and a verdict.
 
     Returned by `assess` and `assess_table`. Print it to read it; `to_dict()` is for programs. Every metric of
@@ -274,6 +276,13 @@ class Assessment:
         from trueness import report
 
         return report.fragment(self)
+
+    tables_of_cells = ("metrics", "groups", "bins")
+
+    def _cells(self, of: str) -> Rows:
+        if of == "bins":
+            return bin_cells(self.table)
+        return _result_cells.metric_cells(self) if of == "metrics" else _result_cells.group_cells(self)
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trueness.cli._images import INDEPENDENT, are_images
 from trueness.cli._inference import resamples_of
+from trueness.cli._options import CELLS
 from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from trueness.table import Event, EventTable
 
 _OTHERS = {
+    **dict.fromkeys(CELLS, "use --json, which has all numbers"),
     "compare_groups": "leave it out",
     "groups": "choose a group with --where",
     "fail_above": "use --fail-below-p, or leave out --event: the limits gap and cwece are of all classes",

@@ -35,10 +35,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "inspect: read the letters of the answers, if there are confidences too",
     },
-    "--key": {
-        "metavar": "COLUMN",
-        "help": "column of --label-file that names the request (default: custom_id)",
-    },
     "--top-k": {"type": int, "metavar": "K", "help": "assess the K most probable of many tokens or classes"},
     "--vocabulary": {"type": int, "metavar": "V", "help": "with --top-k: the number of all tokens"},
     "--stated-confidence": {
@@ -91,7 +87,8 @@ _GOES_WITH: dict[str, tuple[str, ...]] = {
 
 _NEVER = (
     "probs", "classes", "sample_weight", "from_logits", "logprobs", "normalize", "where", "ragged", "class_axis",
-    "ignore_index", "label_dir", "checkpoint", "event",
+    "ignore_index", "label_dir", "checkpoint", "event", "delimiter", "decimal", "encoding", "sheet",
+    "csv", "markdown", "latex", "plot",
 )  # fmt: skip
 """Options of files of predictions, which go with none of these formats."""
 

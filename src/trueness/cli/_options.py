@@ -54,6 +54,35 @@ def seed(text: str) -> int:
     return int(text)
 
 
+def delimiter(text: str) -> str:
+    r"""Parse a delimiter: one character, or its name.
+
+    >>> delimiter(";"), delimiter("tab")
+    (';', '\t')
+    """
+    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in '"\r\n':
+        raise argparse.ArgumentTypeError(f"the delimiter must be one ASCII character or tab, got {text!r}")
+    return found
+
+
+def encoding(text: str) -> str:
+    """Parse the name of an encoding of text.
+
+    >>> encoding("Latin-1")
+    'iso8859-1'
+    """
+    import codecs
+
+    try:
+        "".encode(text)  # refuses codecs such as hex, which are not for text
+        return codecs.lookup(text).name
+    except LookupError:
+        raise argparse.ArgumentTypeError(
+            f"unknown encoding {text!r}; examples are utf-8, latin-1, cp1252 and utf-16"
+        ) from None
+
+
 NNUNET = "nnunet"
 """The format of folders of predictions that nnU-Net v2 wrote with --save_probabilities."""
 
@@ -91,13 +120,33 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "columns of probabilities: 'p_*' (ordered by numeric suffix if there is one, otherwise as in the "
         "file), a,b,c or 1-10 (in this order), or one list column",
     },
+    "--label-file": {
+        "metavar": "FILE",
+        "help": "file of the labels, in any format, in the order of the predictions or joined by --key",
+    },
+    "--key": {
+        "metavar": "COLUMN",
+        "help": "column of both files by which the labels of --label-file are joined; for openai, the column of "
+        "--label-file that names the request (default: custom_id)",
+    },
+    "--delimiter": {
+        "type": delimiter,
+        "metavar": "CHARACTER",
+        "help": "separator of columns in text, such as ';' or tab (default: detected if only one is possible)",
+    },
+    "--decimal": {
+        "choices": (".", ","),
+        "help": "decimal sign in CSV and TSV (default: detected if only one is possible)",
+    },
+    "--encoding": {
+        "type": encoding,
+        "metavar": "NAME",
+        "help": "encoding of text, such as latin-1 (default: UTF-8, or UTF-16 if the file begins like it)",
+    },
+    "--sheet": {"metavar": "NAME", "help": "sheet of an Excel workbook (default: the only one with rows)"},
     "--ragged": {
         "action": "store_true",
         "help": "rows have options of their own: one list column, whose rows may have different lengths",
-    },
-    "--label-file": {
-        "metavar": "FILE",
-        "help": "labels for predictions in an NPY file, or for logs that hold none",
     },
     "--classes": {
         "metavar": "NAMES",
@@ -201,8 +250,13 @@ _COLUMN_OPTIONS = (
     "--probs",
     "--ragged",
     "--label-file",
+    "--key",
     "--classes",
     "--no-header",
+    "--delimiter",
+    "--decimal",
+    "--encoding",
+    "--sheet",
     "--sample-weight",
     "--where",
     "--on-bad-rows",
@@ -233,6 +287,21 @@ def add_output(parser: argparse.ArgumentParser, metavar: str, help: str) -> None
 def add_json(parser: Parser) -> None:
     """Add the option that writes the result as JSON instead of text."""
     parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
+
+
+def add_plot(parser: Parser, what: str) -> None:
+    """Add the option that draws a picture."""
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} as .png, .svg or .pdf (extra: plots)")
+
+
+CELLS = ("csv", "markdown", "latex")
+"""The options that write a result as a table of cells."""
+
+
+def add_cell_tables(parser: Parser, what: str) -> None:
+    """Add the options that write the numbers as a table for a spreadsheet, a page or a paper."""
+    for name, kind in zip(CELLS, ("CSV with all digits", "Markdown", "LaTeX (booktabs)"), strict=True):
+        parser.add_argument(f"--{name}", metavar="FILE", help=f"write {what} as {kind}; {TO_STANDARD_OUTPUT}")
 
 
 def add_column_options(parser: argparse.ArgumentParser) -> None:

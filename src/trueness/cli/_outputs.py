@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT, visible
+
+if TYPE_CHECKING:
+    from trueness._cells import Tabular
+    from trueness.plots.picture_file import Plotted
 
 
 @contextmanager
@@ -36,6 +41,39 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 
     with output_path(path) as target:
         write_text(target, json.dumps(content, allow_nan=False, indent=1) + "\n")
+
+
+def write_cell_tables(result: Tabular, arguments: argparse.Namespace, of: str) -> None:
+    """Write the files of `--csv`, `--markdown` and `--latex` that were requested."""
+    from trueness._atomic_write import write_text
+
+    makers = {"csv": result.to_csv, "markdown": result.to_markdown, "latex": result.to_latex}
+    for name, make in makers.items():
+        path = getattr(arguments, name)
+        if path is not None:
+            with output_path(path) as target:
+                write_text(target, make(of))
+
+
+def refuse_plot(path: str | None) -> None:
+    """Refuse a file that cannot hold a picture, before the rows are read."""
+    if path is not None:
+        from trueness.plots.picture_file import refuse_other_ending
+
+        refuse_other_ending(path)
+
+
+def write_plot(result: Plotted, path: str | None) -> None:
+    """Write the picture of `--plot`, if it was requested."""
+    if path is not None:
+        from trueness.plots.picture_file import write_picture
+
+        write_picture(result, path)
+
+
+def cell_paths(arguments: argparse.Namespace) -> list[str | None]:
+    """The files of `--csv`, `--markdown` and `--latex`; None where one was not requested."""
+    return [arguments.csv, arguments.markdown, arguments.latex]
 
 
 def print_summary(path: str, text: str) -> None:

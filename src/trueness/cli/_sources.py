@@ -16,7 +16,7 @@ _SCALE_OF_OPTION = {"from_logits": "logits", "logprobs": "logprobs", "percent": 
 
 def request_of(arguments: argparse.Namespace) -> Request:
     """The requested columns."""
-    from trueness.files import Request, parse_condition
+    from trueness.files import Request, TextLayout, parse_condition
 
     return Request(
         label=arguments.label,
@@ -27,6 +27,8 @@ def request_of(arguments: argparse.Namespace) -> Request:
         clusters=getattr(arguments, "clusters", None),
         classes=arguments.classes,
         header=not arguments.no_header,
+        key=arguments.key,
+        layout=TextLayout(arguments.delimiter, arguments.decimal, arguments.encoding, arguments.sheet),
         ragged=arguments.ragged,
         soft_labels=getattr(arguments, "soft_labels", False),
     )

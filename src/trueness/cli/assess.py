@@ -16,7 +16,15 @@ from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._language_options import add_language_options
-from trueness.cli._outputs import output_path, print_note, write_json
+from trueness.cli._outputs import (
+    cell_paths,
+    output_path,
+    print_note,
+    refuse_plot,
+    write_cell_tables,
+    write_json,
+    write_plot,
+)
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Caution, ConventionDifference, EventAssessment
@@ -82,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
+    _options.add_plot(group, "the reliability diagram")
+    _options.add_cell_tables(group, "the metrics, or the groups of --groups,")
     _options.add_column_options(parser)
     add_language_options(parser)
     _options.add_soft_labels(parser)
@@ -109,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         [*_outputs(arguments), arguments.checkpoint],
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
+    refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
     chosen = _conventions.requested(arguments, inputs, saved=saved)
     if arguments.compare_groups is not None and not (arguments.groups or saved):
@@ -277,7 +288,7 @@ def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
 
 
 def _outputs(arguments: argparse.Namespace) -> list[str | None]:
-    return [arguments.table_out, arguments.report, arguments.json]
+    return [arguments.table_out, arguments.report, arguments.json, arguments.plot, *cell_paths(arguments)]
 
 
 def _write(
@@ -287,6 +298,7 @@ def _write(
     beside: Sequence[ConventionDifference] = (),
 ) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
+    from trueness._cells import Tabular
     from trueness.files import save_tables
 
     if arguments.table_out is not None and tables is not None:
@@ -298,5 +310,8 @@ def _write(
     if arguments.json is not None:
         others = {"conventions": [one.to_dict() for one in beside]} if beside else {}
         write_json(arguments.json, result.to_dict() | others)
+    write_plot(result, arguments.plot)
+    if isinstance(result, Tabular):
+        write_cell_tables(result, arguments, "groups" if result.groups else "metrics")
     if STANDARD_OUTPUT not in _outputs(arguments):
         print(result, *beside, sep="\n\n")

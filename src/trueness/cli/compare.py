@@ -17,7 +17,14 @@ from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import are_images, image_source_of, refuse_other_pixels
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
-from trueness.cli._outputs import print_note, write_json
+from trueness.cli._outputs import (
+    cell_paths,
+    print_note,
+    refuse_plot,
+    write_cell_tables,
+    write_json,
+    write_plot,
+)
 from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
 from trueness.refusals import InvalidValueError, Refusal
 
@@ -49,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_options(parser, "--clusters", *_options.IMAGES)
     _options.add_json(parser)
+    _options.add_plot(parser, "the differences with their intervals")
+    _options.add_cell_tables(parser, "the differences, or those in the groups of --groups,")
     _options.add_column_options(parser)
     group = parser.add_argument_group("tables")
     _options.add_options(group, "--variation")
@@ -69,17 +78,21 @@ def run(arguments: argparse.Namespace) -> int:
             "fix them first",
         )
     refuse_inference_options(arguments)
+    refuse_plot(arguments.plot)
+    outputs = [arguments.json, arguments.plot, *cell_paths(arguments)]
     if are_tables(arguments.files):
-        check_outputs([arguments.json], [*arguments.files])
+        check_outputs(outputs, [*arguments.files])
         result = _compare_tables(arguments)
     else:
         sources = _sources_by_model(arguments)
         inputs = [input for source in sources.values() for input in source.inputs]
-        check_outputs([arguments.json], _sources.paths_read(arguments, inputs))
+        check_outputs(outputs, _sources.paths_read(arguments, inputs))
         result = _compare(sources, arguments)
     if arguments.json is not None:
         write_json(arguments.json, result.to_dict())
-    if arguments.json != STANDARD_OUTPUT:
+    write_plot(result, arguments.plot)
+    write_cell_tables(result, arguments, "groups" if result.groups else "differences")
+    if STANDARD_OUTPUT not in outputs:
         print(result)
     return 0
 

@@ -27,13 +27,14 @@ from trueness.files.request import Choice, Request
 from trueness.files.source import Position, Source
 from trueness.files.summing import Plan, Summed, sum_source
 from trueness.files.where import Condition, parse_condition
-from trueness.formats import STANDARD_INPUT, InputFile, kind_of, write_predictions
+from trueness.formats import STANDARD_INPUT, InputFile, TextLayout, kind_of, write_predictions
 from trueness.table import GroupedTables
 from trueness.table.grouped_file import load_tables, merge_files, save_tables
 
 __all__ = [
     "Source",
     "Request",
+    "TextLayout",
     "RowOptions",
     "Condition",
     "parse_condition",

@@ -45,6 +45,13 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None] = 
         written[identity] = path
 
 
+def _existing_folder(folder: str) -> str:
+    """The folder, or the nearest one above it that exists: those below it are created when the file is written."""
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    return folder
+
+
 def _takes_several(path: str) -> bool:
     """Whether results can be written one after another: to a terminal, a pipe or /dev/null."""
     return os.path.exists(path) and not os.path.isfile(path)
@@ -55,10 +62,10 @@ def _refuse_unwritable(path: str) -> None:
         raise InvalidValueError("unwritable-file", "{file!q} is a folder", "name a file in it", file=path)
     if _takes_several(path):
         return
-    folder = os.path.dirname(os.path.realpath(path))
+    folder = _existing_folder(os.path.dirname(os.path.realpath(path)))
     if not os.path.isdir(folder):
         raise InvalidValueError(
-            "unwritable-file", "there is no folder {file!q} to write to", "make it first", file=folder
+            "unwritable-file", "{file!q} is not a folder", "name a file elsewhere", file=folder
         )
     if not os.access(folder, os.W_OK):
         raise InvalidValueError(

@@ -29,13 +29,13 @@ def choose(
     label = shares.names[0] if shares else request.label or detect_label(fields, file)
     _require(fields, label, file, "label")
     if request.weight is not None:
-        _require(fields, request.weight, file, "weight")
+        _require_readable(fields, request.weight, file, "weight")
     by = _requested_groups(fields, request.by, file)
     if request.clusters is not None:
         _require(fields, request.clusters, file, "clusters")
     for condition in request.where:
         _require(fields, condition.column, file, "where")
-    named = {label, request.weight, request.clusters, *by, *(shares.names if shares else ())}
+    named = {label, request.weight, request.clusters, request.key, *by, *(shares.names if shares else ())}
     columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
@@ -267,7 +267,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
 
 def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field], file: str) -> list[str]:
     """Columns that would be read as probabilities in this file, but are missing in the first."""
-    named = {choice.label, choice.weight, choice.clusters, *choice.by, *choice.shares}
+    named = {choice.label, choice.weight, choice.clusters, request.key, *choice.by, *choice.shares}
     if request.probs is not None:
         found = [requested_probs(fields, request, named, file).names]
     else:
@@ -288,6 +288,13 @@ def _named_columns(choice: Choice) -> Iterable[tuple[str, str]]:
     if choice.clusters is not None:
         yield choice.clusters, "clusters"
     yield from ((condition.column, "a condition") for condition in choice.where)
+
+
+def _require_readable(fields: Mapping[str, Field], name: str, file: str, argument: str) -> None:
+    """Refuse a column that is missing, or whose numbers cannot be read."""
+    _require(fields, name, file, argument)
+    if (problem := fields[name].problem) is not None:
+        raise problem
 
 
 def _require(fields: Mapping[str, Field], name: str, file: str, argument: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trueness.files.where import Condition
-from trueness.formats.fields import Wanted
+from trueness.formats.fields import DETECTED, TextLayout, Wanted
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.groups import join_columns
@@ -31,6 +31,10 @@ class Request:
     """Whether text files begin with a header; without it columns are named 1, 2, 3, …"""
     percent: bool = False
     """Whether probabilities are percentages, which may be written as text such as 85%."""
+    key: str | None = None
+    """The column by which labels in another file are joined; without it they are in the order of the rows."""
+    layout: TextLayout = DETECTED
+    """The delimiter, the decimal sign and the encoding of text files."""
     ragged: bool = False
     """Whether rows have options of their own: one list column, whose rows may have different lengths."""
     soft_labels: bool = False

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import Any, NamedTuple, TypeVar
 
 from trueness.files._bad_rows import without_bad_rows
+from trueness.files._separate_labels import LabelledReader, SeparateLabels
 from trueness.files.batches import Batch, RowOptions, batch_of
 from trueness.files.columns import choose, recheck
 from trueness.files.paths import is_read_once
 from trueness.files.request import Choice, Request
-from trueness.formats import InputFile, Reader, ReadOptions, formats, open_reader
+from trueness.formats import InputFile, Reader, ReadOptions, formats, kind_of, open_reader
 from trueness.formats.fields import MAX_CLASSES, Field
 from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns
@@ -70,8 +72,9 @@ class Source:
         self.inputs, self.options = list(inputs), options
         self.request = replace(request, percent=options.scale == "percent")
         self.label_file, self._n_threads, self._remarks = label_file, n_threads, remarks
-        if label_file is not None:
-            _check_label_file(label_file, self.inputs)
+        self._layouts: set[str] = set()
+        self._labels: SeparateLabels | None = None
+        self._labels = self._separate_labels()
         self._begun: dict[str, Reader] = {}
         if choice is None:
             with self._reader_of(self.inputs[0]) as reader:
@@ -79,6 +82,19 @@ class Source:
             choice = choose(fields, self.request, self.inputs[0].name, first=first)
         self.choice, self._first_file = choice, first_file or self.inputs[0].name
         self.n_classes = n_classes or self._count_classes()
+
+    def _separate_labels(self) -> SeparateLabels | None:
+        """The labels of another file; None if there is none, or if the format of the predictions reads it."""
+        if self.label_file is None:
+            _refuse_key_alone(self.request)
+            return None
+        _check_label_file(self.label_file, self.inputs, self.request)
+        if self.request.key is None and _are_arrays(self.label_file, self.inputs[0]):
+            return None
+        labels = SeparateLabels(self.label_file, self.request, self._read_options(self.label_file))
+        self.request = replace(self.request, label=labels.name)
+        self._remarks(labels.description)
+        return labels
 
     @property
     def rereadable(self) -> bool:
@@ -93,6 +109,8 @@ class Source:
         """The same batches, each read when it is asked for."""
         for number in range(start.file, len(self.inputs)):
             yield from self._batches_of(number, start.batch if number == start.file else 0)
+        if self._labels is not None and self._labels.n_unused and start == BEGINNING:
+            self._remarks(f"{self._labels.n_unused} labels of {self._labels.file} have no prediction")
 
     def _batches_of(self, number: int, done: int) -> Iterator[PositionedBatch]:
         """The batches of a file after the first `done`."""
@@ -152,11 +170,33 @@ class Source:
             reader.close()
 
     def _open(self, input: InputFile) -> Reader:
+        reader = open_reader(input, self._read_options(input.name))
+        if self._labels is None:
+            return reader
+        try:
+            return LabelledReader(reader, self._labels, input.name)
+        except BaseException:
+            reader.close()
+            raise
+
+    def _read_options(self, file: str) -> ReadOptions:
         request = self.request
-        options = ReadOptions(
-            self.options.tolerant, request.header, request.percent, self.label_file, self._n_threads
+        return ReadOptions(
+            self.options.tolerant,
+            request.header,
+            request.percent,
+            self.label_file,
+            self._n_threads,
+            request.layout,
+            partial(self._note_layout, file),
+            unlabelled=self._labels is not None,
         )
-        return open_reader(input, options)
+
+    def _note_layout(self, file: str, found: str) -> None:
+        """Remark on a detected layout, once."""
+        if found not in self._layouts:
+            self._layouts.add(found)
+            self._remarks(f"{file}: {found}")
 
     def _count_classes(self) -> int:
         known = self.choice.known_classes
@@ -173,13 +213,24 @@ class Source:
         raise InvalidValueError("no-rows", "the files hold no rows", "check how they were written")
 
 
-def _check_label_file(label_file: str, inputs: Sequence[InputFile]) -> None:
-    if len(inputs) != 1 or not _is_without_labels(inputs[0]):
+def _refuse_key_alone(request: Request) -> None:
+    if request.key is not None:
         raise InvalidValueError(
             "bad-argument",
-            "{label_file} can only be used with a single NPY file",
-            "in other formats the labels are a column",
+            "{key} joins the labels of {label_file}, which is missing",
+            "name the file of the labels",
+            argument="key",
+        )
+
+
+def _check_label_file(label_file: str, inputs: Sequence[InputFile], request: Request) -> None:
+    if len(inputs) != 1 and request.key is None:
+        raise InvalidValueError(
+            "bad-argument",
+            "{label_file} without {key} can only be used with a single file of predictions, got {found}",
+            "{pass_key}",
             argument="label_file",
+            found=len(inputs),
         )
     if is_read_once(label_file):
         raise InvalidValueError(
@@ -191,8 +242,11 @@ def _check_label_file(label_file: str, inputs: Sequence[InputFile]) -> None:
         )
 
 
-def _is_without_labels(input: InputFile) -> bool:
-    return input.kind.format is not None and formats()[input.kind.format].without_labels
+def _are_arrays(label_file: str, input: InputFile) -> bool:
+    """Whether both files have a format that holds one array."""
+    kind = kind_of(label_file)
+    names = [input.kind.format, None if kind is None else kind.format]
+    return all(name is not None and formats()[name].without_labels for name in names)
 
 
 def _checked_width(width: int, name: str, file: str) -> int:

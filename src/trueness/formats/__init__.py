@@ -26,7 +26,7 @@ from typing import Any
 from trueness._atomic_write import atomic_file
 from trueness.formats import by_name
 from trueness.formats._format import Format, PredictionChunks
-from trueness.formats.fields import Reader, ReadOptions
+from trueness.formats.fields import Reader, ReadOptions, TextLayout
 from trueness.formats.inputs import STANDARD_INPUT, InputFile, Kind
 from trueness.refusals import InvalidValueError, MissingLibraryError
 
@@ -35,6 +35,7 @@ __all__ = [
     "PredictionChunks",
     "Reader",
     "ReadOptions",
+    "TextLayout",
     "InputFile",
     "Kind",
     "STANDARD_INPUT",
@@ -105,7 +106,7 @@ def open_reader(input: InputFile, options: ReadOptions) -> Reader:
         return format.open_file(input, options)
     from trueness.formats._text_stream import TextStream
 
-    stream = TextStream(input, tolerant=options.tolerant)
+    stream = TextStream(input, options)
     try:
         first_byte = stream.first_byte()
         format = format or _usable(_recognise(first_byte))
@@ -147,8 +148,9 @@ def _usable(name: str) -> Format:
         raise MissingLibraryError(
             "missing-library",
             "{format} files need {library}, which is not installed",
-            "pip install 'trueness[cli]'",
+            "pip install 'trueness[{extra}]'",
             format=name,
+            extra=format.extra,
             library=format.needs,
         )
     return format

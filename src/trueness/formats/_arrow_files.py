@@ -21,9 +21,10 @@ def refuse_unreadable(file: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise InvalidValueError(
             "not-utf-8",
-            "{file} is not UTF-8: {reason}",
-            "create the file again in UTF-8",
+            "{file} is not {encoding}: {reason}",
+            "{pass_encoding}",
             file=file,
+            encoding=error.encoding.upper(),
             reason=reason_of(error),
         ) from error
     except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:

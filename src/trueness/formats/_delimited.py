@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,6 +14,7 @@ from trueness.formats._arrow_files import refuse_unreadable, schema_fields
 from trueness.formats._csv_quotes import Quotes
 from trueness.formats._csv_values import VALUE, field_of_text, first_non_number, numbers_or_missing, trim
 from trueness.formats._format import PredictionChunks
+from trueness.formats._text_layout import DELIMITERS, decimal_signs, detect_delimiter, with_points
 from trueness.formats._text_stream import TextStream, blocks_of_rows
 from trueness.formats._written_columns import schema_of, tables_of, text_file
 from trueness.formats.arrow import gather_tables, pyarrow
@@ -23,9 +24,6 @@ from trueness.refusals import InvalidValueError
 
 _NUMBERS = ("number", "integer")
 
-_REMEDIES = {";": "write it with commas", "\t": "format_tsv", ",": "format_csv"}
-"""What to do about a file whose columns are separated by this character instead: a term, or the words."""
-
 WRONG_FIELD_COUNT = "wrong-field-count"
 
 
@@ -33,16 +31,15 @@ def _refuse_other_separator(header: bytes, delimiter: str, name: str) -> None:
     """Refuse a first line without the separator but with another one: it is not a single column."""
     if delimiter.encode() in header:
         return
-    for other, remedy in _REMEDIES.items():
+    for other in DELIMITERS:
         if other.encode() in header:
             raise InvalidValueError(
                 "wrong-separator",
                 "the columns of {file} seem to be separated by {found!r}, not by {expected!r}",
-                "{what_to_do!t}",
+                "{pass_delimiter}",
                 file=name,
                 found=other,
                 expected=delimiter,
-                what_to_do=remedy,
             )
 
 
@@ -54,19 +51,35 @@ class DelimitedReader:
 
         self._name, self._stream, self._options = stream.name, stream, options
         self._tolerant = options.tolerant
-        self._delimiter, self._csv, self._quotes = delimiter, csv, Quotes(delimiter)
+        self._delimiter = self._delimiter_of(delimiter)
+        self._decimal = options.layout.decimal or "."
+        self._csv, self._quotes = csv, Quotes(self._delimiter)
         self._invalid: Counter[str] = Counter()
         self._rows = 0
         self._blocks = blocks_of_rows(stream, self._quotes.end_of_rows, self._check_rest)
         self._first = b""
         self._first = next(self._blocks)
-        _refuse_other_separator(self._first.partition(b"\n")[0], delimiter, self._name)
+        if options.layout.delimiter is None:
+            _refuse_other_separator(self._first.partition(b"\n")[0], self._delimiter, self._name)
         self._written: list[str] | None = None
         self._fields = self._infer(self._first)
 
+    def _delimiter_of(self, own: str) -> str:
+        """The delimiter of the options, or the detected one."""
+        if (given := self._options.layout.delimiter) is not None:
+            return given
+        start = self._stream.ahead(_text_stream.SNIFFED_BYTES).decode("utf-8", "replace")
+        found = detect_delimiter(start, own, self._name)
+        if found != own:
+            self._options.found(f"columns separated by {found!r}")
+        return found
+
+    def _converting(self, **options: Any) -> Any:
+        return self._csv.ConvertOptions(decimal_point=self._decimal, **options)
+
     def _infer(self, block: bytes) -> dict[str, Field]:
         """The columns, by the first block: numbers if pyarrow infers numbers, or if most values are numbers."""
-        sample = self._table(block, self._csv.ConvertOptions())
+        sample = self._table(block, self._converting())
         with refuse_unreadable(self._name):
             self._written = sample.column_names
         names = self._names(self._written)
@@ -74,18 +87,42 @@ class DelimitedReader:
         found = schema_fields(sample.schema, self._name)
         unclear = [number for number, name in enumerate(names) if found[name].kind not in _NUMBERS]
         texts = self._texts(block, [self._written[number] for number in unclear])
+        if self._options.layout.decimal is None:
+            self._detect_decimal(texts, has_points=any(found[name].kind == "number" for name in names))
         self._invalid.clear()  # they are counted when the rows of the block are returned
         fields = dict.fromkeys(names, Field("number"))
         for number, column in zip(unclear, texts, strict=True):
-            fields[names[number]] = field_of_text(column, names[number], self._options, self._name)
+            fields[names[number]] = self._field_of(column, names[number])
         return fields
+
+    def _detect_decimal(self, texts: Sequence[Any], *, has_points: bool) -> None:
+        """Set the decimal comma if numbers are written with it in some columns and with a point in none."""
+        if not has_points and any("," in decimal_signs(column) for column in texts):
+            self._decimal = ","
+            self._options.found("decimal comma")
+
+    def _field_of(self, column: Any, name: str) -> Field:
+        """The kind of a column of text."""
+        if self._decimal == ",":
+            column = with_points(column)
+        elif self._options.layout.decimal is None and decimal_signs(column) & {",", "?"}:
+            problem = InvalidValueError(
+                "decimal-comma",
+                "column {column!q} of {file} holds numbers with a comma, which may be a decimal or a thousands "
+                "separator",
+                "{pass_decimal}",
+                column=name,
+                file=self._name,
+            )
+            return Field("text", problem=problem)
+        return field_of_text(column, name, self._options, self._name)
 
     def _texts(self, block: bytes, written: list[str]) -> list[Any]:
         """Columns of a block as text, by their names in the file."""
         if not written:
             return []
         types = dict.fromkeys(written, pyarrow().string())
-        table = self._table(block, self._csv.ConvertOptions(include_columns=written, column_types=types))
+        table = self._table(block, self._converting(include_columns=written, column_types=types))
         return list(table.columns)
 
     def _names(self, written: list[str]) -> list[str]:
@@ -93,7 +130,7 @@ class DelimitedReader:
         if not self._options.header:
             return [str(number) for number in range(1, len(written) + 1)]
         names = [column.strip() for column in written]
-        if any(names) and all(re.fullmatch(VALUE, column) for column in names if column):
+        if any(names) and all(re.fullmatch(VALUE, column.replace(",", ".")) for column in names if column):
             raise InvalidValueError(
                 "no-header",
                 "the first line of {file} holds numbers and no names: {line!q}",
@@ -148,7 +185,7 @@ class DelimitedReader:
 
         pa = pyarrow()
         texts = {name: pa.string() for name, type in converting.column_types.items() if type == pa.float64()}
-        again = self._csv.ConvertOptions(include_columns=list(texts), column_types=texts)
+        again = self._converting(include_columns=list(texts), column_types=texts)
         repaired = block.decode("utf-8", "replace").encode()
         if block is self._first:
             self._first = repaired  # so that its header is read as one
@@ -163,10 +200,14 @@ class DelimitedReader:
                 expected=expected,
                 actual=actual,
             )
-        bad = [first_non_number(table.column(name), converting.null_values) for name in texts]
+        columns = [table.column(name) for name in texts]
+        columns = list(map(with_points, columns)) if self._decimal == "," else columns
+        bad = [first_non_number(column, converting.null_values) for column in columns]
         row, value = min((found for found in bad if found is not None), default=(None, None))
         if row is not None:
             raise self._row_refusal("not-a-number", row + 1, "{value!q} is not a number", value=value)
+        with refuse_unreadable(self._name):
+            block.decode()
 
     def _row_refusal(self, code: str, row: int, cause: str, **facts: Any) -> InvalidValueError:
         return InvalidValueError(
@@ -217,7 +258,7 @@ class DelimitedReader:
         types = dict.fromkeys(wanted.others, text) | dict.fromkeys(wanted.numbers, number)
         types |= dict.fromkeys((*wanted.labels, *wanted.texts), text)
         written = dict(zip(self._fields, self._written or (), strict=True))
-        return self._csv.ConvertOptions(
+        return self._converting(
             include_columns=[written[name] for name in wanted.names],
             column_types={written[name]: type for name, type in types.items()},
         )
@@ -267,11 +308,23 @@ class DelimitedReader:
 
     def _chunk(self, table: Any, wanted: Wanted) -> Chunk:
         columns = {name: table.column(name) for name in wanted.names}
+        if self._decimal == ",":
+            columns |= {name: with_points(columns[name]) for name in self._text_numbers(columns, wanted)}
         if self._tolerant and not self._options.percent:
             columns |= {name: numbers_or_missing(columns[name]) for name in wanted.numbers}
         columns |= {name: trim(columns[name]) for name in (*wanted.labels, *wanted.texts, *wanted.others)}
         invalid, self._invalid = self._invalid, Counter()
         return Chunk(columns, table.num_rows, self._stream.share, invalid)
+
+    def _text_numbers(self, columns: Mapping[str, Any], wanted: Wanted) -> list[str]:
+        """The columns of numbers that are read as text; groups stay as they are written."""
+        return [
+            name
+            for name, column in columns.items()
+            if self._fields[name].kind == "number"
+            and name not in wanted.texts
+            and column.type != pyarrow().float64()
+        ]
 
 
 def write_delimited(path: str, kind: Kind, predictions: PredictionChunks, *, delimiter: str) -> None:

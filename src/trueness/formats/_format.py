@@ -39,6 +39,8 @@ class Format:
     """Writes columns `y_true` and `p_0` …, or one column of lists `y_prob`; None if it cannot be written."""
     needs: str | None = None
     """The optional library that reads and writes it."""
+    extra: str = "cli"
+    """The extra of the package that installs the library."""
     without_labels: bool = False
     """Whether it holds predictions alone, so that a second file holds the labels."""
 

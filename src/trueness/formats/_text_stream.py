@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from trueness.formats._arrow_files import refuse_unreadable
 from trueness.formats.arrow import pyarrow
+from trueness.formats.fields import ReadOptions
 from trueness.formats.inputs import STANDARD_INPUT, InputFile
 from trueness.refusals import InvalidValueError
 
@@ -24,12 +25,36 @@ LINES_IN_BLOCK = 128
 """Files with long rows are read in longer blocks: each block has a fixed cost for each column."""
 
 
+UTF_8 = "utf-8"
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""The byte order marks that a text begins with; that of UTF-32 before that of UTF-16, with which it begins."""
+
+
+def encoding_of(start: bytes) -> str:
+    """The encoding that the first four bytes of a text state: by a byte order mark, or by zeros between characters.
+
+    >>> encoding_of("y,p".encode("utf-16")), encoding_of("y,p".encode("utf-16-be")), encoding_of(b"y,p_")
+    ('utf-16', 'utf-16-be', 'utf-8')
+    """
+    marked = next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), None)
+    if marked is not None:
+        return marked
+    zeros = [byte == 0 for byte in start[:4]]
+    if zeros == [False, True, False, True]:
+        return "utf-16-le"
+    return "utf-16-be" if zeros == [True, False, True, False] else UTF_8
+
+
 class TextStream:
     """The uncompressed bytes of a text file, with a look ahead."""
 
-    def __init__(self, input: InputFile, *, tolerant: bool) -> None:
-        # Bytes that are not UTF-8 would make pyarrow's handler of bad rows fail, with a message on stderr.
-        self._repair = getincrementaldecoder("utf-8")("replace") if tolerant else None
+    def __init__(self, input: InputFile, options: ReadOptions) -> None:
         self._size = input.size
         if input.path == STANDARD_INPUT:
             self._raw: Any = sys.stdin.buffer
@@ -41,7 +66,29 @@ class TextStream:
             source = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), input.kind.compression)
         self._source, self.name = source, input.name
         self._ahead = b""
+        self._decoder: codecs.IncrementalDecoder | None = None
         self._closed = False
+        self._decode_as(options)
+
+    def _decode_as(self, options: ReadOptions) -> None:
+        """Choose the encoding: that of the options, or the one that the first bytes state; otherwise UTF-8.
+
+        UTF-8 is decoded only to repair it: bytes that are not UTF-8 would make pyarrow's handler of bad rows fail, with
+        a message on stderr.
+        """
+        encoding, stated = options.layout.encoding, self.ahead(len(codecs.BOM_UTF32_LE))
+        if encoding is None:
+            encoding = encoding_of(stated)
+            if encoding != UTF_8:
+                options.found(f"encoding {encoding}")
+        if encoding == UTF_8 and not options.tolerant:
+            self._ahead = self._ahead.removeprefix(codecs.BOM_UTF8)
+            return
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == UTF_8 else encoding)(
+            "replace" if options.tolerant else "strict"
+        )
+        raw, self._ahead = self._ahead, b""
+        self._ahead = self._decode(raw)
 
     def first_byte(self) -> bytes:
         """The first byte that is not white space, which stays in the stream; a stream without one is refused."""
@@ -69,11 +116,16 @@ class TextStream:
         while True:
             with refuse_unreadable(self.name):
                 data = bytes(self._source.read(n_bytes))
-            if self._repair is None:
-                return data
-            repaired = self._repair.decode(data, final=not data).encode()
-            if repaired or not data:  # otherwise all of it is the beginning of a character
-                return repaired
+                if self._decoder is None:
+                    return data
+                text = self._decode(data)
+            if text or not data:  # otherwise all of it is the beginning of a character
+                return text
+
+    def _decode(self, data: bytes) -> bytes:
+        """The bytes as UTF-8; none at the end of the file."""
+        assert self._decoder is not None
+        return self._decoder.decode(data, final=not data).encode()
 
     @property
     def share(self) -> float:

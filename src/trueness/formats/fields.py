@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -45,6 +45,22 @@ class Field(NamedTuple):
         return self.kind in ("number", "integer", "boolean")
 
 
+class TextLayout(NamedTuple):
+    """How the values of a file are written, as the user states it; None where it is detected."""
+
+    delimiter: str | None = None
+    """The character between two columns."""
+    decimal: str | None = None
+    """The decimal sign, a point or a comma."""
+    encoding: str | None = None
+    """The encoding of text, by the name that Python has for it."""
+    sheet: str | None = None
+    """The sheet of a workbook."""
+
+
+DETECTED = TextLayout()
+
+
 class ReadOptions(NamedTuple):
     """How files are read; a format ignores what does not apply to it."""
 
@@ -58,6 +74,11 @@ class ReadOptions(NamedTuple):
     """The file of the labels, for a format that holds predictions alone."""
     n_threads: int | None = None
     """How many threads decode columns, for a format that can; None if its library chooses."""
+    layout: TextLayout = DETECTED
+    found: Callable[[str], None] = lambda _: None
+    """Is called with what a reader detected about the layout, such as the delimiter."""
+    unlabelled: bool = False
+    """Whether the labels are in another file that is read separately: a format without labels is read without them."""
 
 
 class Wanted(NamedTuple):
@@ -66,7 +87,7 @@ class Wanted(NamedTuple):
     numbers: tuple[str, ...]
     """Probabilities, weights and shares of soft labels."""
     label: str | None
-    """None if labels are soft."""
+    """None if labels are soft, or in another file."""
     texts: tuple[str, ...] = ()
     """Groups: read as they are written."""
     others: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from trueness.formats._text_stream import TextStream
+from trueness.formats.fields import ReadOptions
 from trueness.formats.inputs import InputFile, Kind
 from trueness.refusals import InvalidValueError, Refusal, reason_of
 
@@ -39,7 +40,7 @@ def open_text(path: str) -> TextStream:
     with open(path, "rb") as file:
         start = file.read(4)
     compression = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-    return TextStream(InputFile(path, Kind(None, compression)), tolerant=False)
+    return TextStream(InputFile(path, Kind(None, compression)), ReadOptions())
 
 
 def parse_json(data: bytes, file: str) -> Any:

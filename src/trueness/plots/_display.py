@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -52,19 +54,31 @@ class Display(Generic[Data]):
     def _size(self) -> tuple[float, float]:
         return self.SIZE
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """The size that a figure of it alone should have, in inches."""
+        return self._size()
+
     def _new_axes(self) -> Any:
-        try:
+        with refuse_missing_matplotlib():
             import matplotlib.pyplot as plt
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "matplotlib":
-                raise
-            raise MissingLibraryError(
-                "missing-library",
-                "plots need matplotlib",
-                "pip install 'trueness[plots]' (the HTML report of write_html does not need it)",
-                library="matplotlib",
-            ) from error
         return plt.subplots(figsize=self._size(), layout="constrained")[1]
+
+
+@contextmanager
+def refuse_missing_matplotlib() -> Iterator[None]:
+    """Raise a refusal if matplotlib is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "matplotlib":
+            raise
+        raise MissingLibraryError(
+            "missing-library",
+            "plots need matplotlib",
+            "pip install 'trueness[plots]' (the HTML report of write_html does not need it)",
+            library="matplotlib",
+        ) from error
 
 
 def _require_axes(ax: Any) -> Any:

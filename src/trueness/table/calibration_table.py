@@ -18,6 +18,7 @@ from trueness._arrays import FloatArray, IntArray, ratio_or
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
+from trueness.table.bin_cells import BinCells
 from trueness.table.content import Sums, TableSpec, cut_spec
 from trueness.table.exact_sums import ExactSum, Sum
 from trueness.table.label_worth import row_worth, squared_distance
@@ -27,7 +28,7 @@ from trueness.variation import Variation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibrationTable:
+class CalibrationTable(BinCells):
     """Per bin: a count, the summed ordered probabilities, the counts of the true class's rank, and the summed V.
 
     Made by `tabulate`, merged by `+` or `sum`, read by the functions of `trueness.metrics`.

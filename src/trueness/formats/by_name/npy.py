@@ -14,14 +14,18 @@ from trueness.refusals import InvalidValueError
 
 
 def _open(input: InputFile, options: ReadOptions) -> ArraysReader:
+    openers = {"y_prob": partial(_open_array, input.path, input.name)}
+    if options.unlabelled:
+        return _usable(ArraysReader(input.name, openers))
     if options.label_file is None:
         raise InvalidValueError("no-labels", "{file} has no labels", "{name_label_file}", file=input.name)
-    openers = {
-        "y_prob": partial(_open_array, input.path, input.name),
-        "y_true": partial(_open_array, options.label_file, options.label_file),
-    }
-    reader = ArraysReader(input.name, openers)
-    for error in reader.unusable.values():  # both are needed
+    openers["y_true"] = partial(_open_array, options.label_file, options.label_file)
+    return _usable(ArraysReader(input.name, openers))
+
+
+def _usable(reader: ArraysReader) -> ArraysReader:
+    """The reader, unless an array cannot be used: all are needed."""
+    for error in reader.unusable.values():
         raise error
     return reader
 
