@@ -9,14 +9,20 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness.assessment._contrasts import Samples
-from trueness.assessment._sample import Sample, replicates_of
+from trueness.assessment._sample import Sample, event_replicates_of, replicates_of
 from trueness.assessment._settings import Settings
+from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
 from trueness.rows import Rows
-from trueness.rows.clusters import ClustersOfRows
-from trueness.table import TableSpec
+from trueness.rows.clusters import ClustersOfRows, identity
+from trueness.table import AnySpec, EventSpec
+from trueness.table.cluster_sums import has_units, spec_of_units
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
+from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import RowsDone, UnitsOfRows, among, tabulate_units
+from trueness.tabulation.unit_scores import UnitScores, unit_scores
+
+_STREAM = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +32,19 @@ class SumsOfModels:
     tables: Mapping[str, Tables]
     units: ClusterTables
     """The sums of all tables of the first model, then those of the second, …: all have the same units."""
+    scores: Mapping[str, UnitScores]
+    """Brier score and log-loss of each model, of two classes; empty for more."""
 
     def __add__(self, other: SumsOfModels) -> SumsOfModels:
         tables = {name: mine + other.tables[name] for name, mine in self.tables.items()}
-        return SumsOfModels(tables, self.units + other.units)
+        units = self.units + other.units
+
+        def placed(it: SumsOfModels, name: str) -> UnitScores:
+            places = it.units.clusters.places_in(units.clusters)
+            return it.scores[name].with_units(places, units.clusters.n_units)
+
+        scores = {name: placed(self, name) + placed(other, name) for name in self.scores}
+        return SumsOfModels(tables, units, scores)
 
     @property
     def some_sample(self) -> Sample:
@@ -38,17 +53,38 @@ class SumsOfModels:
 
     def samples(self, settings: Settings) -> Samples:
         """The sample of each model with its replicates, which have the same weights."""
-        made = iter(replicates_of(self.units, settings))
+        made, of_events = iter(replicates_of(self.units, settings)), self._event_replicates(settings)
         return {
-            name: replace(sample, replicates=tuple(next(made) for _ in sample.tables.calibration_tables))
+            name: replace(
+                sample,
+                replicates=tuple(next(made) for _ in sample.tables.calibration_tables),
+                event_replicates=of_events.get(name),
+            )
             for name, sample in self._without_replicates().items()
+        }
+
+    def _event_replicates(self, settings: Settings) -> dict[str, EventReplicates]:
+        """The replicates of the classes of each model, if it has a table of them.
+
+        Units have no sums of very many classes. Their replicates are then drawn from the tables, as if the models had
+        different rows: what the models have in common does not cancel, and the noise of a difference is too large.
+        """
+        paired = event_replicates_of(self.units, settings, [it.values for it in self.scores.values()])
+        if paired:
+            return dict(zip(self.tables, paired, strict=True))
+        return {
+            name: bootstrap_event_table(
+                tables.by_class, settings.resamples, [settings.seed, _STREAM, identity(name)]
+            )
+            for name, tables in self.tables.items()
+            if tables.by_class is not None
         }
 
     def _without_replicates(self) -> Samples:
         """The sample of each model; those of rows in clusters have the sums of their clusters."""
         samples, first = {}, 0
         for name, tables in self.tables.items():
-            stop = first + len(tables.stored)
+            stop = first + sum(has_units(table.spec) for table in tables.stored)
             own = None if self.units.clusters.single_rows else self.units.select(slice(first, stop))
             samples[name], first = Sample(replace(tables, clusters=own)), stop
         return samples
@@ -56,7 +92,7 @@ class SumsOfModels:
 
 def sums_of_models(
     rows: Mapping[str, Rows],
-    specs: Mapping[str, Sequence[TableSpec]],
+    specs: Mapping[str, Sequence[AnySpec]],
     found: ClustersOfRows | int,
     which: IntArray | None,
     done: RowsDone,
@@ -65,19 +101,27 @@ def sums_of_models(
 
     `found` are their clusters, or the position of the first row if each row is independent of the others.
     """
-    every = [spec for of_model in specs.values() for spec in of_model]
+    every = [spec_of_units(spec) for of_model in specs.values() for spec in of_model if has_units(spec)]
     clusters, unit_of = _units_of_rows(found, next(iter(rows.values())).n_rows, which, every)
-    tables, of_tables = {}, []
+    tables, scores, of_tables = {}, {}, []
     for name, of_model in specs.items():
         some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
-        made = tabulate_units(some, of_model, done=done)
-        tables[name] = Tables.of([table for table, _ in made])
+        made = tabulate_units(some, [spec for spec in of_model if has_units(spec)], done=done)
+        others = [spec for spec in of_model if not has_units(spec)]
+        beside = tabulate_rows(some.chosen, others) if others else []
+        tables[name] = Tables.of([*(table for table, _ in made), *beside])
         of_tables += [sums for _, sums in made]
-    return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)))
+        if _has_scores(of_model):
+            scores[name] = unit_scores(some)
+    return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)), scores)
+
+
+def _has_scores(specs: Sequence[AnySpec]) -> bool:
+    return any(isinstance(spec, EventSpec) and spec.n_classes == 2 for spec in specs)
 
 
 def _units_of_rows(
-    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[TableSpec]
+    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[AnySpec]
 ) -> tuple[Clusters, IntArray]:
     """The units that are resampled, and that of each row."""
     if not isinstance(found, int):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._assess import MIN_GROUP_SIZE, refuse_large_tables, specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
@@ -28,8 +28,9 @@ from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
-from trueness.table import TableSpec
+from trueness.table import AnySpec, TableSpec
 from trueness.table.plan import TablePlan
+from trueness.table.tables import named_classes
 from trueness.tabulation.clusters import RowsDone
 from trueness.variation import Variation
 
@@ -50,6 +51,7 @@ def compare(
     clusters: Any = None,
     class_axis: int | None = None,
     ignore_index: int | None = None,
+    by_class: bool = True,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -61,7 +63,8 @@ def compare(
 
     Differences are between debiased values. Their noise comes from a bootstrap over rows (or clusters) in which all
     models have the same weights. Two models are said to differ by the p-value of all metrics together
-    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`.
+    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`; the errors of classes are
+    in ten bins of equal width. Of two classes the gap of class 1, the Brier score and the log-loss are compared too.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -80,7 +83,7 @@ def compare(
         y_true, clusters = first.y_true, first.names_of_clusters(clusters)
         sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
     clusters = None if clusters is False else clusters
-    plan = TablePlan.of(variation, bins, confidence_bins, ties)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
     specs = {}
     for name, y_prob in models.items():
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
@@ -95,6 +98,7 @@ def compare(
         resamples=resamples,
         rng=rng,
         min_group_size=min_group_size,
+        by_class=by_class,
         ties=ties,
         weighted=sample_weight is not None,
         from_logits=from_logits,
@@ -159,6 +163,7 @@ class Comparer:
         resamples: int = 999,
         rng: Seed = 0,
         min_group_size: int = MIN_GROUP_SIZE,
+        by_class: bool = True,
         ties: str = "first",
         weighted: bool = False,
         from_logits: bool = False,
@@ -176,12 +181,12 @@ class Comparer:
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
         weighted = boolean("weighted", weighted)
-        self._specs = {}
+        self._specs: dict[str, list[AnySpec]] = {}
         for name in map(str, models):
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
-            plan = TablePlan.of(variation, own[0], own[-1], ties)
+            plan = TablePlan.of(variation, own[0], own[-1], ties, by_class=by_class)
             _refuse_equal_mass(plan)
-            self._specs[name] = plan.calibration_specs(n_classes, weighted=weighted)
+            self._specs[name] = plan.specs(n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._n_rows = 0
         self._columns: Columns | None = None
@@ -228,10 +233,15 @@ class Comparer:
         done: RowsDone,
     ) -> dict[str | None, SumsOfModels]:
         """The sums of all rows, as group None, and of each group."""
+        specs = {
+            name: [named_classes(spec, rows[name].class_names) for spec in of_model]
+            for name, of_model in self._specs.items()
+        }
         if groups is None:
-            return {None: sums_of_models(rows, self._specs, found, None, done)}
+            return {None: sums_of_models(rows, specs, found, None, done)}
+        refuse_large_tables(next(iter(specs.values())), len(groups.names) * len(specs))
         of_groups: dict[str | None, SumsOfModels] = {
-            name: sums_of_models(rows, self._specs, found, which, done)
+            name: sums_of_models(rows, specs, found, which, done)
             for name, which in zip(groups.names, rows_of_groups(groups.codes, len(groups.names)), strict=True)
         }
         return {**of_groups, None: reduce(add, of_groups.values())}

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tables")
     _options.add_options(group, "--variation")
     _options.add_bin_options(group)
-    _options.add_options(group, "--ties")
+    _options.add_options(group, "--by-class", "--ties")
     _options.add_inference_options(parser, "--tolerance")
 
 
@@ -90,7 +90,7 @@ def _compare_tables(arguments: argparse.Namespace) -> Comparison:
     refuse_groups(arguments)
     names = _model_names(arguments)
     tables = {
-        name: merge_saved(saved_paths([file]), None).whole
+        name: merge_saved(saved_paths([file]), arguments.by_class).whole
         for name, file in zip(names, arguments.files, strict=True)
     }
     return compare_tables(
@@ -215,6 +215,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),
         rng=arguments.rng_seed,
+        by_class=arguments.by_class is not False,
         ties=arguments.ties,
         weighted=arguments.sample_weight is not None,
         from_logits=arguments.from_logits,

@@ -58,6 +58,11 @@ class UnitsOfRows:
     which: IntArray | None = None
     """The numbers of the rows, if they are not all; `unit_of` is in this order."""
 
+    @property
+    def chosen(self) -> Rows:
+        """These rows."""
+        return self.rows if self.which is None else self.rows.take(self.which)
+
     def chunks(self, n_threads: int) -> list[Span]:
         """Runs of rows that are put in the order of their units and summed; several for each of several threads."""
         n = len(self.unit_of)
@@ -90,7 +95,7 @@ def tabulate_clusters(
     tables: list[AnyTable] = [of for of, _ in made]
     others = [spec for spec in specs if not has_units(spec)]
     if others:
-        tables += tabulate_rows(rows if which is None else rows.take(which), others, engine, n_threads)
+        tables += tabulate_rows(some.chosen, others, engine, n_threads)
     return Tables.of([*tables, ClusterTables(clusters, tuple(sums for _, sums in made))])
 
 

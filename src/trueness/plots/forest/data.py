@@ -88,7 +88,8 @@ def most_striking(lines: Sequence[Line], centre: float, most: int) -> list[Line]
 
 def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES) -> Forest:
     """The pairs of a `Comparison`: the debiased metric of the first model minus that of the second."""
-    require_choice("metric", metric, tuple(REPORTED))
+    require_choice("metric", metric, tuple(comparison.metrics))
+    reported = comparison.metrics[metric]
     n_rows = next(iter(comparison.assessments.values())).n_rows
     lines = [
         Line(
@@ -100,8 +101,16 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
             contrast.adjusted_p_value,
         )
         for pair in comparison.pairs
-        for contrast in (getattr(pair, metric),)
+        if (contrast := pair.contrasts.get(metric)) is not None
     ]
+    if not lines:
+        raise InvalidValueError(
+            "missing-metric",
+            "the models of this comparison have no {label}",
+            "choose one of the metrics of pairs[0].contrasts",
+            argument="metric",
+            label=reported.label,
+        )
     shown = most_striking(lines, 0.0, most)
-    x_label = f"difference in {REPORTED[metric].label}, debiased"
+    x_label = f"difference in {reported.label}{', debiased' if metric in REPORTED else ''}"
     return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level)
