@@ -15,9 +15,9 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import Refusal
 from trueness.rows import Rows
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
@@ -25,7 +25,6 @@ from trueness.rows.images import pixels_of
 from trueness.table import (
     AnySpec,
     CalibrationTable,
-    EventSpec,
     EventTable,
     require_table,
     require_table_by_class,
@@ -34,13 +33,8 @@ from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
+from trueness.tabulation.events import refuse_many_groups
 from trueness.variation import Variation
-
-MIN_GROUP_SIZE = 100
-"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
-
-MOST_EVENT_BYTES = 2**28
-"""The most memory that the event tables of all groups may take."""
 
 
 def assess(
@@ -157,7 +151,7 @@ def assess(
         tables = Tables.of(tabulate_rows(rows, specs, engine, n_threads)) if found is None else summing()
         return with_notes(assessment_of(Sample(tables), settings), notes)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
-    refuse_large_tables(specs, len(names_of_groups))
+    refuse_many_groups(specs, len(names_of_groups))
     if found is None:
         of_groups = tabulate_groups(
             rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads
@@ -209,20 +203,6 @@ def specs_of(
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
         class_names=rows.class_names,
     )
-
-
-def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
-    """Refuse event tables of so many groups and classes that they would exhaust the memory."""
-    of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
-    if of_events * n_groups > MOST_EVENT_BYTES:
-        raise InvalidValueError(
-            "too-many-groups",
-            "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use by_class=False, or fewer groups",
-            argument="groups",
-            n_groups=n_groups,
-            size=of_events * n_groups >> 20,
-        )
 
 
 def assess_table(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
+from trueness.assessment._group_result import flagged_first
 from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
+from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, metric_heads
 from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:

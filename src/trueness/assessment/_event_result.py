@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
-from trueness.assessment._event_verdict import event_verdict
+from trueness.assessment._event_verdict import event_verdict, verdict_of_events
+from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
-from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, significance_limit
+from trueness.assessment.verdict import Finding, Verdict, evidence_p_value
 from trueness.bins import Bins
 from trueness.inference.events.calibration_error import EventError
 from trueness.inference.events.cells import EventCells
@@ -75,6 +76,8 @@ class EventAssessment:
     """The p-value corrected over the events of one multi-label model; NaN if there is only this event."""
     class_bins: Bins = DEFAULT_CLASS_BINS
     """How `bins` were chosen."""
+    groups: tuple[GroupAssessment[EventAssessment], ...] = ()
+    """The same event in groups of the rows."""
 
     @property
     def n_rows(self) -> int:
@@ -182,7 +185,7 @@ class EventAssessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
-        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins"}
+        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins", "groups"}
         content = {
             "schema": SCHEMA,
             "kind": "event-assessment",
@@ -207,6 +210,7 @@ class EventAssessment:
         content["bins"] = plain(self.bins)
         content["warnings"] = [plain(caution) for caution in self.warnings]
         content["tables"] = [self.table.to_dict()]
+        content["groups"] = [plain(group) for group in self.groups]
         return content
 
 
@@ -225,16 +229,53 @@ class EventAssessments:
         return len(self.events)
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows, each of which has all events."""
+        return next(iter(self.events.values())).n_rows
+
+    @property
+    def as_groups(self) -> tuple[GroupAssessment[EventAssessment], ...]:
+        """The events with their corrected p-values, in the order of the columns."""
+        return tuple(
+            GroupAssessment(name, event.n_rows, event, event.p_value, event.adjusted_p_value)
+            for name, event in self.events.items()
+        )
+
+    @property
     def flagged(self) -> list[EventAssessment]:
         """The events that are called miscalibrated after the correction, smallest p-value first."""
-        limit = significance_limit(self.level)
-        found = [event for event in self.events.values() if event.adjusted_p_value <= limit]
-        return sorted(found, key=lambda event: event.adjusted_p_value)
+        found = [group for group in self.as_groups if group.flagged]
+        ordered = sorted(found, key=lambda group: group.adjusted_p_value)
+        return [self.events[group.name] for group in ordered]
+
+    @property
+    def p_value(self) -> float:
+        """That all events are calibrated: the smallest corrected p-value; NaN if none is known."""
+        known = [event.adjusted_p_value for event in self.events.values()]
+        return min((p for p in known if not math.isnan(p)), default=math.nan)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion about all events; `str(result.verdict)` is one sentence."""
+        return verdict_of_events(self)
 
     def __str__(self) -> str:
-        return _event_text.list_of(self)
+        return _event_text.page_of_events(self)
 
     __repr__ = __str__
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write one report of all events: a self-contained HTML file with their tables in it."""
+        from trueness import report
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, EventAssessments) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
@@ -242,6 +283,10 @@ class EventAssessments:
             "schema": SCHEMA,
             "kind": "event-assessments",
             "trueness": __version__,
+            "verdict": plain(self.verdict) | {"text": str(self.verdict)},
+            "p_value": plain(self.p_value),
+            "n_rows": self.n_rows,
             "level": self.level,
+            "flagged": [event.name for event in self.flagged],
             "events": [event.to_dict() for event in self.events.values()],
         }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
+from trueness.assessment._group_result import MOST_GROUPS, flagged_first
 from trueness.assessment.event_numbers import EventNumber, event_numbers
+from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment, EventAssessments
+    from trueness.assessment._group_result import GroupAssessment
 
 _WIDTH = 22
 
@@ -19,6 +22,8 @@ def page(result: EventAssessment) -> str:
     """The numbers as a table, the bins, the verdict and the warnings."""
     parts = [heading(result), "", *number_lines(result), "", *bin_lines(result), "", str(result.verdict)]
     parts.append(result.verdict.advice)
+    if result.groups:
+        parts += ["", *group_lines(result.groups, "group", result.level)]
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)
@@ -66,17 +71,33 @@ def bin_lines(result: EventAssessment) -> Iterator[str]:
         yield f"{count_text(count):>10}{p:12.4f}{y:12.4f}{p - y:+10.4f}"
 
 
-def list_of(results: EventAssessments) -> str:
-    """One line for each event of a multi-label model."""
-    width = max(6, *(len(visible(name)) for name in results.events))
-    lines = [
-        f"{'event':{width}}{'expected':>12}{'observed':>10}{'gap':>10}{'ECE':>9}{'adjusted p':>12}  verdict"
-    ]
-    for name, event in results.events.items():
-        gap = event.in_the_large
-        lines.append(
-            f"{visible(name):{width}}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}"
-            f"{event.ece.debiased:9.4f}{p_text(event.adjusted_p_value):>12}  "
-            f"{event.verdict.kind if event in results.flagged else 'none'}"
-        )
-    return "\n".join(lines)
+def page_of_events(results: EventAssessments) -> str:
+    """The events of a multi-label model as a table, the clearest error first, and the verdict."""
+    head = f"{plural(len(results), 'event')}, {plural(results.n_rows, 'row')}; p adjusted for the number of events"
+    table = group_lines(results.as_groups, "event", results.level)
+    return "\n".join([head, "", *table, "", str(results.verdict), results.verdict.advice])
+
+
+def group_lines(groups: Sequence[GroupAssessment[EventAssessment]], what: str, level: float) -> Iterator[str]:
+    """One line for each group, or for each of several events; flagged ones first."""
+    width = max(len(what), *(len(visible(group.name)) for group in groups)) + 1
+    heads = f"{'rows':>10}{'expected':>12}{'observed':>10}{'gap':>10}{'slope':>8}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
+    yield f"{what:{width}}{heads}  verdict"
+    ordered = flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(level))
+    for group in ordered[:MOST_GROUPS]:
+        yield _group_line(group, width)
+    if len(groups) > MOST_GROUPS:
+        yield f"… and {len(groups) - MOST_GROUPS} more {what}s"
+
+
+def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
+    start = f"{visible(group.name):{width}}{group.n_rows:>10}"
+    event = group.assessment
+    if event is None:
+        return f"{start}  {group.reason}"
+    gap, slope = event.in_the_large, event.spread.slope
+    shown = "-" if math.isnan(slope) else f"{slope:.2f}"
+    return (
+        f"{start}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}{shown:>8}"
+        f"{event.ece.debiased:9.4f}{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {group.kind}"
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from trueness._printing import about_text, count_text, p_sentence, plural
+from trueness._printing import about_text, count_text, p_sentence, plural, visible
 from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 
 if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment
+    from trueness.assessment._event_result import EventAssessment, EventAssessments
 
 _ADJUST = (
     "If the prevalence differs from that of the training data, multiply the odds by {factor:.3g}; otherwise "
@@ -18,6 +18,7 @@ _ADJUST = (
 _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example by a logistic regression on other rows."
 )
+_RECALIBRATE_EACH = "Recalibrate each of these events on other rows."
 _ISOTONIC = "Recalibrate with isotonic regression on other rows."
 _MORE_ROWS = "Collect more rows if a smaller error would matter."
 
@@ -37,6 +38,31 @@ def event_verdict(result: EventAssessment) -> Verdict:
     if wide:
         return _spread(result, p, also=[_gap_words(result)] if large else [])
     return _curve(result, p)
+
+
+MOST_NAMED = 3
+"""Events that a sentence about several names."""
+
+
+def verdict_of_events(results: EventAssessments) -> Verdict:
+    """The conclusion about the events of a multi-label model, after the correction for their number."""
+    flagged, p, n = results.flagged, results.p_value, len(results)
+    if not flagged:
+        headline = f"No evidence of miscalibration of {plural(n, 'event')}"
+        return Verdict("none", None, p, None, headline, f"{p_sentence(p)} after the correction", _MORE_ROWS)
+    headline = f"{len(flagged)} of {plural(n, 'event')} {'is' if len(flagged) == 1 else 'are'} miscalibrated"
+    named = [f"{visible(it.name)} {_in_short(it)}" for it in flagged[:MOST_NAMED]]
+    more = [f"and {len(flagged) - MOST_NAMED} more"] if len(flagged) > MOST_NAMED else []
+    sentence = "; ".join([*named, *more, f"smallest adjusted {p_sentence(p)}"])
+    return Verdict("events", None, p, None, headline, sentence, _RECALIBRATE_EACH)
+
+
+def _in_short(event: EventAssessment) -> str:
+    """What is wrong with one of several events."""
+    kind = event.verdict.kind
+    if kind.endswith("forecast"):
+        return _gap_words(event)
+    return spread_words(event) if kind.startswith("too-") else "miscalibrated in some ranges"
 
 
 def label(result: EventAssessment) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment import text
 from trueness.assessment._event_result import EventAssessment
+from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.cluster_text import cluster_spread_json
@@ -21,7 +22,6 @@ from trueness.assessment.verdict import (
     Verdict,
     evidence_p_value,
     findings_of,
-    significance_limit,
     verdict_of,
 )
 from trueness.bins import Bins
@@ -37,41 +37,6 @@ if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
     from trueness.assessment._comparison_result import Comparison
     from trueness.plots import RankDisplay, ReliabilityDisplay
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupAssessment:
-    """One group of rows: its assessment, unless it is too small, and a p-value adjusted for the number of groups."""
-
-    name: str
-    n_rows: int
-    assessment: Assessment | None
-    p_value: float
-    """Of all the evidence in the group, as `Assessment.p_value`; NaN if it was not assessed."""
-    adjusted_p_value: float
-    """The p-value corrected over the groups that were assessed, by Benjamini and Hochberg."""
-    reason: str | None = None
-    """Why it was not assessed."""
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the group is called miscalibrated after the correction for the number of groups."""
-        return self.assessment is not None and self.adjusted_p_value <= significance_limit(
-            self.assessment.level
-        )
-
-    @property
-    def kind(self) -> str | None:
-        """The kind of its verdict after the correction: "none" unless flagged; None if it was not assessed."""
-        if self.assessment is None:
-            return None
-        return self.assessment.verdict.kind if self.flagged else "none"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain numbers, lists and strings."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
-            "flagged": self.flagged
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +70,7 @@ class Assessment:
     warnings: tuple[Caution, ...]
     tolerance: Mapping[str, float] | None = None
     """The largest error that does not matter, for each metric that has one."""
-    groups: tuple[GroupAssessment, ...] = ()
+    groups: tuple[GroupAssessment[Assessment], ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,12 @@ from trueness._random import Seed, root_seed
 from trueness.assessment.reported import as_limits, bounding_metrics
 from trueness.bins import Bins, EqualWidth, as_bins, class_grid
 from trueness.refusals import InvalidValueError
+from trueness.rows.clusters import identity
 
 DEFAULT_CLASS_BINS = EqualWidth(10)
+
+MIN_GROUP_SIZE = 100
+"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ class Settings:
             )
         class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
         return cls(level, resamples, root_seed(rng), limits, float(finest), bins)
+
+
+def settings_of_group(settings: Settings, name: str) -> Settings:
+    """The settings with a seed that depends on the group's name alone, not on which other groups there are."""
+    return replace(settings, seed=(settings.seed ^ identity(name)) % 2**63)
 
 
 def _refuse_too_few(resamples: int, level: float) -> None:

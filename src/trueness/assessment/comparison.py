@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, refuse_large_tables, specs_of, with_notes
+from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_pixels
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
 from trueness.refusals import InvalidTypeError, InvalidValueError
@@ -32,6 +32,7 @@ from trueness.table import AnySpec, TableSpec
 from trueness.table.plan import TablePlan
 from trueness.table.tables import named_classes
 from trueness.tabulation.clusters import RowsDone
+from trueness.tabulation.events import refuse_many_groups
 from trueness.variation import Variation
 
 
@@ -239,7 +240,7 @@ class Comparer:
         }
         if groups is None:
             return {None: sums_of_models(rows, specs, found, None, done)}
-        refuse_large_tables(next(iter(specs.values())), len(groups.names) * len(specs))
+        refuse_many_groups(next(iter(specs.values())), len(groups.names) * len(specs))
         of_groups: dict[str | None, SumsOfModels] = {
             name: sums_of_models(rows, specs, found, which, done)
             for name, which in zip(groups.names, rows_of_groups(groups.codes, len(groups.names)), strict=True)

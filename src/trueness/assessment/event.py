@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from trueness._arguments import boolean
+from trueness._arguments import boolean, whole_number
 from trueness._random import Seed
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_result import EventAssessment, EventAssessments
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
-from trueness.bins import Bins, event_grid
-from trueness.inference.corrections import benjamini_hochberg
+from trueness.assessment._group_result import GroupAssessment, correct_groups
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings, settings_of_group
+from trueness.bins import Bins, Edges, EqualMass, event_grid
 from trueness.inference.events.calibration_error import event_calibration_error
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.cox import CoxFit, cox_fit
@@ -31,7 +33,7 @@ from trueness.inference.events.spread import spread_test
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.containers import contents_of
 from trueness.table import Event, EventTable, event_index, stack_events
-from trueness.tabulation.events import tabulate_events
+from trueness.tabulation.events import tabulate_event_groups, tabulate_events
 
 
 def assess_event(
@@ -46,6 +48,8 @@ def assess_event(
     level: float = 0.95,
     resamples: int = 999,
     rng: Seed = 0,
+    groups: Any = None,
+    min_group_size: int = MIN_GROUP_SIZE,
     ties: str = "first",
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -75,6 +79,10 @@ def assess_event(
         The calibration curve from which ICI, E50, E90 and Emax are measured.
     level, resamples, rng
         As in `assess`.
+    groups : array of names, shape (rows,), or a data frame or mapping of such columns
+        Also assess the event in each group, in the bins of all rows, with p-values adjusted for the number of groups.
+    min_group_size : int
+        Groups of fewer rows are not assessed.
 
     Examples
     --------
@@ -103,6 +111,13 @@ def assess_event(
                 "leave out positive and event",
                 argument="event",
             )
+        if groups is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "multilabel=True does not take groups",
+                "assess the columns one by one with groups=",
+                argument="groups",
+            )
         table = _multilabel_table(y_true, y_prob, classes, options)
         return assess_event_tables(table, settings, curve)
     if positive is not None and event is not None:
@@ -116,10 +131,15 @@ def assess_event(
         y_true, classes, positive, named = _as_binary(y_true, positive), None, 1, str(positive)
     else:
         named = None
-    table = tabulate_events(
-        y_true, y_prob, events=_chosen(positive, event, y_prob), grid="event", classes=classes, **options
+    chosen = _chosen(positive, event, y_prob)
+    if groups is None:
+        table = tabulate_events(y_true, y_prob, events=chosen, grid="event", classes=classes, **options)
+        return event_assessment(table, settings, curve, name=named)
+    parts = tabulate_event_groups(
+        y_true, y_prob, groups, events=chosen, grid="event", classes=classes, **options
     )
-    return event_assessment(table, settings, curve, name=named)
+    whole = event_assessment(reduce(add, parts.values()), settings, curve, name=named)
+    return with_event_groups(whole, parts, settings, min_group_size)
 
 
 def assess_event_table(
@@ -131,11 +151,14 @@ def assess_event_table(
     level: float = 0.95,
     resamples: int = 999,
     rng: Seed = 0,
+    groups: Mapping[str, EventTable] | None = None,
+    min_group_size: int = MIN_GROUP_SIZE,
 ) -> EventAssessment:
     """Assess an event from its table: the same numbers as `assess_event` for the same `rng`.
 
     `event` is one of `table.events`, or the name of a class; it may be left out if the table has one event only. The
-    table must be on the event grid, as `tabulate_events(..., grid="event")` makes it.
+    table must be on the event grid, as `tabulate_events(..., grid="event")` makes it. `groups` are the tables of groups
+    of the rows, by name.
     """
     if not isinstance(table, EventTable):
         raise InvalidTypeError(
@@ -156,7 +179,35 @@ def assess_event_table(
     chosen = table.events[0] if event is None else event
     if chosen not in table.events and table.n_classes is not None:
         chosen = event_index(chosen, table.n_classes, table.spec.class_names, "event")
-    return event_assessment(table.select(chosen), settings, curve)
+    result = event_assessment(table.select(chosen), settings, curve)
+    if not groups:
+        return result
+    parts = {str(name): part.select(chosen) for name, part in groups.items()}
+    return with_event_groups(result, parts, settings, min_group_size)
+
+
+def with_event_groups(
+    whole: EventAssessment, parts: Mapping[str, EventTable], settings: Settings, min_group_size: int
+) -> EventAssessment:
+    """The assessment of all rows with one for each group, in the bins of the whole."""
+    least = whole_number("min_group_size", min_group_size, 1)
+    if isinstance(settings.class_bins, EqualMass):  # groups are compared in the bins of all rows
+        starts = settings.class_bins.cell_starts(whole.table.count[0])
+        edges = [*whole.table.edges[starts].tolist(), 1.0]
+        settings = replace(settings, class_bins=Edges(edges))
+    groups = {name: _event_group(name, part, settings, least, whole) for name, part in parts.items()}
+    return replace(whole, groups=tuple(correct_groups(groups).values()))
+
+
+def _event_group(
+    name: str, table: EventTable, settings: Settings, least: int, whole: EventAssessment
+) -> GroupAssessment[EventAssessment]:
+    if table.n_rows < least:
+        reason = f"fewer than {least} rows"
+        return GroupAssessment(name, table.n_rows, None, math.nan, math.nan, reason)
+    own = settings_of_group(settings, name)
+    result = event_assessment(table, own, whole.curve.curve, name=whole.name)
+    return GroupAssessment(name, table.n_rows, result, result.p_value, math.nan)
 
 
 def _chosen(positive: Any, event: Any, y_prob: Any) -> Any:
@@ -241,12 +292,13 @@ def _event_names(classes: Any, y_prob: Any, n_events: int) -> list[str]:
 
 def assess_event_tables(table: EventTable, settings: Settings, curve: Curve) -> EventAssessments:
     """The assessment of each event of a table, with p-values corrected by Benjamini and Hochberg."""
-    found = [event_assessment(table.select(event), settings, curve) for event in table.events]
-    known = [k for k, event in enumerate(found) if not math.isnan(event.p_value)]
-    adjusted = benjamini_hochberg([found[k].p_value for k in known])
-    for k, p in zip(known, adjusted, strict=True):
-        found[k] = replace(found[k], adjusted_p_value=p)
-    return EventAssessments({event.name: event for event in found}, settings.level)
+    found = {str(event): event_assessment(table.select(event), settings, curve) for event in table.events}
+    groups = {name: GroupAssessment(name, it.n_rows, it, it.p_value, math.nan) for name, it in found.items()}
+    corrected = correct_groups(groups)
+    events = {
+        name: replace(it, adjusted_p_value=corrected[name].adjusted_p_value) for name, it in found.items()
+    }
+    return EventAssessments(events, settings.level)
 
 
 def event_assessment(

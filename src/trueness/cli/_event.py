@@ -82,7 +82,7 @@ def assess(arguments: argparse.Namespace, events: Sequence[EventTable]) -> Event
     """The assessment of the event of --event."""
     from trueness.assessment import assess_event_table
 
-    table = _table_of(arguments.event, events)
+    table = table_of_event(arguments.event, events)
     return assess_event_table(
         table,
         bins=arguments.class_bins,
@@ -100,7 +100,7 @@ def _resamples(arguments: argparse.Namespace) -> int:
     return min(max(resamples_of(arguments), math.ceil(4 / limit)), MOST_RESAMPLES)
 
 
-def _table_of(text: str, events: Sequence[EventTable]) -> EventTable:
+def table_of_event(text: str, events: Sequence[EventTable]) -> EventTable:
     """The table of one event on the event grid."""
     from trueness.bins import event_grid
     from trueness.table import event_from_text

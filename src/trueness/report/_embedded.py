@@ -85,7 +85,7 @@ def _groups(result: Assessment, *, with_events: bool) -> list[dict[str, Any]] | 
     """The tables of all groups, with or without those of events; None if they take too much."""
     assessed = [group for group in result.groups if group.assessment is not None]
 
-    def encode(some: Sequence[GroupAssessment]) -> list[dict[str, Any]]:
+    def encode(some: Sequence[GroupAssessment[Assessment]]) -> list[dict[str, Any]]:
         return [{"name": group.name, "tables": _tables(group.assessment, with_events)} for group in some]
 
     if len(json_text(encode(assessed[:1]))) * len(assessed) > 2 * MOST_FOR_GROUPS:  # an estimate
