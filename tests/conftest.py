@@ -26,6 +26,7 @@ NEEDS = {
     "frames": ("pandas", "polars", "pyarrow"),
     "jax": ("jax",),
     "lightning": ("lightning",),
+    "outside": ("statsmodels", "mapie"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),

@@ -8,6 +8,7 @@ import pytest
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
+from trueness.event_metrics import class_gap
 from trueness.inference.estimates import ResampledTable, variation_error
 from trueness.refusals import InvalidValueError
 
@@ -84,7 +85,7 @@ class TestClassesAndEvents:
             assert (sweep.p_value[k], sweep.debiased[k]) == (mean.p_value, mean.debiased)
             assert mean.interval is not None
             assert (sweep.low[k], sweep.high[k]) == (mean.interval.low, mean.interval.high)
-        assert sweep.net == pytest.approx([tn.class_gap(self.BY_CLASS)] * 3)
+        assert sweep.net == pytest.approx([class_gap(self.BY_CLASS)] * 3)
 
     def test_one_event(self) -> None:
         table = tn.tabulate_events(Y_TRUE, Y_PROB, events="top", grid="event")

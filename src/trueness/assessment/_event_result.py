@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import visible
 from trueness._version import __version__
 from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
@@ -83,6 +84,18 @@ class EventAssessment:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.table.n_rows
+
+    @property
+    def label(self) -> str:
+        """What is assessed: "top label", a class, or an event of a multi-label model."""
+        if self.table.events == ("top",):
+            return "top label"
+        return f"{'event' if self.table.n_classes is None else 'class'} {visible(self.name)}"
+
+    @property
+    def label_in_sentence(self) -> str:
+        """The same with its article, if it has one."""
+        return f"the {self.label}" if self.table.events == ("top",) else self.label
 
     @property
     def ici(self) -> DrawnStatistic:

@@ -31,11 +31,10 @@ def page(result: EventAssessment) -> str:
 
 def heading(result: EventAssessment) -> str:
     """The event, its rows, resamples and seed."""
-    event = "top label" if result.table.events == ("top",) else f"class {visible(result.name)}"
     gap = result.in_the_large
     share = 100 * gap.observed / result.table.count.sum()
     return (
-        f"{event}: {plural(result.n_rows, 'row')}, observed in {share:.3g} %; "
+        f"{result.label}: {plural(result.n_rows, 'row')}, observed in {share:.3g} %; "
         f"{result.resamples} resamples, seed {result.seed}"
     )
 
@@ -95,7 +94,7 @@ def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
     event = group.assessment
     if event is None:
         return f"{start}  {group.reason}"
-    gap, slope = event.in_the_large, event.spread.slope
+    gap, slope = event.in_the_large, event.cox.slope.value
     shown = "-" if math.isnan(slope) else f"{slope:.2f}"
     return (
         f"{start}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}{shown:>8}"

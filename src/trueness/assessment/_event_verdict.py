@@ -28,7 +28,7 @@ def event_verdict(result: EventAssessment) -> Verdict:
     p = result.p_value
     if not p <= significance_limit(result.level):
         sentence = f"{expected_and_observed(result)}, {_interval(result)}, {p_sentence(p)}"
-        headline = f"No evidence of miscalibration of {label(result)}"
+        headline = f"No evidence of miscalibration of {result.label_in_sentence}"
         return Verdict("none", None, p, None, headline, sentence, _MORE_ROWS)
     clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
     large = "in_the_large" in clear
@@ -65,11 +65,6 @@ def _in_short(event: EventAssessment) -> str:
     return spread_words(event) if kind.startswith("too-") else "miscalibrated in some ranges"
 
 
-def label(result: EventAssessment) -> str:
-    """The event in a sentence."""
-    return "the top label" if result.table.events == ("top",) else f"class {result.name}"
-
-
 def expected_and_observed(result: EventAssessment) -> str:
     """How often the event was expected and observed."""
     gap = result.in_the_large
@@ -101,7 +96,7 @@ def _gap_words(result: EventAssessment) -> str:
 def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     over = result.in_the_large.value > 0
     kind = "over-forecast" if over else "under-forecast"
-    headline = f"Forecasts {label(result)} too {'often' if over else 'seldom'}"
+    headline = f"Forecasts {result.label_in_sentence} too {'often' if over else 'seldom'}"
     sentence = "; ".join([f"{expected_and_observed(result)}, {p_sentence(p)}", *also, *_impossible(result)])
     factor = result.prevalence.odds_factor
     advice = _RECALIBRATE if math.isnan(factor) else _ADJUST.format(factor=factor)
@@ -111,7 +106,7 @@ def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict
 def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     extreme = result.spread.statistic < 0
     kind = "too-extreme" if extreme else "too-timid"
-    headline = f"The probabilities of {label(result)} are too {'extreme' if extreme else 'timid'}"
+    headline = f"The probabilities of {result.label_in_sentence} are too {'extreme' if extreme else 'timid'}"
     high, low = ("high", "low") if extreme else ("low", "high")
     found = f"high ones are too {high} and low ones too {low}, {_slope_words(result)}, {p_sentence(p)}"
     sentence = "; ".join([found, *also, *_impossible(result)])
@@ -119,7 +114,7 @@ def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
 
 
 def _curve(result: EventAssessment, p: float) -> Verdict:
-    headline = f"The probabilities of {label(result)} are miscalibrated in some ranges"
+    headline = f"The probabilities of {result.label_in_sentence} are miscalibrated in some ranges"
     ece = result.ece
     numbers = f"ECE {ece.debiased:.4f} [{ece.interval.low:.4f}, {ece.interval.high:.4f}], {p_sentence(p)}"
     sentence = "; ".join([numbers, expected_and_observed(result), *_impossible(result)])

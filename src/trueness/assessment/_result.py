@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
@@ -73,6 +73,8 @@ class Assessment:
     groups: tuple[GroupAssessment[Assessment], ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
+    _made: list[EventAssessment] = field(default_factory=list, init=False, repr=False)
+    """The event, once it has been asked for."""
 
     @property
     def event(self) -> EventAssessment | None:
@@ -80,7 +82,9 @@ class Assessment:
         table = self.tables.by_class
         if table is None or self.tables.n_classes != 2 or self.n_clusters is not None:
             return None
-        return event_of(table, self.level, self.resamples, self.seed, self.class_bins)
+        if not self._made:
+            self._made.append(event_of(table, self.level, self.resamples, self.seed, self.class_bins))
+        return self._made[0]
 
     @property
     def cwece(self) -> Estimate | None:

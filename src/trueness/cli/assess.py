@@ -28,6 +28,7 @@ examples:
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
   trueness assess preds.parquet --event top
+  trueness assess preds.parquet --event 1 --groups region --fail-above gap=.02
   trueness assess all.json
   trueness assess report.html
 """
@@ -105,7 +106,7 @@ def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: li
         events, tables = _event.saved_events(arguments, paths), None
     else:
         tables = _summed_tables(arguments, inputs)
-        events = tables.whole.events
+        events = _event.EventTables.of(tables)
     result = _event.assess(arguments, events)
     failures = _event.failures_of(result, arguments)
     _write(result, tables, arguments)

@@ -61,9 +61,11 @@ def embed_tables(result: Assessment) -> Embedded:
     return Embedded(script, groups is not None, complete is not None)
 
 
-def embed_event(event: EventAssessment) -> Markup:
-    """The script element with the table of an event."""
-    whole = _file([event.table.to_dict()], _settings(event.level, event.resamples, event.seed))
+def embed_events(events: Sequence[EventAssessment]) -> Markup:
+    """The script element with the tables of one event or more."""
+    some = events[0]
+    tables = [event.table.to_dict() for event in events]
+    whole = _file(tables, _settings(some.level, some.resamples, some.seed))
     return tag("script", json_text(whole), type="application/json", id=_ID)
 
 

@@ -11,7 +11,7 @@ from trueness.assessment.event_numbers import EventNumber, event_numbers
 from trueness.assessment.verdict import significance_limit
 from trueness.plots import event_pictures
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
-from trueness.report._embedded import embed_event
+from trueness.report._embedded import embed_events
 from trueness.report._figures import figure
 from trueness.report._html_table import html_table
 from trueness.report._interval_line import strip
@@ -35,21 +35,23 @@ def page_of_event(
     title: str | None = None,
     made_by: str | None = None,
     file_name: str = "report.html",
+    further: Markup | None = None,
 ) -> str:
-    """The entire file."""
+    """The entire file; `further` is a section after that of the event."""
     main = tag(
         "main",
         verdict_section(event.verdict),
         event_section(event),
+        further,
         warning_section(event.warnings),
         _provenance(event, made_by, file_name),
     )
-    return document(title, _header(event, title or HEADING), main, embed_event(event))
+    return document(title, _header(event, title or HEADING), main, embed_events([event]))
 
 
 def _header(event: EventAssessment, heading: str) -> Markup:
     facts = [
-        label_of(event),
+        event.label,
         rows_text(event.n_rows),
         f"{event.resamples} resamples",
         f"seed {event.seed}",
@@ -57,28 +59,18 @@ def _header(event: EventAssessment, heading: str) -> Markup:
     return tag("header", tag("h1", name_of(heading)), tag("p", name_of(" · ".join(facts)), class_="facts"))
 
 
-def label_of(event: EventAssessment) -> str:
-    """The event in a heading."""
-    return "top label" if event.table.events == ("top",) else f"class {event.name}"
-
-
 def event_section(event: EventAssessment) -> Markup:
     """Cards of the main numbers, the pictures, all numbers in a table, and the blind spots."""
     figures = [figure(picture, event) for picture in event_pictures()]
-    table = html_table(f"Numbers of {label_of(event)}", *event_number_table(event))
+    table = html_table(f"Numbers of {event.label}", *event_number_table(event))
     return tag(
         "section",
-        tag("h2", f"How often is {name_text(event)} observed?"),
+        tag("h2", f"How often is {event.label_in_sentence} observed?"),
         tag("ul", _gap_card(event), _spread_card(event), _error_card(event), class_="cards"),
         tag("div", figures, class_="figures"),
-        tag("details", tag("summary", f"All numbers of {label_of(event)}"), table),
+        tag("details", tag("summary", f"All numbers of {event.label}"), table),
         tag("p", _BLIND, class_="detail"),
     )
-
-
-def name_text(event: EventAssessment) -> str:
-    """The event in a sentence."""
-    return f"the {label_of(event)}" if event.table.events == ("top",) else label_of(event)
 
 
 def _card(

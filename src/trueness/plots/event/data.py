@@ -104,7 +104,7 @@ def event_diagram_of(event: EventAssessment) -> EventDiagram:
     summary = (
         f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed, {p_sentence(gap.p_value)}"
     )
-    name = "the top label" if event.table.events == ("top",) else f"class {event.name}"
+    name = event.label_in_sentence
     return diagram_of(
         event.table,
         event.bins,

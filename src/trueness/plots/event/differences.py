@@ -72,7 +72,7 @@ def differences_of(event: EventAssessment) -> Differences:
     p = cells.mean_predicted
     tests = (("KS", found.ks), ("Kuiper", found.kuiper))
     return Differences(
-        name="the top label" if event.table.events == ("top",) else f"class {event.name}",
+        name=event.label_in_sentence,
         share=np.concatenate([[0.0], np.cumsum(cells.count) / cells.total]),
         path=np.concatenate([[0.0], found.path]),
         probability=np.concatenate([p[:1], p]),
