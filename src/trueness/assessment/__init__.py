@@ -1,13 +1,13 @@
 """Assessments of calibration: `assess` from rows, `assess_table` from tables, `compare` for models on the same rows."""
 
-from trueness.assessment._assess import MIN_GROUP_SIZE, assess, assess_table
+from trueness.assessment._assess import assess, assess_table
 from trueness.assessment._cautions import Caution
 from trueness.assessment._comparison_result import Comparison
 from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits

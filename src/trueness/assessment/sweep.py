@@ -132,10 +132,20 @@ def sweep_bins(
     """
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
-    of_events = isinstance(table, EventTable)
-    if not of_events:
-        require_table("table", table)
-    elif len(table.events) > 1 and not table.spec.is_by_class:
+    if isinstance(table, EventTable):
+        return _sweep_of_events(table, n_bins, kind, settings)
+    require_table("table", table)
+    points = [
+        _point(table.coarsen(bins), settings)
+        for bins in _bins(NUMBERS if n_bins is None else n_bins, kind, table.n_bins)
+    ]
+    return _sweep(points, kind, table.spec.variation.name, settings, "VCE")
+
+
+def _sweep_of_events(
+    table: EventTable, n_bins: Sequence[int] | None, kind: str, settings: Settings
+) -> BinSweep:
+    if len(table.events) > 1 and not table.spec.is_by_class:
         raise InvalidValueError(
             "several-events",
             "the table has {n_events} events",
@@ -143,27 +153,33 @@ def sweep_bins(
             argument="table",
             n_events=len(table.events),
         )
-    most = table.grid.n_cells if of_events else table.n_bins
-    default = EVENT_NUMBERS if of_events else NUMBERS
-    numbers = [whole_number("n_bins", number, 1, most) for number in (default if n_bins is None else n_bins)]
-    if not numbers:
+    chosen = _bins(EVENT_NUMBERS if n_bins is None else n_bins, kind, table.grid.n_cells)
+    points = [_event_point(table, bins, settings) for bins in chosen]
+    return _sweep(points, kind, "probability", settings, _metric_of(table))
+
+
+def _bins(numbers: Sequence[int], kind: str, most: int) -> list[Bins]:
+    """The bins of each number."""
+    checked = [whole_number("n_bins", number, 1, most) for number in numbers]
+    if not checked:
         raise InvalidValueError(
             "bad-argument", "{argument} must hold at least one number of bins", argument="n_bins"
         )
-    bins = [EqualMass(number) if kind == "mass" else EqualWidth(number) for number in numbers]
-    if of_events:
-        points = [_event_point(table, chosen, settings) for chosen in bins]
-    else:
-        points = [_point(table.coarsen(chosen), settings) for chosen in bins]
+    return [EqualMass(number) if kind == "mass" else EqualWidth(number) for number in checked]
+
+
+def _sweep(
+    points: Sequence[dict[str, float]], kind: str, variation: str, settings: Settings, metric: str
+) -> BinSweep:
     columns: dict[str, Any] = {name: np.array([point[name] for point in points]) for name in points[0]}
     return BinSweep(
         **columns,
         bins_of_equal=kind,
-        variation="probability" if of_events else table.spec.variation.name,
+        variation=variation,
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
-        metric=_metric_of(table) if of_events else "VCE",
+        metric=metric,
     )
 
 

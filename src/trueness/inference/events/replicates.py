@@ -81,10 +81,10 @@ class GapNoise:
         size = np.abs(self.gap)
         total, drawn = float(size.sum()), np.abs(self.gap + self.noise).sum(axis=1)
         if total == 0:
-            return drawn
+            return np.asarray(drawn)
         t = np.linspace(0.0, max(2.0, float(drawn.max()) / total), _STEPS)
         means = folded_mean(t[:, None] * size, np.broadcast_to(self.sd, (_STEPS, len(size))))[0].sum(axis=1)
-        return np.interp(drawn, means, t * total)
+        return np.asarray(np.interp(drawn, means, t * total))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +181,7 @@ def _mass_of_units(sums: ClusterSums, n_units: int) -> FloatArray:
     """The number of rows of each unit, or their weight, (units, 1): those of the first event, as every row has it."""
     _, g = _shape(sums)
     of_first = sums.bins < g
-    return np.bincount(sums.units[of_first], sums.mass[of_first], n_units)[:, None]
+    return np.asarray(np.bincount(sums.units[of_first], sums.mass[of_first], n_units)[:, None], np.float64)
 
 
 def bootstrap_event_table(table: EventTable, resamples: int, seed: list[int]) -> EventReplicates:
