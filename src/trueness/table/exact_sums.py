@@ -75,8 +75,10 @@ class ExactSum:
     bits: int
 
     def __post_init__(self) -> None:
-        make_read_only(self.whole)
-        make_read_only(self.fraction)
+        # Not by `make_read_only`: a table has twelve of these, and short inputs would wait for the calls.
+        for part in (self.whole, self.fraction):
+            if part.flags.writeable:
+                part.setflags(write=False)
 
     __reduce__ = reduce_to_fields
 

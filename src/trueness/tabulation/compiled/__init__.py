@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,6 @@ from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.layout import layout_for
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
-    N_SCORES,
     UNDERFLOWED_WORDS,
     Job,
     address,
@@ -116,7 +115,7 @@ class _Totals:
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec], events: EventSpec | None) -> None:
         self.library, self.specs, self.layout = require_library(), specs, layout_for(rows.form, specs)
-        self.job, n_totals = self.layout.job(), sum(self.layout.sizes)
+        self.job, n_totals = self.layout.job(), self.layout.n_totals
         self.events = None if events is None else EventCells(events, rows.y_prob.eps)
         if self.events is not None:
             self.events.describe(self.job)
@@ -165,21 +164,15 @@ class _Totals:
 
     def _parts(self, totals: IntArray) -> _Parts:
         """The parts of `totals`, each a view of its shape."""
-        (k, m, c), ends = self.layout.shape, [*accumulate(self.layout.sizes)]
-        pairs = N_SCORES, 2
-        shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (2, 2), (2,), (-1, k, m, c)]
-        return _Parts(
-            *(
-                totals[end - size : end].reshape(shape if size else 0)
-                for shape, size, end in zip(shapes, self.layout.sizes, ends, strict=True)
-            )
-        )
+        return _Parts(*[totals[start:stop].reshape(shape) for start, stop, shape in self.layout.parts])
 
     def sums(self) -> list[Sums]:
         """The sums so far, one for each table; they do not change when further rows are added."""
         if not self.specs:
             return []
-        parts = self._parts(self.totals.copy())
+        totals = self.totals.copy()
+        totals.setflags(write=False)  # and so are all parts of it
+        parts = self._parts(totals)
         of_all = self._sums_of_all(parts)
         return [
             Sums(**_sums_of_bins(parts, which, spec.bins.n_bins), **of_all)
@@ -189,16 +182,13 @@ class _Totals:
     def _sums_of_all(self, parts: _Parts) -> dict[str, Any]:
         """The sums that do not depend on bins, by name."""
         impossible, tied = parts.odd_rows.tolist()
-        true_probability = _exact(parts.overall[1], PROBABILITY_BITS)
         by_class = parts.predicted_scores
-        residual = _total_units(parts.bin_scores[0, :, BRIER_RESIDUAL], PROBABILITY_BITS)
         return {
             "tied_rows": np.array(tied),
             "impossible_rows": np.array(impossible + self.impossible),
             "log_likelihood": _exact(parts.overall[0], LOG_SCORE_BITS),
-            "true_probability": true_probability,
-            # p_y less the residual is ‖p‖², row by row and in all.
-            "square": ExactSum.of_units(true_probability.units - residual, PROBABILITY_BITS),
+            "true_probability": _exact(parts.overall[1], PROBABILITY_BITS),
+            "square": _exact(parts.overall[2], PROBABILITY_BITS),
             "predicted_rows": parts.predicted_rows,
             "predicted_scores": _exact(by_class[:, :BRIER_RESIDUAL], LOG_SCORE_BITS),
             "predicted_brier": _exact(by_class[:, BRIER_RESIDUAL:], PROBABILITY_BITS),
@@ -215,7 +205,7 @@ class _Parts(NamedTuple):
     predicted_rows: IntArray
     predicted_scores: IntArray
     overall: IntArray
-    """Log-likelihood and p_y."""
+    """Log-likelihood, p_y and ‖p‖²."""
     odd_rows: IntArray
     split: IntArray
     """Whole and fraction of what shared ranks change, (2, K, M, C); empty if ties are not split."""
@@ -232,9 +222,9 @@ def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
     rank = ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
     if parts.split.size:
         rank = ExactSum(count + parts.split[0, *at], parts.split[1, *at], PROBABILITY_BITS)
-    log_score, log_score_variance, brier, brier_variance = (
-        _exact(scores[:, score], bits) for score, bits in enumerate(SCORE_BITS)
-    )
+    log_score, log_score_variance, brier, brier_variance = [
+        ExactSum(scores[:, score, 0], scores[:, score, 1], bits) for score, bits in enumerate(SCORE_BITS)
+    ]
     return {
         "rows": np.add.reduce(count, axis=1),
         "ordered": ExactSum(whole[:, :-1], fraction[:, :-1], PROBABILITY_BITS),
@@ -250,14 +240,6 @@ def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
 def _exact(pairs: IntArray, bits: int) -> ExactSum:
     """The sums whose whole parts and fractions are the last axis."""
     return ExactSum(pairs[..., 0], pairs[..., 1], bits)
-
-
-def _total_units(pairs: IntArray, bits: int) -> int:
-    """The sum of whole parts and fractions, (n, 2), in units of 2⁻ᵇ, b ≤ 52."""
-    some = np.add.reduceat(
-        pairs, range(0, len(pairs), 2**11), axis=0
-    )  # of which the fractions fit in 64 bits
-    return sum((whole << bits) + fraction for whole, fraction in some.tolist())
 
 
 def _add_units(pairs: IntArray, at: IntArray, units: IntArray) -> None:

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 2 };
+enum { ABI = 3 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
