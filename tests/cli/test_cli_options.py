@@ -116,7 +116,7 @@ SUMMING = {
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
     "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
-    "compare": {"--names"},
+    "compare": {"--names", "--no-by-class"},
     "tabulate": {
         "--at",
         "--by",
@@ -129,7 +129,7 @@ COMMAND_ONLY = {
         "--event",
     },
     "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
-    "bins": SUMMING,
+    "bins": SUMMING | {"--by-class", "--event"},
 }
 
 

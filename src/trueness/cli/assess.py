@@ -28,7 +28,6 @@ examples:
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
   trueness assess preds.parquet --event top
-  trueness assess preds.parquet --event 1 --groups region --fail-above gap=.02
   trueness assess all.json
   trueness assess report.html
 """
