@@ -7,14 +7,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from trueness.cli._images import INDEPENDENT, are_images
 from trueness.cli._inference import fail_above_of, resamples_of
+from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment
     from trueness.table import Event, EventTable, GroupedTables
 
-_OTHERS = {"tolerance": "leave out one of them"}
+_OTHERS = {"compare_groups": "leave it out", "tolerance": "leave out one of them"}
 """Options of an assessment of all classes, with what to do instead."""
 
 LIMITS = {"gap": "gap in the large", "ece": "debiased ECE", "cwece": "debiased ECE"}
@@ -25,6 +27,7 @@ MOST_RESAMPLES = 10**6
 
 def refuse_options(arguments: argparse.Namespace) -> None:
     """Refuse options that have no meaning for a single event."""
+    _refuse_clusters(arguments)
     for name, remedy in _OTHERS.items():
         if getattr(arguments, name):
             raise InvalidValueError(
@@ -34,6 +37,21 @@ def refuse_options(arguments: argparse.Namespace) -> None:
                 argument=f"--{name.replace('_', '-')}",
             )
     _limits(arguments)
+
+
+def _refuse_clusters(arguments: argparse.Namespace) -> None:
+    """Refuse clusters, and images unless their pixels are declared independent: the noise would be underestimated."""
+    images = are_images(arguments)
+    if (arguments.clusters is None and not images) or (images and arguments.clusters == INDEPENDENT):
+        return
+    raise InvalidValueError(
+        "conflicting-arguments",
+        "{argument} is not supported with --event"
+        + (", and the pixels of an image are one cluster" if images else ""),
+        "leave out --event: an assessment of all classes counts clusters, class by class"
+        + ("; or pass --clusters none if pixels are independent" if images else ""),
+        argument="--clusters",
+    )
 
 
 class EventTables(NamedTuple):
@@ -90,6 +108,8 @@ def _merged(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
             raise
         return EventTables([reduce(add, [EventTable.load(path) for path in paths])], {})
     refuse_other_groups(arguments.groups, tables)
+    if tables.whole.clusters is not None:
+        print_note("the clusters of these tables are not used: the rows of an event are taken as independent")
     return EventTables.of(tables)
 
 

@@ -100,7 +100,7 @@ def refuse_many_groups(specs: Sequence[AnySpec], n_groups: int) -> None:
         raise InvalidValueError(
             "too-many-groups",
             "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use by_class=False, or fewer groups",
+            "use {by_class}, or fewer groups",
             argument="groups",
             n_groups=n_groups,
             size=of_events * n_groups >> 20,
