@@ -6,10 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment._group_result import MOST_GROUPS, flagged_first
-from trueness.assessment.event_numbers import EventNumber, event_numbers
+from trueness.assessment.event_numbers import EventNumber, event_numbers, frequencies, frequency_heads
 from trueness.assessment.verdict import significance_limit
+from trueness.inference.events.of_table import event_cells
 
 if TYPE_CHECKING:
     from trueness.assessment._event_result import EventAssessment, EventAssessments
@@ -20,10 +23,10 @@ _WIDTH = 22
 
 def page(result: EventAssessment) -> str:
     """The numbers as a table, the bins, the verdict and the warnings."""
-    parts = [heading(result), "", *number_lines(result), "", *bin_lines(result), "", str(result.verdict)]
-    parts.append(result.verdict.advice)
+    parts = [heading(result), "", *number_lines(result), "", *bin_lines(result), *pile_lines(result)]
+    parts += ["", str(result.verdict), result.verdict.advice]
     if result.groups:
-        parts += ["", *group_lines(result.groups, "group", result.level)]
+        parts += ["", *group_lines(result.groups, "group", result.level, result.what)]
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)
@@ -33,9 +36,11 @@ def heading(result: EventAssessment) -> str:
     """The event, its rows, resamples and seed."""
     gap = result.in_the_large
     share = 100 * gap.observed / result.table.count.sum()
+    clusters = "" if result.n_clusters is None else f"; {plural(result.n_clusters, 'cluster')}"
+    observed = "right" if result.what == "right" else "observed"
     return (
-        f"{result.label}: {plural(result.n_rows, 'row')}, observed in {share:.3g} %; "
-        f"{result.resamples} resamples, seed {result.seed}"
+        f"{result.label}: {plural(result.n_rows, 'row')}, {observed} in {share:.3g} %; "
+        f"{result.resamples} resamples, seed {result.seed}{clusters}"
     )
 
 
@@ -54,7 +59,8 @@ def _line(it: EventNumber) -> str:
     if math.isnan(it.value):
         return f"{it.label:{_WIDTH}}{'-':>10}  {it.reason or 'not defined for these rows'}"
     sign = "+" if it.signed else ""
-    shown = "infinite" if math.isinf(it.value) else f"{it.value:{sign}.4f}"
+    infinite = "-infinite" if it.value < 0 else "infinite"
+    shown = infinite if math.isinf(it.value) else f"{it.value:{sign}.4f}"
     expected = "" if math.isnan(it.calibrated) else f"{it.calibrated:{sign if it.calibrated else ''}.4f}"
     interval, ends = it.interval, ""
     if interval is not None and not math.isnan(interval.low):
@@ -70,6 +76,24 @@ def bin_lines(result: EventAssessment) -> Iterator[str]:
         yield f"{count_text(count):>10}{p:12.4f}{y:12.4f}{p - y:+10.4f}"
 
 
+MOST_PILES = 5
+LARGE_PILE = 0.05
+"""A value that so large a share of the rows has is a pile."""
+
+
+def pile_lines(result: EventAssessment) -> list[str]:
+    """The values that are stated most often, which no bin parts; nothing unless confidence is stated."""
+    if result.what is None:
+        return []
+    (cells,) = event_cells(result.table)
+    share = cells.count / cells.total
+    order = np.argsort(-share, kind="stable")[:MOST_PILES]
+    piles = [
+        f"{cells.mean_predicted[k]:.4g} in {100 * share[k]:.0f} %" for k in order if share[k] >= LARGE_PILE
+    ]
+    return ["", f"stated most often: {', '.join(piles)} of the rows"] if piles else []
+
+
 def page_of_events(results: EventAssessments) -> str:
     """The events of a multi-label model as a table, the clearest error first, and the verdict."""
     head = f"{plural(len(results), 'event')}, {plural(results.n_rows, 'row')}; p adjusted for the number of events"
@@ -77,16 +101,21 @@ def page_of_events(results: EventAssessments) -> str:
     return "\n".join([head, "", *table, "", str(results.verdict), results.verdict.advice])
 
 
-def group_lines(groups: Sequence[GroupAssessment[EventAssessment]], what: str, level: float) -> Iterator[str]:
+def group_lines(
+    groups: Sequence[GroupAssessment[EventAssessment]], of: str, level: float, what: str | None = None
+) -> Iterator[str]:
     """One line for each group, or for each of several events; flagged ones first."""
-    width = max(len(what), *(len(visible(group.name)) for group in groups)) + 1
-    heads = f"{'rows':>10}{'expected':>12}{'observed':>10}{'gap':>10}{'slope':>8}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
-    yield f"{what:{width}}{heads}  verdict"
+    width = max(len(of), *(len(visible(group.name)) for group in groups)) + 1
+    expected, observed, gap = frequency_heads(what)
+    heads = (
+        f"{'rows':>10}{expected:>12}{observed:>10}{gap:>10}{'slope':>8}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
+    )
+    yield f"{of:{width}}{heads}  verdict"
     ordered = flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(level))
     for group in ordered[:MOST_GROUPS]:
         yield _group_line(group, width)
     if len(groups) > MOST_GROUPS:
-        yield f"… and {len(groups) - MOST_GROUPS} more {what}s"
+        yield f"… and {len(groups) - MOST_GROUPS} more {of}s"
 
 
 def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
@@ -94,9 +123,9 @@ def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
     event = group.assessment
     if event is None:
         return f"{start}  {group.reason}"
-    gap, slope = event.in_the_large, event.cox.slope.value
+    (expected, observed), slope = frequencies(event), event.cox.slope.value
     shown = "-" if math.isnan(slope) else f"{slope:.2f}"
     return (
-        f"{start}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}{shown:>8}"
-        f"{event.ece.debiased:9.4f}{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {group.kind}"
+        f"{start}{expected:>12}{observed:>10}{event.in_the_large.value:+10.4f}{shown:>8}{event.ece.debiased:9.4f}"
+        f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {group.kind}"
     )

@@ -12,14 +12,21 @@ from trueness.assessment._contrasts import Samples
 from trueness.assessment._sample import Sample, event_replicates_of, replicates_of
 from trueness.assessment._settings import Settings
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
-from trueness.rows import Rows
+from trueness.inference.option_replicates import by_table
 from trueness.rows.clusters import ClustersOfRows, identity
-from trueness.table import AnySpec, EventSpec
-from trueness.table.cluster_sums import has_units, spec_of_units
+from trueness.table import AnySpec, EventSpec, SingleSpec
+from trueness.table.cluster_sums import has_units
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
-from trueness.tabulation import tabulate_rows
-from trueness.tabulation.clusters import RowsDone, UnitsOfRows, among, tabulate_units
+from trueness.tabulation import AnyRows, tabulate_rows
+from trueness.tabulation.clusters import (
+    RowsDone,
+    UnitsOfRows,
+    among,
+    has_unit_sums,
+    tabulate_units,
+    unit_specs,
+)
 from trueness.tabulation.unit_scores import UnitScores, unit_scores
 
 _STREAM = 11
@@ -37,7 +44,7 @@ class SumsOfModels:
 
     def __add__(self, other: SumsOfModels) -> SumsOfModels:
         tables = {name: mine + other.tables[name] for name, mine in self.tables.items()}
-        units = self.units + other.units
+        units = self._units_with(other)
 
         def placed(it: SumsOfModels, name: str) -> UnitScores:
             places = it.units.clusters.places_in(units.clusters)
@@ -45,6 +52,25 @@ class SumsOfModels:
 
         scores = {name: placed(self, name) + placed(other, name) for name in self.scores}
         return SumsOfModels(tables, units, scores)
+
+    def _units_with(self, other: SumsOfModels) -> ClusterTables:
+        """The sums of the units of both."""
+        if self.units.specs == other.units.specs:
+            return self.units + other.units
+        # Further rows have other numbers of options, for each model alike.
+        units = [mine + theirs for mine, theirs in zip(self._of_models, other._of_models, strict=True)]
+        of_tables = tuple(sums for of_model in units for sums in of_model.of_tables)
+        return ClusterTables(units[0].clusters, of_tables)
+
+    @property
+    def _of_models(self) -> list[ClusterTables]:
+        """The units of each model."""
+        found, first = [], 0
+        for tables in self.tables.values():
+            stop = first + sum(has_units(table.spec) for table in tables.singles)
+            found.append(self.units.select(slice(first, stop)))
+            first = stop
+        return found
 
     @property
     def some_sample(self) -> Sample:
@@ -57,7 +83,7 @@ class SumsOfModels:
         return {
             name: replace(
                 sample,
-                replicates=tuple(next(made) for _ in sample.tables.calibration_tables),
+                replicates=by_table(made, sample.tables.calibration_tables),
                 event_replicates=of_events.get(name),
             )
             for name, sample in self._without_replicates().items()
@@ -82,16 +108,15 @@ class SumsOfModels:
 
     def _without_replicates(self) -> Samples:
         """The sample of each model; those of rows in clusters have the sums of their clusters."""
-        samples, first = {}, 0
-        for name, tables in self.tables.items():
-            stop = first + sum(has_units(table.spec) for table in tables.stored)
-            own = None if self.units.clusters.single_rows else self.units.select(slice(first, stop))
-            samples[name], first = Sample(replace(tables, clusters=own)), stop
-        return samples
+        alone = self.units.clusters.single_rows
+        return {
+            name: Sample(replace(tables, clusters=None if alone else own))
+            for (name, tables), own in zip(self.tables.items(), self._of_models, strict=True)
+        }
 
 
 def sums_of_models(
-    rows: Mapping[str, Rows],
+    rows: Mapping[str, AnyRows],
     specs: Mapping[str, Sequence[AnySpec]],
     found: ClustersOfRows | int,
     which: IntArray | None,
@@ -101,16 +126,20 @@ def sums_of_models(
 
     `found` are their clusters, or the position of the first row if each row is independent of the others.
     """
-    every = [spec_of_units(spec) for of_model in specs.values() for spec in of_model if has_units(spec)]
+    every = [
+        spec
+        for name, of_model in specs.items()
+        for spec in unit_specs(rows[name], list(filter(has_unit_sums, of_model)))
+    ]
     clusters, unit_of = _units_of_rows(found, next(iter(rows.values())).n_rows, which, every)
     tables, scores, of_tables = {}, {}, []
     for name, of_model in specs.items():
         some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
-        made = tabulate_units(some, [spec for spec in of_model if has_units(spec)], done=done)
-        others = [spec for spec in of_model if not has_units(spec)]
+        made, sums = tabulate_units(some, list(filter(has_unit_sums, of_model)), done=done)
+        others = [spec for spec in of_model if not has_unit_sums(spec)]
         beside = tabulate_rows(some.chosen, others) if others else []
-        tables[name] = Tables.of([*(table for table, _ in made), *beside])
-        of_tables += [sums for _, sums in made]
+        tables[name] = Tables.of([*made, *beside])
+        of_tables += sums
         if _has_scores(of_model):
             scores[name] = unit_scores(some)
     return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)), scores)
@@ -121,7 +150,7 @@ def _has_scores(specs: Sequence[AnySpec]) -> bool:
 
 
 def _units_of_rows(
-    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[AnySpec]
+    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[SingleSpec]
 ) -> tuple[Clusters, IntArray]:
     """The units that are resampled, and that of each row."""
     if not isinstance(found, int):

@@ -20,7 +20,7 @@ from trueness.inference.classwise.errors import classwise_errors, stream_of
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.inference.events.of_table import event_bins
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable, require_table
+from trueness.table import AnyRankTable, EventTable, require_rank_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay
@@ -99,7 +99,7 @@ class BinSweep:
 
 
 def sweep_bins(
-    table: CalibrationTable | EventTable,
+    table: AnyRankTable | EventTable,
     n_bins: Sequence[int] | None = None,
     *,
     kind: str = "mass",
@@ -111,7 +111,7 @@ def sweep_bins(
 
     Parameters
     ----------
-    table : CalibrationTable or EventTable
+    table : CalibrationTable, OptionTables or EventTable
         For VCE a table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns. For classwise ECE a table
         of all classes, and for the ECE of an event a table of one event, such as tabulate_events returns.
     n_bins : list of int
@@ -134,7 +134,7 @@ def sweep_bins(
     settings = Settings.of(level, resamples, rng)
     if isinstance(table, EventTable):
         return _sweep_of_events(table, n_bins, kind, settings)
-    require_table("table", table)
+    require_rank_table("table", table)
     points = [
         _point(table.coarsen(bins), settings)
         for bins in _bins(NUMBERS if n_bins is None else n_bins, kind, table.n_bins)
@@ -212,7 +212,7 @@ def _event_point(table: EventTable, bins: Bins, settings: Settings) -> dict[str,
     }
 
 
-def _point(table: CalibrationTable, settings: Settings) -> dict[str, float]:
+def _point(table: AnyRankTable, settings: Settings) -> dict[str, float]:
     """The entries of the sweep for one number of bins."""
     resampled = ResampledTable.of(table, settings.resamples, [settings.seed, _STREAM])
     vce = variation_error(resampled, settings.level, [settings.seed, _STREAM])

@@ -14,10 +14,10 @@ from trueness.assessment._sample import Sample, event_replicates_of, replicates_
 from trueness.assessment._settings import Settings
 from trueness.bins import Bins
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
-from trueness.inference.replicates import bootstrap_table
+from trueness.inference.option_replicates import bootstrap_any_table, by_table
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.clusters import identity
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, OptionTables
 from trueness.table.clusters import in_common_units
 from trueness.table.tables import Tables, sum_pairwise
 
@@ -31,7 +31,7 @@ _STREAM = 8
 
 
 def compare_tables(
-    tables: Mapping[str, CalibrationTable | Tables],
+    tables: Mapping[str, CalibrationTable | OptionTables | Tables],
     *,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
@@ -137,14 +137,15 @@ def _samples(tables: Mapping[str, Tables], settings: Settings) -> Samples:
         if of_name.clusters is not None:
             own = next(in_order)
             of_events = event_replicates_of(own, settings)
-            samples[name] = Sample(of_name, replicates_of(own, settings), of_events[0] if of_events else None)
+            made = by_table(iter(replicates_of(own, settings)), of_name.calibration_tables)
+            samples[name] = Sample(of_name, made, of_events[0] if of_events else None)
             continue
         seed = [settings.seed, _STREAM, identity(name)]
-        made = [
-            bootstrap_table(table, settings.resamples, [*seed, place])
+        made = tuple(
+            bootstrap_any_table(table, settings.resamples, [*seed, place])
             for place, table in enumerate(of_name.calibration_tables)
-        ]
-        samples[name] = Sample(of_name, tuple(made), _events(of_name, settings.resamples, [*seed, len(made)]))
+        )
+        samples[name] = Sample(of_name, made, _events(of_name, settings.resamples, [*seed, len(made)]))
     return samples
 
 
@@ -165,7 +166,7 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
         )
     given: dict[str, Tables] = {}
     for name, table in tables.items():
-        if not isinstance(table, (CalibrationTable, Tables)):
+        if not isinstance(table, (CalibrationTable, OptionTables, Tables)):
             raise InvalidTypeError(
                 "wrong-type",
                 "{argument} must be a CalibrationTable or Tables, got {type}",
@@ -178,6 +179,15 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
 
 
 def _kind_of_rows(tables: Tables) -> str:
+    return "with the same classes" if tables.options is None else "with options of their own"
+
+
+def _classes_of(tables: Tables) -> int | None:
+    """The number of classes; None if rows have options of their own, which may be any number."""
+    return tables.n_classes if tables.options is None else None
+
+
+def _dependence_of_rows(tables: Tables) -> str:
     return "independent" if tables.clusters is None else "in clusters"
 
 
@@ -186,13 +196,14 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
     mine = tables[first]
     for name in others:
         for what, own, other in (
-            ("classes", mine.n_classes, tables[name].n_classes),
+            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("classes", _classes_of(mine), _classes_of(tables[name])),
             (
                 "measures",
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("kinds of rows", _dependence_of_rows(mine), _dependence_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

@@ -121,13 +121,13 @@ def assess(arguments: argparse.Namespace, events: EventTables) -> EventAssessmen
         table_of_event(arguments.event, events.whole),
         bins=arguments.class_bins,
         level=arguments.level,
-        resamples=_resamples(arguments),
+        resamples=resamples_for_gate(arguments),
         rng=arguments.rng_seed,
         groups={name: table_of_event(arguments.event, of_group) for name, of_group in events.groups.items()},
     )
 
 
-def _resamples(arguments: argparse.Namespace) -> int:
+def resamples_for_gate(arguments: argparse.Namespace) -> int:
     """The number of resamples: enough for the limit of the gate, unless it was given."""
     limit: float | None = arguments.fail_below_p
     if limit is None or arguments.resamples is not None:

@@ -165,7 +165,7 @@ def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
 
 
 def _refuse_other_classes(sources: dict[str, Source]) -> None:
-    classes = {name: source.n_classes for name, source in sources.items()}
+    classes = {name: source.n_classes for name, source in sources.items() if not source.choice.ragged}
     if len(set(classes.values())) > 1:
         raise InvalidValueError(
             "classes-differ",
@@ -213,10 +213,12 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
     from trueness.files import pair_batches, refusal_of_batches
+    from trueness.ranking import DEFAULT_TIES
 
     first = next(iter(sources.values()))
     comparer = Comparer(
-        first.n_classes,
+        None if arguments.ragged else first.n_classes,
+        options=arguments.ragged,
         models=list(sources),
         variation=arguments.variation,
         bins=_bins(sources, arguments),
@@ -226,7 +228,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         resamples=resamples_of(arguments),
         rng=arguments.rng_seed,
         by_class=arguments.by_class is not False,
-        ties=arguments.ties,
+        ties=arguments.ties or DEFAULT_TIES,
         weighted=arguments.sample_weight is not None,
         from_logits=arguments.from_logits,
         normalize=arguments.normalize,

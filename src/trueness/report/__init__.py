@@ -62,7 +62,7 @@ def write(
     if isinstance(result, EventAssessments):
         text = page_of_events(result, file_name=file_name, **options)
     elif isinstance(result, EventAssessment):
-        groups = group_section(result.groups, "group", result.level) if result.groups else None
+        groups = group_section(result) if result.groups else None
         text = page_of_event(result, file_name=file_name, further=groups, **options)
     else:
         text = page(result, file_name=file_name, **options)

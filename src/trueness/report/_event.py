@@ -65,12 +65,18 @@ def event_section(event: EventAssessment) -> Markup:
     table = html_table(f"Numbers of {event.label}", *event_number_table(event))
     return tag(
         "section",
-        tag("h2", f"How often is {event.label_in_sentence} observed?"),
-        tag("ul", _gap_card(event), _spread_card(event), _error_card(event), class_="cards"),
+        tag("h2", _question(event)),
+        tag("ul", _gap_card(event), _second_card(event), _error_card(event), class_="cards"),
         tag("div", figures, class_="figures"),
         tag("details", tag("summary", f"All numbers of {event.label}"), table),
         tag("p", _BLIND, class_="detail"),
     )
+
+
+def _question(event: EventAssessment) -> str:
+    if event.what == "right":
+        return "How often are the answers right?"
+    return f"How often is {event.label_in_sentence} observed?"
 
 
 def _card(
@@ -112,6 +118,33 @@ def _gap_card(event: EventAssessment) -> Markup:
         [_chip(gap.p_value, event.level), words, html_p_sentence(gap.p_value)],
         "Above 0 the event is forecast too often, below 0 too seldom.",
         picture,
+    )
+
+
+def _second_card(event: EventAssessment) -> Markup:
+    """The slope; of a stated confidence, where 0 and 100 % are common, the test of the Brier score."""
+    return _spread_card(event) if event.what is None else _brier_card(event)
+
+
+def _brier_card(event: EventAssessment) -> Markup:
+    z, parts = event.spiegelhalter, event.brier_parts
+    detail: list[Any] = [z.reason or ""]
+    if not math.isnan(z.p_value):
+        detail = [
+            _chip(z.p_value, event.level),
+            " test of the Brier score, ",
+            html_p_sentence(z.p_value),
+            ".",
+        ]
+    detail.append(
+        f" Brier score {number(event.brier_score)}: reliability {number(parts.reliability)}, resolution "
+        f"{number(parts.resolution)}, uncertainty {number(parts.uncertainty)}."
+    )
+    return _card(
+        ("Brier Z", "needs no bins"),
+        ("–" if math.isnan(z.value) else number(z.value, sign=True, digits=2), ""),
+        detail,
+        "Above 0 the confidences are too extreme, below 0 too timid.",
     )
 
 

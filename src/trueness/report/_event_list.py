@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
-from trueness._printing import about_text, count_text, plural, rows_text
+from trueness._printing import count_text, plural, rows_text
+from trueness.assessment.event_numbers import frequencies, frequency_heads
 from trueness.assessment.verdict import significance_limit
-from trueness.plots.forest import Forest, forest_chart
-from trueness.plots.forest.data import Line, most_striking
+from trueness.plots.forest import OF_EVENT
+from trueness.plots.forest.data import groups_of
 from trueness.report._document import HEADING, citation, document, verdict_section
 from trueness.report._embedded import embed_events
 from trueness.report._event import event_section
+from trueness.report._figures import figure
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_text, number
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment, EventAssessments, GroupAssessment
-
-MOST_DRAWN = 30
-"""Groups or events in the picture; the table has all."""
 
 MOST_SECTIONS = 6
 """Events of a multi-label model that have a section of their own: those that are called miscalibrated."""
@@ -46,65 +45,44 @@ def page_of_events(
     main = tag(
         "main",
         verdict_section(results.verdict),
-        group_section(results.as_groups, "event", results.level),
+        group_section(results),
         [event_section(event) for event in results.flagged[:MOST_SECTIONS]],
         _provenance(some, made_by, file_name),
     )
     return document(title, header, main, embed_events(list(results.events.values())))
 
 
-def group_section(groups: Sequence[GroupAssessment[EventAssessment]], what: str, level: float) -> Markup:
-    """How many are called, the gaps in the large with their intervals, and a table of all."""
+def group_section(result: EventAssessment | EventAssessments) -> Markup:
+    """The groups of an event, or several events: how many are miscalibrated, their gaps, and a table of all."""
+    groups, of = groups_of(result)
     assessed = [group for group in groups if group.assessment is not None]
-    limit = significance_limit(level)
+    limit = significance_limit(result.level)
     found = sum(group.flagged for group in assessed)
     words = (
-        f"{found} of {plural(len(assessed), what)} {'is' if found == 1 else 'are'} miscalibrated at significance level "
-        f"{limit:.2g}; the p-values are adjusted for the number of {what}s (Benjamini and Hochberg)."
+        f"{found} of {plural(len(assessed), of)} {'is' if found == 1 else 'are'} miscalibrated at significance level "
+        f"{limit:.2g}; the p-values are adjusted for the number of {of}s (Benjamini and Hochberg)."
     )
     left_out = len(groups) - len(assessed)
-    note = f" {plural(left_out, what)} not assessed: the last column gives the reason." if left_out else ""
+    note = f" {plural(left_out, of)} not assessed: the last column gives the reason." if left_out else ""
     return tag(
         "section",
-        tag("h2", f"{what.capitalize()}s"),
+        tag("h2", f"{of.capitalize()}s"),
         tag("p", words + note),
-        _picture(assessed, what, level) if assessed else None,
-        _table(groups, what, level),
+        tag("div", figure(OF_EVENT, result), class_="figures") if OF_EVENT.applies(result) else None,
+        _table(groups, of, result.level, getattr(result, "what", None)),
     )
 
 
-def _picture(groups: Sequence[GroupAssessment[EventAssessment]], what: str, level: float) -> Markup:
-    lines = []
-    for group in groups:
-        assert group.assessment is not None
-        gap = group.assessment.in_the_large
-        low, high = (gap.value, gap.value) if gap.interval is None else (gap.interval.low, gap.interval.high)
-        lines.append(Line(group.name, group.n_rows, gap.value, low, high, group.adjusted_p_value))
-    shown = most_striking(lines, 0.0, MOST_DRAWN)
-    label = "gap in the large (above 0: forecast too often)"
-    forest = Forest("gap", label, tuple(shown), None, len(lines) - len(shown), level)
-    caption = f"Expected less observed frequency of each {what}, with its {100 * level:g} % interval."
-    chart = tag("figure", forest_chart(forest), tag("figcaption", caption), class_="wide")
-    return tag("div", chart, class_="figures")
-
-
-def _table(groups: Sequence[GroupAssessment[EventAssessment]], what: str, level: float) -> Markup:
-    heads = [
-        what,
-        "rows",
-        "expected",
-        "observed",
-        "gap",
-        f"{100 * level:g} % interval",
-        "slope",
-        "debiased ECE",
-    ]
+def _table(
+    groups: Sequence[GroupAssessment[EventAssessment]], of: str, level: float, what: str | None
+) -> Markup:
+    heads = [of, "rows", *frequency_heads(what), f"{100 * level:g} % interval", "slope", "debiased ECE"]
     heads += ["p", "adjusted p", "verdict"]
     ordered = sorted(
         groups, key=lambda it: math.inf if math.isnan(it.adjusted_p_value) else it.adjusted_p_value
     )
-    caption = f"{what.capitalize()}s, smallest p-value first"
-    return html_table(caption, heads, [_line(group) for group in ordered], tall=True, id=f"{what}s")
+    caption = f"{of.capitalize()}s, smallest p-value first"
+    return html_table(caption, heads, [_line(group) for group in ordered], tall=True, id=f"{of}s")
 
 
 def _line(group: GroupAssessment[EventAssessment]) -> list[Any]:
@@ -120,15 +98,14 @@ def _line(group: GroupAssessment[EventAssessment]) -> list[Any]:
     )
     return [
         *start,
-        about_text(gap.expected),
-        count_text(gap.observed),
+        *frequencies(event),
         number(gap.value, sign=True),
         ends,
         number(event.cox.slope.value, digits=2),
         number(event.ece.debiased),
         html_p_text(group.p_value),
         html_p_text(group.adjusted_p_value),
-        group.kind,
+        group.kind.replace("-", " ") if group.kind else "",
     ]
 
 

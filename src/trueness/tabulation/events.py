@@ -10,9 +10,8 @@ from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.rows.groups import encode_groups_of_rows
 from trueness.table import AnySpec, Event, EventSpec, EventTable, event_index
-from trueness.tabulation.passes import tabulate_groups, tabulate_rows
+from trueness.tabulation.passes import tabulate_rows
 
 MOST_ON_EVENT_GRID = 64
 """Events on the event grid: 161 kB each."""
@@ -62,35 +61,6 @@ def tabulate_events(
     (table,) = tabulate_rows(rows, [spec], engine, n_threads)
     assert isinstance(table, EventTable)
     return table
-
-
-def tabulate_event_groups(
-    y_true: Any,
-    y_prob: Any,
-    groups: Any,
-    *,
-    events: Any = None,
-    grid: str | None = None,
-    ties: str = "first",
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    engine: str = "auto",
-    n_threads: int | None = None,
-) -> dict[str, EventTable]:
-    """The table of `tabulate_events` for each group of rows, in one pass."""
-    rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
-    )
-    require_choice("ties", ties, TIES)
-    spec, (names, codes) = (
-        event_spec(rows, events, grid, ties),
-        encode_groups_of_rows(groups, rows.n_rows, rows.index),
-    )
-    refuse_many_groups([spec], len(names))
-    made = tabulate_groups(rows, [spec], codes, len(names), engine=engine, n_threads=n_threads)
-    return {name: table for name, (table,) in zip(names, made, strict=True) if isinstance(table, EventTable)}
 
 
 def refuse_many_groups(specs: Sequence[AnySpec], n_groups: int) -> None:

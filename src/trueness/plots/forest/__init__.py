@@ -2,7 +2,14 @@
 
 from functools import partial
 
-from trueness.plots.forest.data import Forest, forest_of_compared_groups, forest_of_groups, forest_of_pairs
+from trueness.plots.forest.data import (
+    Forest,
+    forest_of_compared_groups,
+    forest_of_event_groups,
+    forest_of_groups,
+    forest_of_pairs,
+    groups_of,
+)
 from trueness.plots.forest.display import ForestDisplay
 from trueness.plots.forest.svg import forest_chart
 from trueness.plots.picture import COMPARED_GROUPS, GROUPS, Picture
@@ -12,6 +19,7 @@ __all__ = [
     "ForestDisplay",
     "forest_chart",
     "forest_of_compared_groups",
+    "forest_of_event_groups",
     "forest_of_groups",
     "forest_of_pairs",
 ]
@@ -60,5 +68,25 @@ DIFFERENCES = Picture(
     applies=lambda result: result.compared_groups is not None,
     wide=True,
 )
+
+
+def _caption_of_event(r: Forest) -> str:
+    left_out = f" Shown are the {len(r.lines)} that stand out most." if r.n_left_out else ""
+    band = " Grey band: all rows." if r.whole else ""
+    return f"Mean probability less observed frequency, with its {100 * r.level:g} % interval.{band}{left_out}"
+
+
+OF_EVENT = Picture(
+    key="event-groups",
+    title="Net gaps",
+    caption=_caption_of_event,
+    section=GROUPS,
+    data=partial(forest_of_event_groups, most=MOST_GROUPS),
+    svg=forest_chart,
+    display=ForestDisplay,
+    applies=lambda result: any(group.assessment is not None for group in groups_of(result)[0]),
+    wide=True,
+)
+"""Of an event or of several; the report draws it beside its table of groups or events."""
 
 PICTURES = (NET_GAPS, DIFFERENCES)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueness._arguments import require_choice
 from trueness._printing import shorten
 from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.assessment import EventAssessment, EventAssessments, GroupAssessment
 
 BETWEEN = " − "
 """Between the two names of a pair."""
@@ -86,6 +89,43 @@ def forest_of_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -
     shown = most_striking(lines, whole.value, most)
     x_label = f"{reported.label}, debiased" + (" (above 0: over-confident)" if reported.signed else "")
     return Forest(metric, x_label, tuple(shown), whole, len(lines) - len(shown), result.level)
+
+
+def groups_of(
+    result: EventAssessment | EventAssessments,
+) -> tuple[tuple[GroupAssessment[EventAssessment], ...], str]:
+    """The groups of an event, or the events of a multi-label model; and the word for one of them."""
+    events = getattr(result, "as_groups", None)
+    return (getattr(result, "groups", ()), "group") if events is None else (events, "event")
+
+
+def forest_of_event_groups(result: EventAssessment | EventAssessments, most: int = MOST_LINES) -> Forest:
+    """The net gap of each group of an event, or of each of several events: mean probability less frequency."""
+    groups, of = groups_of(result)
+    lines = [
+        _gap_line(group.name, group.assessment, group.adjusted_p_value)
+        for group in groups
+        if group.assessment is not None
+    ]
+    if not lines:
+        raise InvalidValueError(
+            "no-groups",
+            "no group of this event was assessed",
+            "pass groups= to assess_event, or lower min_group_size",
+            argument="groups",
+        )
+    whole = _gap_line("all rows", result, result.p_value) if of == "group" else None
+    shown = most_striking(lines, whole.value if whole else 0.0, most)
+    above = "stated too high" if getattr(result, "what", None) == "right" else "forecast too often"
+    left_out = len(lines) - len(shown)
+    label = f"net gap (above 0: {above})"
+    return Forest("net", label, tuple(shown), whole, left_out, result.level, f"{of}s")
+
+
+def _gap_line(name: str, event: Any, p_value: float) -> Line:
+    gap = event.in_the_large
+    low, high = (gap.value, gap.value) if gap.interval is None else (gap.interval.low, gap.interval.high)
+    return Line(name, event.n_rows, gap.value, low, high, p_value)
 
 
 def _line(name: str, n_rows: int, estimate: Any, p_value: float) -> Line:
