@@ -108,3 +108,57 @@ EXPORT int64_t trueness_read_cells(const job *j, int64_t *rows, int64_t *whole, 
         }
     return j->n_events * j->n_cells;
 }
+
+enum { AHEAD = 16 }; /* rows that are fetched before they are copied: they do not lie together */
+
+/* Copies one row after the other, class by class. */
+static void gather_rows(const job *j, const int64_t *order, int64_t n, const runs *r) {
+    int64_t n_classes = j->n_classes;
+    for (int64_t i = 0; i < n; i++) {
+        const char *from = j->rows + order[i] * j->to_next_row;
+        r->labels[i] = j->labels[order[i]];
+        if (i + AHEAD < n) __builtin_prefetch(j->rows + order[i + AHEAD] * j->to_next_row);
+        if (i + AHEAD < n) __builtin_prefetch(j->labels + order[i + AHEAD]);
+        if (j->item == 4)
+            for (int64_t c = 0; c < n_classes; c++)
+                ((uint32_t *)r->rows)[i * n_classes + c] = *(const uint32_t *)(from + c * j->to_next_class);
+        else
+            for (int64_t c = 0; c < n_classes; c++)
+                ((uint64_t *)r->rows)[i * n_classes + c] = *(const uint64_t *)(from + c * j->to_next_class);
+    }
+}
+
+/* Sums some rows of a run into the totals that `run` points to; as `trueness_sum`. */
+static int64_t sum_part(const job *given, job *run, const runs *r, int64_t start, int64_t stop) {
+    run->n_rows = stop - start;
+    if (r->order) {
+        gather_rows(given, r->order + start, stop - start, r);
+        run->rows = r->rows, run->labels = r->labels;
+        run->to_next_row = given->n_classes * given->item, run->to_next_class = given->item;
+    } else run->rows = given->rows + start * given->to_next_row, run->labels = given->labels + start;
+    return trueness_sum(run);
+}
+
+/* Keeps the cells of events of a run, and sets them to zero. */
+static void keep_cells(job *run, int64_t *kept) {
+    int64_t n = run->n_events * run->n_cells;
+    trueness_read_cells(run, kept, kept + n, kept + 2 * n, kept + 3 * n);
+    for (int64_t i = 0; i < 4 * run->n_events * run->stride; i++) run->cells[i] = 0;
+}
+
+/* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. */
+EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
+    job run = *given;
+    for (int64_t k = 0; k < r->n_runs; k++) {
+        int64_t stop = r->stops[k], step = r->order ? GATHERED : stop - r->starts[k];
+        run.totals = given->totals + r->units[k] * r->n_words;
+        for (int64_t start = r->starts[k]; start < stop; start += step) {
+            int64_t left = stop - start;
+            int64_t bad = sum_part(given, &run, r, start, start + (left < step ? left : step));
+            if (bad >= 0) return start + bad;
+        }
+        if (r->cells) keep_cells(&run, r->cells + k * 4 * given->n_events * given->n_cells);
+    }
+    given->n_underflowed = run.n_underflowed;
+    return -1;
+}
