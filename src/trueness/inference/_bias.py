@@ -18,6 +18,8 @@ from trueness._arrays import FloatArray
 from trueness.inference.null import NullBins, mean_variation
 
 _MOST = 2.0**10
+_MOST_STEPS = 60
+_SMALL_STEP = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +60,30 @@ def most_likely_beta(bins: NullBins) -> tuple[float, float]:
     logs, n = _logs(bins), bins.count
     observed = float(n @ (bins.observed * logs).sum(axis=1))
 
-    def excess(beta: float) -> float:
-        return float(n @ (at_power(bins, beta).predicted * logs).sum(axis=1)) - observed
+    def excess(beta: float) -> tuple[float, float]:
+        """How far the mean of ln q̄ exceeds the observed one, and the information, which is its slope."""
+        p = at_power(bins, beta).predicted
+        mean = (p * logs).sum(axis=1)
+        return float(n @ mean) - observed, float(n @ ((p * logs**2).sum(axis=1) - mean**2))
 
     low, high = 0.0, 1.0
-    while excess(high) < 0 and high < _MOST:
+    while excess(high)[0] < 0 and high < _MOST:
         low, high = high, 2 * high
-    if excess(low) > 0:
+    if excess(low)[0] > 0:
         low, high = -1.0, low
-    while excess(low) > 0 and low > -_MOST:
+    while excess(low)[0] > 0 and low > -_MOST:
         low, high = 2 * low, low
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
     beta = (low + high) / 2
-    p = at_power(bins, beta).predicted
-    mean = (p * logs).sum(axis=1)
-    information = float(n @ ((p * logs**2).sum(axis=1) - mean**2))
+    for _ in range(_MOST_STEPS):
+        above, information = excess(beta)
+        low, high = (beta, high) if above < 0 else (low, beta)
+        # Newton's step, or half the interval where that leads out of it.
+        newton = beta - above / information if information > 0 else math.inf
+        following = newton if low < newton < high else (low + high) / 2
+        done, beta = abs(following - beta) <= _SMALL_STEP * max(1.0, abs(beta)), following
+        if done:
+            break
+    information = excess(beta)[1]
     # If all q̄ are uniform or one-hot, β has no effect.
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
 

@@ -130,7 +130,8 @@ class ResampledTable:
         self, observed: FloatArray, expected: FloatArray, null: FloatArray, sd: FloatArray, level: float
     ) -> BinNoise:
         """The noise of single bins."""
-        low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        by_bin = np.ascontiguousarray(null.T)
+        low, high = np.quantile(by_bin, [(1 - level) / 2, (1 + level) / 2], axis=1)
         return BinNoise(*map(self.to_all_bins, (observed, expected, low, high, sd, self.bins.count)))
 
     @property

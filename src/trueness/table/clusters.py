@@ -106,7 +106,7 @@ class Clusters:
         """The unit of each of these clusters, which must be among its own."""
         if self.n_blocks is None:
             return np.searchsorted(self.identities, identities)
-        return (identities % np.uint64(self.n_blocks)).astype(np.int64)
+        return (identities & np.uint64(self.n_blocks - 1)).view(np.int64)  # a power of two
 
     def in_blocks(self, n_blocks: int) -> Clusters:
         """The same clusters in so many blocks, at most as many as now."""

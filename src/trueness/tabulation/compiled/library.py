@@ -110,6 +110,7 @@ class Library:
         self._arena = _declared(functions.trueness_arena, POINTER(Job))
         self._sum = _declared(functions.trueness_sum, POINTER(Job))
         self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
+        self._order = _declared(functions.trueness_order, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
         self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
         self._gather = _declared(
@@ -133,6 +134,12 @@ class Library:
     def sum_runs(self, job: Job, runs: RunsOfRows) -> int:
         """Sum each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row."""
         return int(self._sum_runs(byref(job), byref(runs)))
+
+    def order(self, unit_of: IntArray, n_units: int) -> tuple[IntArray, IntArray]:
+        """The numbers of the rows in the order of their units, and how many rows there are up to each unit's last."""
+        ends, order = np.zeros(n_units, np.int64), np.empty(len(unit_of), np.int64)
+        self._order(address(unit_of), len(unit_of), n_units, address(ends), address(order))
+        return order, ends
 
     def measure(self, job: Job, values: FloatArray) -> int:
         """Put V of all rows into `values`; -1, or the first row of a few among which one is bad."""

@@ -31,6 +31,7 @@ from trueness.tabulation.compiled.library import (
     Job,
     RunsOfRows,
     address,
+    require_library,
 )
 from trueness.tabulation.unit_sums import UnitSums
 
@@ -56,7 +57,7 @@ class UnitPass:
 
     def add(self, rows: Rows, unit_of: IntArray, n_threads: int = 1) -> None:
         """Add all of these rows, with the unit of each."""
-        runs = _Runs.of(unit_of)
+        runs = _Runs.of(np.ascontiguousarray(unit_of, np.int64), self.n_units)
         if rows.from_logits and runs.order is not None:
             rows, runs = rows.take(runs.order), runs._replace(order=None)
         assert rows.labels is not None
@@ -86,15 +87,15 @@ class _Runs(NamedTuple):
     """The numbers of the rows, run by run; None if each run lies together."""
 
     @classmethod
-    def of(cls, unit_of: IntArray) -> _Runs:
+    def of(cls, unit_of: IntArray, n_units: int) -> _Runs:
         """The runs of rows, from the unit of each; rows are put in order unless their runs are long."""
-        starts = _run_starts(unit_of)
-        if len(starts) * LONG_RUN > len(unit_of):
-            order = np.argsort(unit_of.astype(np.uint16), kind="stable")  # by radix; there are at most 4096
-            stops = np.cumsum(np.bincount(unit_of))
-            units = np.flatnonzero(np.diff(stops, prepend=0))
-            stops = stops[units]
+        begins = unit_of[1:] != unit_of[:-1]
+        if (np.count_nonzero(begins) + 1) * LONG_RUN > len(unit_of):
+            order, ends = require_library().order(unit_of, n_units)
+            units = np.flatnonzero(np.diff(ends, prepend=0))
+            stops = ends[units]
             return cls(np.concatenate([[0], stops[:-1]]), stops, units, order)
+        starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
         stops, units = np.append(starts[1:], len(unit_of)), unit_of[starts]
         by_unit = np.argsort(units, kind="stable")
         return cls(starts[by_unit], stops[by_unit], units[by_unit])
@@ -106,11 +107,6 @@ class _Runs(NamedTuple):
         inner = np.searchsorted(self.units, self.units[nearest])  # the first run of that unit
         edges = np.unique(np.concatenate([[0], inner, [len(self.units)]])).tolist()
         return list(pairwise(edges))
-
-
-def _run_starts(units: IntArray) -> IntArray:
-    """Where another unit begins."""
-    return np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
 
 
 class _Chunk(NamedTuple):

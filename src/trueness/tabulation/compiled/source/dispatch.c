@@ -109,22 +109,42 @@ EXPORT int64_t trueness_read_cells(const job *j, int64_t *rows, int64_t *whole, 
     return j->n_events * j->n_cells;
 }
 
-enum { AHEAD = 16 }; /* rows that are fetched before they are copied: they do not lie together */
+/* Puts rows in the order of their units, those of a unit in the order that they have. `ends` of each unit, zero at first, becomes
+ * the number of rows up to its last one. Returns the number of rows. */
+EXPORT int64_t trueness_order(const int64_t *unit_of, int64_t n, int64_t n_units, int64_t *ends, int64_t *order) {
+    int64_t first = 0;
+    for (int64_t i = 0; i < n; i++) ends[unit_of[i]]++;
+    for (int64_t u = 0; u < n_units; u++) {
+        int64_t rows = ends[u];
+        ends[u] = first, first += rows;
+    }
+    for (int64_t i = 0; i < n; i++) order[ends[unit_of[i]]++] = i;
+    return n;
+}
 
-/* Copies one row after the other, class by class. */
+enum { AHEAD = 24 }; /* rows that are fetched before they are copied: they do not lie together */
+
+/* Copies a row whose classes lie together, or class by class. */
+#define COPY_ROWS(type)                                                                                   \
+    for (int64_t i = 0; i < n; i++) {                                                                     \
+        const char *from = j->rows + order[i] * j->to_next_row;                                           \
+        type *to = (type *)r->rows + i * n_classes;                                                       \
+        r->labels[i] = j->labels[order[i]];                                                               \
+        if (i + AHEAD < n) {                                                                              \
+            const char *next = j->rows + order[i + AHEAD] * j->to_next_row;                               \
+            __builtin_prefetch(next), __builtin_prefetch(next + (n_classes - 1) * j->to_next_class);      \
+            __builtin_prefetch(j->labels + order[i + AHEAD]);                                             \
+        }                                                                                                 \
+        for (int64_t c = 0; c < n_classes; c++) to[c] = *(const type *)(from + c * j->to_next_class);     \
+    }
+
+/* Copies rows, with their labels, so that they lie together. */
 static void gather_rows(const job *j, const int64_t *order, int64_t n, const runs *r) {
     int64_t n_classes = j->n_classes;
-    for (int64_t i = 0; i < n; i++) {
-        const char *from = j->rows + order[i] * j->to_next_row;
-        r->labels[i] = j->labels[order[i]];
-        if (i + AHEAD < n) __builtin_prefetch(j->rows + order[i + AHEAD] * j->to_next_row);
-        if (i + AHEAD < n) __builtin_prefetch(j->labels + order[i + AHEAD]);
-        if (j->item == 4)
-            for (int64_t c = 0; c < n_classes; c++)
-                ((uint32_t *)r->rows)[i * n_classes + c] = *(const uint32_t *)(from + c * j->to_next_class);
-        else
-            for (int64_t c = 0; c < n_classes; c++)
-                ((uint64_t *)r->rows)[i * n_classes + c] = *(const uint64_t *)(from + c * j->to_next_class);
+    if (j->item == 4) {
+        COPY_ROWS(uint32_t)
+    } else {
+        COPY_ROWS(uint64_t)
     }
 }
 
