@@ -17,7 +17,7 @@ from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import print_note, write_json
 from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
@@ -202,7 +202,8 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
-    from trueness.files import pair_batches, refusal_of_batches
+    from trueness.files import pair_batches
+    from trueness.partitions.comparison import add_batches
 
     first = next(iter(sources.values()))
     comparer = Comparer(
@@ -221,19 +222,10 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         normalize=arguments.normalize,
     )
     with reading_progress(first.inputs) as report:
-        for position, batches in pair_batches(sources):
-            lead = next(iter(batches.values()))
-            try:
-                comparer.update(
-                    lead.y_true,
-                    {name: batch.y_prob for name, batch in batches.items()},
-                    sample_weight=lead.weight,
-                    groups=None if lead.groups is None else lead.groups.of_rows,
-                    clusters=None if lead.clusters is None else lead.clusters.of_rows,
-                )
-            except Refusal as error:
-                raise refusal_of_batches(list(batches.values()), error) from error
-            report(position, lead)
+        read = {name: source.batches() for name, source in sources.items()}
+        for position, batches in pair_batches(read):
+            add_batches(comparer, batches)
+            report(position, next(iter(batches.values())))
     return comparer.result()
 
 
