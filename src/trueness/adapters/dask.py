@@ -139,7 +139,8 @@ def compare(
     """Compare several models on the same rows, with the result of `trueness.compare`, to the bit.
 
     Without `clusters` the rows of the partitions are counted in a pass of their own: rows are resampled by their
-    position in the order of the partitions or files. With `clusters` their order does not matter, and one pass is enough.
+    position in the order of the partitions or files. With `clusters` the order does not matter, and one pass is
+    enough.
 
     Parameters
     ----------
