@@ -1,7 +1,8 @@
 """The cost of clusters and of comparisons, beside that of the plain assessment and of the tables, in one run.
 
 Run it with ``make bench``, or with ``--quick`` to check that it works; results are printed and written to
-``benchmarks/results/clusters.md``. Time is that of the processor, of all threads: on a busy machine that of the clock says more about the neighbours.
+``benchmarks/results/clusters.md``. Time is that of the processor, of all threads: on a busy machine that of the clock
+says more about the neighbours.
 """
 
 from __future__ import annotations

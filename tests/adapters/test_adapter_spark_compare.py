@@ -10,7 +10,10 @@ from partitioned import GROUP, MODELS, N_ROWS, both_models, one_process_comparis
 
 from trueness.adapters import spark as adapter
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 
 
 @pytest.fixture(scope="module")

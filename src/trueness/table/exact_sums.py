@@ -106,11 +106,6 @@ class ExactSum:
         """The nearest float64: one rounding, of a sum that is exact."""
         return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
 
-    @property
-    def units(self) -> int:
-        """A single sum as a Python integer, in units of 2⁻ᵇ."""
-        return (int(self.whole) << self.bits) + int(self.fraction)
-
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum.with_carry(self.whole + other.whole, self.fraction + other.fraction, self.bits)
 

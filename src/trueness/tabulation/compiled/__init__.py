@@ -165,7 +165,7 @@ class _Totals:
         """The parts of `totals`, each a view of its shape."""
         (k, m, c), ends = self.layout.shape, [*accumulate(self.layout.sizes)]
         pairs = N_SCORES, 2
-        shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (2, 2), (2,), (-1, k, m, c)]
+        shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (3, 2), (2,), (-1, k, m, c)]
         return _Parts(
             *(
                 totals[end - size : end].reshape(shape if size else 0)
@@ -187,16 +187,13 @@ class _Totals:
     def _sums_of_all(self, parts: _Parts) -> dict[str, Any]:
         """The sums that do not depend on bins, by name."""
         impossible, tied = parts.odd_rows.tolist()
-        true_probability = _exact(parts.overall[1], PROBABILITY_BITS)
         by_class = parts.predicted_scores
-        residual = _total_units(parts.bin_scores[0, :, BRIER_RESIDUAL], PROBABILITY_BITS)
         return {
             "tied_rows": np.array(tied),
             "impossible_rows": np.array(impossible + self.impossible),
             "log_likelihood": _exact(parts.overall[0], LOG_SCORE_BITS),
-            "true_probability": true_probability,
-            # p_y less the residual is ‖p‖², row by row and in all.
-            "square": ExactSum.of_units(true_probability.units - residual, PROBABILITY_BITS),
+            "true_probability": _exact(parts.overall[1], PROBABILITY_BITS),
+            "square": _exact(parts.overall[2], PROBABILITY_BITS),
             "predicted_rows": parts.predicted_rows,
             "predicted_scores": _exact(by_class[:, :BRIER_RESIDUAL], LOG_SCORE_BITS),
             "predicted_brier": _exact(by_class[:, BRIER_RESIDUAL:], PROBABILITY_BITS),
@@ -213,7 +210,7 @@ class _Parts(NamedTuple):
     predicted_rows: IntArray
     predicted_scores: IntArray
     overall: IntArray
-    """Log-likelihood and p_y."""
+    """Log-likelihood, p_y and ‖p‖²."""
     odd_rows: IntArray
     split: IntArray
     """Whole and fraction of what shared ranks change, (2, K, M, C); empty if ties are not split."""
@@ -248,14 +245,6 @@ def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
 def _exact(pairs: IntArray, bits: int) -> ExactSum:
     """The sums whose whole parts and fractions are the last axis."""
     return ExactSum(pairs[..., 0], pairs[..., 1], bits)
-
-
-def _total_units(pairs: IntArray, bits: int) -> int:
-    """The sum of whole parts and fractions, (n, 2), in units of 2⁻ᵇ, b ≤ 52."""
-    some = np.add.reduceat(
-        pairs, range(0, len(pairs), 2**11), axis=0
-    )  # of which the fractions fit in 64 bits
-    return sum((whole << bits) + fraction for whole, fraction in some.tolist())
 
 
 def _add_units(pairs: IntArray, at: IntArray, units: IntArray) -> None:

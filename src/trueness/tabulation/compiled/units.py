@@ -284,8 +284,8 @@ class _Layout:
         )
 
 
-_OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS)
-"""Of log-likelihood and p_y."""
+_OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
+"""Of log-likelihood, p_y and ‖p‖²."""
 
 
 class _UnitCells:

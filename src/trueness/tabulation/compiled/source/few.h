@@ -85,20 +85,22 @@ INLINE void NAME(turn_back)(const concluded *c, const words steps[CLASSES], int 
     transpose_doubles(square);
 }
 
-/* Adds each row to its bins and to its predicted class. */
+/* Adds each row to its bins and to its predicted class; by `heads`, if there are any, to one cell for both. */
 INLINE void NAME(add_squares)(
     const arena *a, const concluded *c, const words steps[CLASSES], int n_measures, uint64_t cells[MAX_MEASURES][WIDTH],
-    const uint64_t classes[WIDTH]
+    const uint64_t classes[WIDTH], const uint64_t heads[WIDTH]
 ) {
     UNROLL for (int s = 0; s < (N_SCORES + n_measures + CLASSES + WIDTH - 1) / WIDTH; s++) {
+        int is_head = s * WIDTH < HEAD, by_class = is_head && !a->heads;
         doubles square[WIDTH];
         NAME(turn_back)(c, steps, n_measures, s, square);
-        UNROLL for (int k = 0; k < n_measures; k++)
+        UNROLL for (int k = 0; k < n_measures; k++) {
             UNROLL for (int r = 0; r < WIDTH; r++) {
-                uint64_t *at = a->sums + cells[k][r] * (uint64_t)a->row + s * WIDTH;
-                store_words(load_words(at) + (words)square[r], at);
+                uint64_t *at = k == 0 && is_head && a->heads ? a->heads + heads[r] * HEAD : a->sums + cells[k][r] * (uint64_t)a->row;
+                store_words(load_words(at + s * WIDTH) + (words)square[r], at + s * WIDTH);
             }
-        if (s * WIDTH >= N_SCORES) continue;
+        }
+        if (!by_class) continue;
         UNROLL for (int r = 0; r < WIDTH; r++) { /* what is behind the scores is not used */
             uint64_t *at = a->predicted + classes[r] * HEAD + s * WIDTH;
             store_words(load_words(at) + (words)square[r], at);
@@ -109,8 +111,9 @@ INLINE void NAME(add_squares)(
 /* Adds each row to its bins and to its predicted class, and counts its rank. */
 INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const words steps[CLASSES]) {
     uint64_t cells[MAX_MEASURES][WIDTH] __attribute__((aligned(64))), rank[WIDTH] __attribute__((aligned(64)));
-    uint64_t classes[WIDTH] __attribute__((aligned(64)));
+    uint64_t classes[WIDTH] __attribute__((aligned(64))), heads[WIDTH] __attribute__((aligned(64)));
     store_words(c->rank, rank);
+    store_words(heads_of(a, c, CLASSES), heads);
     store_words(classes_of(j, a, c), classes);
     UNROLL for (int r = 0; r < WIDTH; r++) a->predicted_rows[classes[r]]++;
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
@@ -118,8 +121,8 @@ INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const wo
         store_words(cells_of(j, a, c, k), cells[k]);
         UNROLL for (int r = 0; r < WIDTH; r++) a->ranks[cells[k][r] * CLASSES + rank[r]]++;
     }
-    if (j->n_measures == 1) NAME(add_squares)(a, c, steps, 1, cells, classes);
-    else NAME(add_squares)(a, c, steps, 2, cells, classes);
+    if (j->n_measures == 1) NAME(add_squares)(a, c, steps, 1, cells, classes, heads);
+    else NAME(add_squares)(a, c, steps, 2, cells, classes, heads);
 }
 
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */

@@ -132,7 +132,7 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
     variance = select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0));
     words p = bits_of(s->p + 1.0) - ONE_BITS, square = s->square - ones;
     add_lanes(a, 0, scored, rounded(s->log_p * (LN2 * 0x1p40)));
-    add_lanes(a, 1, rows, p);
+    add_lanes(a, 1, rows, p), add_lanes(a, 2, rows, square);
     c.scores[LOG_SCORE] = select_words(normal, rounded((s->log_p + c.entropy) * (LN2 * 0x1p40)), same_words(0));
     c.scores[LOG_SCORE_VARIANCE] = rounded(variance * (LN2 * LN2 * 0x1p40));
     c.scores[BRIER_RESIDUAL] = p - square;
@@ -159,6 +159,12 @@ INLINE words cells_of(const job *j, const arena *a, const concluded *c, int k) {
 INLINE words classes_of(const job *j, const arena *a, const concluded *c) {
     words copy = lane_numbers() & (uint64_t)(a->copies - 1);
     return c->predicted + copy * (uint64_t)(j->n_classes + 1);
+}
+
+/* The same of its bin by the first measure together with its predicted class. */
+INLINE words heads_of(const arena *a, const concluded *c, uint64_t n_classes) {
+    words copy = lane_numbers() & (uint64_t)(a->copies - 1);
+    return (copy * (uint64_t)a->n_bins + c->bins[0]) * (n_classes + 1) + c->predicted;
 }
 
 static double probability(const job *j, int64_t row, int64_t class) {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 3 };
+enum { ABI = 4 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 

@@ -90,7 +90,8 @@ static int64_t (*const MEASURE_FEW[])(job *, double *) = {FEW(measure_rows)};
 
 /* Sums all rows, and their events, of so many rows at a time that these are still in the cache then. */
 static int64_t sum_all(job *j, walk *sum_some) {
-    const loop l = {j, arena_of(j), totals_of(j)};
+    loop l = {j, arena_of(j), totals_of(j)};
+    if (j->n_rows < FEW_ROWS) l.memory.heads = 0;
     int64_t at_once = j->n_events ? l.memory.chunk : j->n_rows, groups = 0, bad = -1;
     if (j->n_events) set_places(j, &l.memory);
     for (int64_t first = 0; first < j->n_rows && bad < 0; first += at_once) {

@@ -6,7 +6,7 @@
  *   bin_scores               (K, M, 4, 2): whole and fraction of each score
  *   predicted_rows           (C): rows that predict each class
  *   predicted_scores         (C, 4, 2): the scores of these rows
- *   overall                  (2, 2): log-likelihood in units of 2^-40, and p_y in units of 2^-52
+ *   overall                  (3, 2): log-likelihood in units of 2^-40; p_y and ||p||^2 in units of 2^-52
  *   odd_rows                 (2): impossible and tied rows
  *   split_whole, split_fraction  (K, M, C) each, if ties are split: what that changes in the rank counts */
 #ifndef TRUENESS_TOTALS_H
@@ -27,6 +27,7 @@ enum {
     MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
     CHUNK_BYTES = 1 << 17, /* of rows whose events are added after their sums: they are still in the cache then */
     MOST_CHUNK = 1024,
+    FEW_ROWS = 256, /* fewer rows take less time to add to two cells each than many cells take to empty */
     DISCARDED_CELLS = WIDTH + 72,
     HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
 };
@@ -54,9 +55,11 @@ typedef struct {
     int64_t copies;  /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
     uint64_t *sums;      /* (copies, measures, bins, row): units of the scores, bits of 1 + V and 1 + p, modulo 2^64 */
     uint64_t *ranks;     /* (copies, measures, bins, classes) */
+    uint64_t *heads; /* (copies, bins, classes + 1, HEAD), or NULL: scores and what follows them by bin of the first measure and
+                        predicted class, so that a row is added once and not to both */
     uint64_t *predicted; /* (copies, classes + 1, HEAD): scores by predicted class; the last one for lanes that hold no row */
     uint64_t *predicted_rows; /* (copies, classes + 1) */
-    uint64_t *lane_sums; /* (2, WIDTH): log-likelihood and p_y */
+    uint64_t *lane_sums; /* (3, WIDTH): log-likelihood, p_y and ||p||^2 */
     uint64_t *moment_sums; /* (events, N_MOMENTS, WIDTH) */
     uint64_t *places;      /* where the cells of each class begin: of WIDTH rows if there are few classes, else see `set_places` */
     int64_t chunk;         /* rows whose events are added after their sums; a multiple of WIDTH */
@@ -99,9 +102,11 @@ static arena arena_of(const job *j) {
     uintptr_t memory = ((uintptr_t)j->arena + 63) & ~(uintptr_t)63;
     a.sums = take(&a, memory, 8 * cells * a.row);
     a.ranks = take(&a, memory, 8 * cells * j->n_classes);
+    int64_t heads = few && j->n_measures && j->n_edges <= FEW_EDGES ? a.copies * a.n_bins * (j->n_classes + 1) : 0;
+    a.heads = heads ? take(&a, memory, 8 * heads * HEAD) : 0;
     a.predicted = take(&a, memory, 8 * classes * HEAD);
     a.predicted_rows = take(&a, memory, 8 * classes);
-    a.lane_sums = take(&a, memory, 8 * 2 * WIDTH);
+    a.lane_sums = take(&a, memory, 8 * 3 * WIDTH);
     a.moment_sums = take(&a, memory, j->moments ? 8 * N_MOMENTS * WIDTH * j->n_events : 0);
     a.places = take(&a, memory, j->all_classes ? 8 * (few ? WIDTH * j->n_classes : round_up(j->n_classes, WIDTH)) : 0);
     a.chunk = round_up(CHUNK_BYTES / (j->n_classes * j->item) + 1, WIDTH);
@@ -147,7 +152,7 @@ static totals totals_of(const job *j) {
     t.predicted_rows = t.bin_scores + bins * N_SCORES * 2;
     t.predicted_scores = t.predicted_rows + j->n_classes;
     t.overall = t.predicted_scores + j->n_classes * N_SCORES * 2;
-    t.odd_rows = t.overall + 4;
+    t.odd_rows = t.overall + 6;
     t.split_whole = t.odd_rows + 2;
     t.split_fraction = t.split_whole + ranked;
     return t;
@@ -213,18 +218,35 @@ static void empty_moments(const job *j, const arena *a) {
             }
 }
 
+/* Adds what one copy has of a predicted class, by bin of the first measure, to the sums of the bins and of the class. */
+static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t class) {
+    int64_t classes = j->n_classes + 1;
+    uint64_t *predicted = a->predicted + (copy * classes + class) * HEAD;
+    if (a->predicted_rows[copy * classes + class] == 0) return;
+    for (int64_t bin = 0; bin < a->n_bins; bin++) {
+        uint64_t *head = a->heads + ((copy * a->n_bins + bin) * classes + class) * HEAD;
+        uint64_t *sums = a->sums + (copy * j->n_measures * a->n_bins + bin) * a->row;
+        for (int w = 0; w < HEAD; w++) {
+            sums[w] += head[w], predicted[w] += head[w]; /* what is behind the scores of a class is not used */
+            head[w] = 0;
+        }
+    }
+}
+
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     for (int64_t copy = 0; copy < a->copies; copy++) {
+        for (int64_t class = 0; class < j->n_classes && a->heads; class++) empty_heads(j, a, copy, class);
         for (int64_t k = 0; k < j->n_measures; k++)
             for (int64_t m = 0; m < t->n_bins; m++) empty_bin(j, a, t, copy, k, m);
         for (int64_t class = 0; class < j->n_classes; class++) empty_class(j, a, t, copy, class);
     }
     for (int lane = 0; lane < WIDTH; lane++) {
-        uint64_t *log_likelihood = a->lane_sums + lane, *p = a->lane_sums + WIDTH + lane;
+        uint64_t *log_likelihood = a->lane_sums + lane, *p = log_likelihood + WIDTH, *square = p + WIDTH;
         add_units(t->overall, t->overall + 1, (int64_t)*log_likelihood, LOG_SCORE_BITS);
         add_probability(t->overall + 2, t->overall + 3, *p);
-        *log_likelihood = *p = 0;
+        add_probability(t->overall + 4, t->overall + 5, *square);
+        *log_likelihood = *p = *square = 0;
     }
 }
 
