@@ -251,7 +251,8 @@ class CalibrationTable:
 
     def _variations(self) -> tuple[FloatArray, FloatArray]:
         """𝒫 and 𝒪 of all bins, in one call of the measure, which takes most of the time of short inputs."""
-        values = np.full((2, self.n_bins), np.nan)
+        values = np.empty((2, self.n_bins))
+        values.fill(np.nan)
         filled = self.sums.rows.nonzero()[0]
         if filled.size:  # `take` and `array` cost a third of indexing and `stack`
             totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])

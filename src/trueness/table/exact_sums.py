@@ -75,8 +75,10 @@ class ExactSum:
     bits: int
 
     def __post_init__(self) -> None:
-        make_read_only(self.whole)
-        make_read_only(self.fraction)
+        # Not by `make_read_only`: a table has twelve of these, and short inputs would wait for the calls.
+        for part in (self.whole, self.fraction):
+            if part.flags.writeable:
+                part.setflags(write=False)
 
     __reduce__ = reduce_to_fields
 
@@ -105,6 +107,11 @@ class ExactSum:
     def value(self) -> FloatArray:
         """The nearest float64: one rounding, of a sum that is exact."""
         return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
+
+    @property
+    def units(self) -> int:
+        """A single sum as a Python integer, in units of 2⁻ᵇ."""
+        return (int(self.whole) << self.bits) + int(self.fraction)
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return ExactSum.with_carry(self.whole + other.whole, self.fraction + other.fraction, self.bits)

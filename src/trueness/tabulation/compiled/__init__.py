@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,6 @@ from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.layout import layout_for
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
-    N_SCORES,
     UNDERFLOWED_WORDS,
     Job,
     address,
@@ -116,7 +115,7 @@ class _Totals:
 
     def __init__(self, rows: Rows, specs: Sequence[TableSpec], events: EventSpec | None) -> None:
         self.library, self.specs, self.layout = require_library(), specs, layout_for(rows.form, specs)
-        self.job, n_totals = self.layout.job(), sum(self.layout.sizes)
+        self.job, n_totals = self.layout.job(), self.layout.n_totals
         self.events = None if events is None else EventCells(events, rows.y_prob.eps)
         if self.events is not None:
             self.events.describe(self.job)
@@ -163,21 +162,15 @@ class _Totals:
 
     def _parts(self, totals: IntArray) -> _Parts:
         """The parts of `totals`, each a view of its shape."""
-        (k, m, c), ends = self.layout.shape, [*accumulate(self.layout.sizes)]
-        pairs = N_SCORES, 2
-        shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (3, 2), (2,), (-1, k, m, c)]
-        return _Parts(
-            *(
-                totals[end - size : end].reshape(shape if size else 0)
-                for shape, size, end in zip(shapes, self.layout.sizes, ends, strict=True)
-            )
-        )
+        return _Parts(*[totals[start:stop].reshape(shape) for start, stop, shape in self.layout.parts])
 
     def sums(self) -> list[Sums]:
         """The sums so far, one for each table; they do not change when further rows are added."""
         if not self.specs:
             return []
-        parts = self._parts(self.totals.copy())
+        totals = self.totals.copy()
+        totals.setflags(write=False)  # and so are all parts of it
+        parts = self._parts(totals)
         of_all = self._sums_of_all(parts)
         return [
             Sums(**_sums_of_bins(parts, which, spec.bins.n_bins), **of_all)
@@ -227,9 +220,9 @@ def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
     rank = ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
     if parts.split.size:
         rank = ExactSum(count + parts.split[0, *at], parts.split[1, *at], PROBABILITY_BITS)
-    log_score, log_score_variance, brier, brier_variance = (
-        _exact(scores[:, score], bits) for score, bits in enumerate(SCORE_BITS)
-    )
+    log_score, log_score_variance, brier, brier_variance = [
+        ExactSum(scores[:, score, 0], scores[:, score, 1], bits) for score, bits in enumerate(SCORE_BITS)
+    ]
     return {
         "rows": np.add.reduce(count, axis=1),
         "ordered": ExactSum(whole[:, :-1], fraction[:, :-1], PROBABILITY_BITS),

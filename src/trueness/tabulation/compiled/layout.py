@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from trueness._row_arithmetic import bits_to_classes
 from trueness.rows import Form
 from trueness.table import TableSpec
-from trueness.tabulation.compiled.library import MEASURES, Job, total_sizes
+from trueness.tabulation.compiled.library import MEASURES, N_SCORES, Job, total_sizes
 from trueness.tabulation.compiled.search import Search
 
 
@@ -26,7 +27,7 @@ def job_for(form: Form) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The constants of a job that sums rows into up to two tables, and the sizes of its sums."""
+    """The constants of a job that sums rows into up to two tables, and the parts of its sums."""
 
     constants: bytes
     """A job without the places of rows, labels and sums."""
@@ -34,8 +35,13 @@ class Layout:
     """The edges, which the job points to."""
     shape: tuple[int, int, int]
     """Tables, bins (of the table that has the most), classes."""
-    sizes: tuple[int, ...]
-    """Of the parts of `totals`, in the order of `source/totals.h`."""
+    parts: tuple[tuple[int, int, tuple[int, ...]], ...]
+    """Where each part of `totals` begins and ends, and its shape, in the order of `source/totals.h`."""
+
+    @property
+    def n_totals(self) -> int:
+        """The words of all of them."""
+        return self.parts[-1][1]
 
     def job(self) -> Job:
         """A new job; this object must be kept as long as the job."""
@@ -55,4 +61,17 @@ def _layout(form: Form, specs: tuple[TableSpec, ...]) -> Layout:
         job.kinds[which] = MEASURES[str(spec.variation.kernel)]
     job.n_measures, job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
     shape = len(specs), search.n_edges + 1, form.n_classes
-    return Layout(bytes(job), search, shape, total_sizes(*shape, split=bool(job.split)))
+    sizes = total_sizes(*shape, split=bool(job.split))
+    return Layout(bytes(job), search, shape, _parts(shape, sizes))
+
+
+def _parts(
+    shape: tuple[int, int, int], sizes: tuple[int, ...]
+) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
+    """Beginning, end and shape of each part of `totals`; parts that such tables lack are empty."""
+    (k, m, c), pairs = shape, (N_SCORES, 2)
+    shapes = [(2, k, m, c + 1), (k, m, c), (k, m, *pairs), (c,), (c, *pairs), (3, 2), (2,), (2, k, m, c)]
+    return tuple(
+        (end - size, end, of_part if size else (0,))
+        for of_part, size, end in zip(shapes, sizes, accumulate(sizes), strict=True)
+    )
