@@ -36,6 +36,10 @@ MAX_BYTES = 2**27
 """The most memory that the sums of one table over all units may take, about."""
 
 
+HASHED_AT_A_TIME = 2**13
+"""Positions that are hashed at a time: so few stay in the cache."""
+
+
 def unit_limit(specs: Sequence[TableSpec | EventSpec], *, single_rows: bool = False) -> int:
     """How many clusters, or independent rows, are kept apart, if their tables have these specs."""
     most = MAX_ROW_BLOCKS if single_rows else MAX_UNITS
@@ -78,10 +82,15 @@ class Clusters:
         cls, positions: IntArray, specs: Sequence[TableSpec | EventSpec]
     ) -> tuple[Clusters, IntArray]:
         """Each row as a cluster of its own, named by its position, and the unit of each row."""
-        identities = row_identities(positions)
         if len(positions) > unit_limit(specs, single_rows=True):  # without sorting
-            blocks = cls(identities[:0], None, block_count(specs, single_rows=True), single_rows=True)
-            return blocks, blocks.units_of(identities)
+            none = np.empty(0, np.uint64)
+            blocks = cls(none, None, block_count(specs, single_rows=True), single_rows=True)
+            unit_of = np.empty(len(positions), np.int64)
+            for start in range(0, len(positions), HASHED_AT_A_TIME):
+                some = slice(start, start + HASHED_AT_A_TIME)
+                unit_of[some] = blocks.units_of(row_identities(positions[some]))
+            return blocks, unit_of
+        identities = row_identities(positions)
         order = np.argsort(identities)
         return cls(identities[order], None, single_rows=True), np.argsort(order)
 
