@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from itertools import tee
@@ -77,7 +78,7 @@ def _compare(
     while n_parts > FAN_IN:
         n_parts = -(-n_parts // FAN_IN)
         summed = summed.repartition(n_parts, "part").mapInArrow(partial(_add_parts, work=work), COLUMNS)
-    parts = [pickle.loads(row["sums"]) for row in _collect(summed, place)]
+    parts = [_unpacked(row["sums"]) for row in _collect(summed, place)]
     return work.finish(reduce(add, parts, work.empty))
 
 
@@ -132,7 +133,7 @@ def _sum_partition(
     """On a worker: the sums of its partitions."""
 
     def sums(part: int, some: BatchesOfModels) -> bytes:
-        return pickle.dumps(work.sum(some, starts.get(part, 0)))
+        return _packed(work.sum(some, starts.get(part, 0)))
 
     yield from _returned(batches(batches_, work), "sums", sums)
 
@@ -156,9 +157,18 @@ def _add_parts(batches: Iterable[Any], work: CompareWork) -> Iterator[Any]:
         if row["refusal"]:
             yield _row(part, "sums", None, row["refusal"])
         else:
-            more: SumsOfPart = pickle.loads(row["sums"])
-            total += more
-    yield _row(part, "sums", pickle.dumps(total))
+            total += _unpacked(row["sums"])
+    yield _row(part, "sums", _packed(total))
+
+
+def _packed(sums: SumsOfPart) -> bytes:
+    """Compressed, since most words of sums are small."""
+    return zlib.compress(pickle.dumps(sums), 1)
+
+
+def _unpacked(packed: bytes) -> SumsOfPart:
+    sums: SumsOfPart = pickle.loads(zlib.decompress(packed))
+    return sums
 
 
 def _row(part: int, name: str, value: Any, refusal: str | None = None) -> Any:

@@ -124,7 +124,11 @@ EXPORT int64_t trueness_order(const int64_t *unit_of, int64_t n, int64_t n_units
 
 enum { AHEAD = 24 }; /* rows that are fetched before they are copied: they do not lie together */
 
-/* Copies a row whose classes lie together, or class by class. */
+/* A probability as bits, wherever it lies and whatever its type is elsewhere. */
+typedef uint32_t bits_of_float __attribute__((aligned(1), may_alias));
+typedef uint64_t bits_of_double __attribute__((aligned(1), may_alias));
+
+/* Copies rows class by class. */
 #define COPY_ROWS(type)                                                                                   \
     for (int64_t i = 0; i < n; i++) {                                                                     \
         const char *from = j->rows + order[i] * j->to_next_row;                                           \
@@ -142,9 +146,9 @@ enum { AHEAD = 24 }; /* rows that are fetched before they are copied: they do no
 static void gather_rows(const job *j, const int64_t *order, int64_t n, const runs *r) {
     int64_t n_classes = j->n_classes;
     if (j->item == 4) {
-        COPY_ROWS(uint32_t)
+        COPY_ROWS(bits_of_float)
     } else {
-        COPY_ROWS(uint64_t)
+        COPY_ROWS(bits_of_double)
     }
 }
 
