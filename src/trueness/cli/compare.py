@@ -120,6 +120,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     from dataclasses import replace
 
     from trueness.files import Source, find_inputs
+    from trueness.partitions.comparison import refuse_other_classes
 
     names = _model_names(arguments)
     request, options = _sources.request_of(arguments), _sources.row_options_of(arguments)
@@ -139,7 +140,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
         )
         for line in sources[name].choice.found:
             print_note(f"{name}: {line}")
-    _refuse_other_classes(sources)
+    refuse_other_classes({name: source.n_classes for name, source in sources.items()})
     return sources
 
 
@@ -151,17 +152,6 @@ def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
             "{argument} is used for two models and can be read only once",
             "save it as a file",
             argument=once[0].name,
-        )
-
-
-def _refuse_other_classes(sources: dict[str, Source]) -> None:
-    classes = {name: source.n_classes for name, source in sources.items()}
-    if len(set(classes.values())) > 1:
-        raise InvalidValueError(
-            "classes-differ",
-            "the models have different numbers of classes: {classes}",
-            "compare models of the same task",
-            classes=", ".join(f"{name} {number}" for name, number in classes.items()),
         )
 
 

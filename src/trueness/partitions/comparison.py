@@ -260,12 +260,12 @@ def _works(label: Any, probs: Any, options: Any, choose: Mapping[str, ChooseColu
         first = next((work.choice.columns for work in works.values() if work.choice.columns), None)
         choice, n_classes = choose[name](request, first)
         works[name] = Work.of(request, rows, plan, choice, n_classes)
-    _refuse_other_classes(works)
+    refuse_other_classes({name: work.n_classes for name, work in works.items()})
     return works
 
 
-def _refuse_other_classes(works: Mapping[str, Work]) -> None:
-    classes = {name: work.n_classes for name, work in works.items()}
+def refuse_other_classes(classes: Mapping[str, int]) -> None:
+    """Refuse models with different numbers of classes."""
     if len(set(classes.values())) > 1:
         raise InvalidValueError(
             "classes-differ",
