@@ -24,6 +24,7 @@ NEEDS = {
     "build": ("hatchling", "ziglang"),
     "emulation": ("hatchling", "ziglang"),
     "frames": ("pandas", "polars", "pyarrow"),
+    "images": ("nibabel",),
     "jax": ("jax",),
     "lightning": ("lightning",),
     "plots": ("matplotlib",),

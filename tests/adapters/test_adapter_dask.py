@@ -24,6 +24,7 @@ from partitioned import (
     one_process,
     one_process_by_class,
     require_clusters,
+    require_clusters_under_fire,
     require_tables_by_class,
     require_tables_of_three,
     three_classes,
@@ -360,6 +361,18 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
     assert killing.is_gone
     assert killing.pid not in killing.survivors
     assert table == one_process(variation=measure)
+
+
+def test_a_worker_that_is_killed_while_it_sums_clusters_changes_nothing(tmp_path: Path) -> None:
+    with dask_client() as client:
+        workers = set(client.run(lambda: __import__("os").getpid()).values())
+        killing = require_clusters_under_fire(
+            lambda data, **how: adapter.assess(data, "y", "p_*", client=client, **how),
+            lambda who: collection(6, whole().assign(who=who)),
+            tmp_path,
+            lambda command: "multiprocessing" in command,
+        )
+    assert killing.pid in workers
 
 
 def test_arrays_of_different_lengths() -> None:

@@ -25,6 +25,7 @@ from partitioned import (
     of_group,
     one_process,
     require_clusters,
+    require_clusters_under_fire,
     require_tables_by_class,
     require_tables_of_three,
     spark_session,
@@ -291,6 +292,17 @@ def test_a_python_worker_that_is_killed_changes_nothing(session: Any, data: Any,
     assert killing.pid not in {os.getpid(), *killing.survivors}
     assert sum(stage.numFailedTasks for stage in stages if stage) == 1
     assert table == one_process(variation=measure)
+
+
+def test_a_python_worker_that_is_killed_while_it_sums_clusters_changes_nothing(
+    session: Any, tmp_path: Path
+) -> None:
+    require_clusters_under_fire(
+        lambda data, **how: adapter.assess(data, "y", "p_*", **how),
+        lambda who: session.createDataFrame(whole().assign(who=who)).repartition(4),
+        tmp_path,
+        lambda command: "pyspark" in command,
+    )
 
 
 def test_the_frame_has_the_rows_in_another_order_of_columns() -> None:

@@ -6,6 +6,7 @@ from table_counts import equal_counts
 from torch_metrics import metric_of, tensors, torch_only
 
 import trueness as tn
+from trueness.refusals import InvalidValueError, Refusal
 
 
 @torch_only
@@ -88,3 +89,45 @@ def test_autocast_and_gradients() -> None:
     assert logits.dtype == torch.bfloat16
     assert metric.table == tn.tabulate(labels, logits, from_logits=True)
     assert not metric.bins.requires_grad
+
+
+@torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+@pytest.mark.parametrize(("axis", "shape"), [(1, (4, 6, 5)), (-1, (4, 30)), (2, (4, 6, 5)), (0, (120,))])
+def test_the_axis_of_the_classes_gives_the_tables_of_the_core(
+    engine: str, axis: int, shape: tuple[int, ...]
+) -> None:
+    """(N, C, H, W), (B, T, C) and others, with padding that is ignored: `==` with `tabulate` of the same arrays."""
+    import torch
+
+    y_true, y_prob = tn.simulate.calibrated(120, [1.0, 1.0, 2.0], rng=3)
+    y_true = np.where(np.arange(120) % 7 == 0, -100, y_true).reshape(shape)
+    array = np.moveaxis(y_prob.reshape(*shape, 3), -1, axis)
+    how = {"class_axis": axis, "ignore_index": -100}
+    preds, target = torch.tensor(np.ascontiguousarray(array)), torch.tensor(y_true)
+    metric = metric_of(num_classes=3, engine=engine, by_class=True, **how)
+    metric.update(preds, target)
+    kept = y_true.ravel() != -100
+    core, by_class = tn.tabulate(y_true, array, **how), tn.tabulate_events(y_true.ravel()[kept], y_prob[kept])
+    assert equal_counts(metric.table, core)
+    assert metric.table == core if engine == "host" else metric.table.isclose(core)
+    assert metric.class_table == by_class if engine == "host" else metric.class_table.isclose(by_class)
+    for name in ("ClasswiseCalibrationError", "EventCalibrationError"):
+        more = {"event": "top"} if name[0] == "E" else {}
+        other = metric_of(name, 3, engine=engine, **how, **more)
+        other.update(preds, target)
+        assert other.table.n_rows == metric.table.n_rows
+
+
+@torch_only
+def test_axes_that_do_not_fit() -> None:
+    import torch
+
+    preds, target = torch.full((2, 4, 3), 1 / 3), torch.zeros(2, 4, dtype=torch.long)
+    with pytest.raises(InvalidValueError, match="class_axis=1"):
+        metric_of(num_classes=3).update(preds, target)
+    with pytest.raises(InvalidValueError, match="class_axis=5"):
+        metric_of(num_classes=3, class_axis=5).update(preds, target)
+    with pytest.raises(Refusal, match="class_axis must be"):
+        metric_of(num_classes=3, class_axis="last")
+    metric_of(num_classes=3, class_axis=-1).update(preds, target)

@@ -277,7 +277,7 @@ class TestManyGroups:
             y_true, y_prob, groups=names, clusters=np.arange(1200) // 2, resamples=39, by_class=False
         )
         assert "few-resamples" in codes(result)
-        assert "use resamples=" in str(result)
+        assert "raise the number of resamples to" in str(result)
 
     def test_a_finer_resolution(self) -> None:
         """By default 999 draws; for p-values of 1e-4, a clear case is drawn more often."""

@@ -19,7 +19,9 @@ class TestRefusals:
     @pytest.mark.parametrize(("level", "least"), [(0.95, 19), (0.99, 99), (0.5, 1), (0.9, 9), (0.999, 999)])
     def test_too_few_resamples_for_the_level(self, level: float, least: int) -> None:
         """The p-value of a test is at least 1/(R + 1), which must reach 1 - level."""
-        with pytest.raises(ValueError, match=rf"resamples.* {least} or more|resamples must be .* at least 1"):
+        with pytest.raises(
+            ValueError, match=rf"use {least} resamples or more|resamples must be .* at least 1"
+        ):
             tn.assess(Y_TRUE[:50], Y_PROB[:50], level=level, resamples=least - 1)
         wrong = np.eye(4)[(Y_TRUE[:50] + 1) % 4] * 0.99 + 0.0025
         worst = tn.assess(Y_TRUE[:50], wrong, level=level, resamples=least, rng=0)

@@ -160,6 +160,18 @@ class TestParts:
         assert both.result().to_dict() == want.to_dict()
         assert first.n_rows == 700
 
+    def test_images(self) -> None:
+        """Images are clusters by default, named by their numbers among all images."""
+        y_true, models = self.rows()
+        labels = y_true.reshape(25, 10, 10)
+        images = {name: y_prob.reshape(25, 10, 10, 3) for name, y_prob in models.items()}
+        want = tn.compare(labels, images, class_axis=3, rng=2, resamples=99)
+        whole = tn.Comparer(3, models=list(models), class_axis=3, rng=2, resamples=99)
+        first, second = whole.starting_at(0), whole.starting_at(1100, first_image=11)
+        for comparer, part in ((first, slice(11)), (second, slice(11, None))):
+            comparer.update(labels[part], {name: y_prob[part] for name, y_prob in images.items()})
+        assert (second + first).result().to_dict() == want.to_dict()
+
     def test_positions_decide_the_replicates(self) -> None:
         y_true, models = self.rows()
         whole = tn.Comparer(3, models=list(models), rng=2, resamples=99)

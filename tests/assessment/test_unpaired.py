@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class TestCompareTables:
             (
                 {"a": tables_of(slice(0, 500)), "b": tables_of(slice(0, 500), clusters=np.arange(500) // 5)},
                 InvalidValueError,
-                "different clusters",
+                "different kinds of rows",
             ),
         ],
     )
@@ -161,3 +162,38 @@ class TestCompareGroups:
             tn.assess(*ROWS, resamples=39).compare_groups()
         with pytest.raises(ValueError, match="against"):
             tn.assess(*ROWS, groups=self.site, resamples=39).compare_groups("all")
+
+    def test_as_a_part_of_the_assessment(self) -> None:
+        result = tn.assess(ROWS[0], self.y_prob, groups=self.site, resamples=99)
+        assert "compared_groups" not in result.to_dict()
+        for against in ("rest", "each"):
+            whole, alone = result.with_compared_groups(against), result.compare_groups(against)
+            content = json.loads(json.dumps(whole.to_dict(), allow_nan=False))["compared_groups"]
+            assert content["against"] == against
+            assert content["pairs"] == json.loads(json.dumps(alone.to_dict()["pairs"]))
+            assert [each["better"] for each in content["verdicts"]] == [it.better for it in alone.verdicts]
+            assert {**whole.to_dict(), "compared_groups": None} == {
+                **result.to_dict(),
+                "compared_groups": None,
+            }
+        text = str(result.with_compared_groups())
+        assert "3 of 3 groups differ from the rest in calibration" in text
+        assert re.search(r"north +\+0\.1.* <0\.001  worse than the rest\n", text)
+        assert "2 of 3 pairs of groups differ in calibration" in str(result.with_compared_groups("each"))
+        assert "east is better" in str(result.with_compared_groups("each"))
+
+    def test_a_group_named_like_the_rest_of_another(self) -> None:
+        names = np.array(["a", "not a", "b"])[np.arange(4000) % 3]
+        rest = tn.assess(*ROWS, groups=names, resamples=39).compare_groups()
+        assert [(pair.first, pair.second) for pair in rest.pairs] == [
+            ("a", "not not a"),
+            ("b", "not b"),
+            ("not a", "not not not a"),
+        ]
+        assert len(rest.assessments) == 6
+
+    def test_too_many_pairs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("trueness.assessment.unpaired.MOST_PAIRS", 2)
+        result = tn.assess(*ROWS, groups=self.site, resamples=39)
+        with pytest.raises(InvalidValueError, match=r"3 groups make 3 pairs, more than 2; .*'rest'"):
+            result.compare_groups("each")

@@ -116,3 +116,54 @@ def test_a_checkpoint_of_a_run_with_clusters(tmp_path: Path) -> None:
     ]
     assert main([*arguments, "-o", saved]) == 0
     assert tn.assess_table(Tables.load(saved), resamples=99).n_clusters == len(set(NAMES))
+
+
+def test_compare_groups(tmp_path: Path, capsys: Any) -> None:
+    """The differences of `Assessment.with_compared_groups`, from rows and from saved tables."""
+    rows, saved = write(tmp_path / "all.csv", SHARP), str(tmp_path / "t.json")
+    site = np.where(np.arange(N) % 2, "north", "south")
+    result = tn.assess(Y_TRUE, SHARP, clusters=NAMES, groups=site, resamples=99)
+    how = ["--clusters", "patient", "--groups", "site"]
+    for against in ("rest", "each"):
+        expected = as_json(result.with_compared_groups(against))
+        chosen = ["--compare-groups", *([against] if against == "each" else [])]
+        found = numbers("assess", rows, *how, *chosen, path=tmp_path / "rows.json")
+        assert found["compared_groups"] == expected["compared_groups"]
+        assert main(["tabulate", rows, *how, "-o", saved]) == 0
+        later = numbers("assess", saved, *chosen, path=tmp_path / "saved.json")
+        assert later["compared_groups"] == expected["compared_groups"]
+    assert "of 1 pair of groups" in capsys.readouterr().out
+    for arguments, cause in (
+        ([rows, "--compare-groups"], "--compare-groups compares the groups of --groups, which is missing"),
+        ([rows, *how[2:], "--compare-groups", "--event", "1"], "--compare-groups is not supported"),
+    ):
+        assert main(["assess", *arguments]) == 2
+        assert cause in capsys.readouterr().err
+    assert main(["tabulate", rows, "-o", saved]) == 0
+    assert main(["assess", saved, "--compare-groups"]) == 2
+    assert "fewer than two groups were assessed" in capsys.readouterr().err
+
+
+def test_events_do_not_count_clusters(tmp_path: Path, capsys: Any) -> None:
+    """Refused for rows, and said for saved tables: p-values would be too small."""
+    rows, saved = write(tmp_path / "all.csv", Y_PROB), str(tmp_path / "t.json")
+    assert main(["assess", rows, "--clusters", "patient", "--event", "1"]) == 2
+    assert "--clusters is not supported with --event" in capsys.readouterr().err
+    assert main(["tabulate", rows, "--clusters", "patient", "--event", "1", "-o", saved]) == 0
+    assert main(["assess", saved, "--event", "1", *OPTIONS]) == 0
+    assert "the clusters of these tables are not used" in capsys.readouterr().err
+    np.savez(tmp_path / "p.npz", y_prob=Y_PROB.reshape(9, 100, 3), y_true=Y_TRUE.reshape(9, 100))
+    images = ["assess", str(tmp_path / "p.npz"), "--class-axis", "2", "--event", "1", *OPTIONS]
+    assert main(images) == 2
+    assert "the pixels of an image are one cluster" in capsys.readouterr().err
+    assert main([*images, "--clusters", "none"]) == 0
+
+
+def test_tables_with_and_without_clusters(tmp_path: Path, capsys: Any) -> None:
+    rows, saved = write(tmp_path / "all.csv", Y_PROB), [str(tmp_path / f"{name}.json") for name in "ab"]
+    assert main(["tabulate", rows, "--clusters", "patient", "-o", saved[0]]) == 0
+    assert main(["tabulate", rows, "-o", saved[1]]) == 0
+    assert main(["compare", *saved]) == 2
+    assert "'a' and 'b' have different kinds of rows: in clusters and independent" in capsys.readouterr().err
+    assert main(["merge", *saved, "-o", str(tmp_path / "m.json")]) == 2
+    assert "tables with clusters cannot be added to tables without" in capsys.readouterr().err

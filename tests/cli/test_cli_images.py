@@ -9,6 +9,7 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
+from trueness.files.mapped_arrays import array_in
 from trueness.table.tables import Tables
 
 pytestmark = pytest.mark.cli
@@ -30,7 +31,7 @@ def test_npy_and_npz(tmp_path: Path, capsys: Any) -> None:
         assert main(["tabulate", str(tmp_path / file), *more, "--class-axis", "1", "-o", saved]) == 0
         expected = tn.assess(Y_TRUE, ROWS, clusters=names[file], resamples=39).tables
         assert Tables.load(saved) == expected
-    assert "each image is one cluster" in capsys.readouterr().err
+    assert "pixels of an image are one cluster" in capsys.readouterr().err
 
 
 def test_ignored_labels(tmp_path: Path) -> None:
@@ -62,45 +63,137 @@ def test_refusals(tmp_path: Path, capsys: Any) -> None:
         ([str(tmp_path / "none.npz"), "--class-axis", "1"], "no array named"),
         ([str(tmp_path / "p.npy"), "--class-axis", "1", "--groups", "site"], "--groups does not apply"),
         ([str(tmp_path / "p.npy"), "--label-dir", "x"], "--label-dir applies to"),
-        ([str(tmp_path), "--format", "nnunet"], "needs one folder"),
-        ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "labels"),
+        ([str(tmp_path), "--format", "nnunet"], "needs a folder"),
+        ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "none.nii.gz' of case"),
     ):
         assert main(["assess", *arguments]) == 2
         assert cause in capsys.readouterr().err
 
 
-def test_folders_of_nnunet(tmp_path: Path, capsys: Any) -> None:
-    """Half precision, (classes, z, y, x), zeros outside the crop; labels as NIfTI, (x, y, z)."""
-    nibabel = pytest.importorskip("nibabel")
-    predictions, labels = tmp_path / "predictions", tmp_path / "labelsTr"
-    predictions.mkdir()
-    labels.mkdir()
-    y_all, p_all, names = [], [], []
-    for k in range(6):
-        shape = (6 + k, 5, 4)
-        y_true, y_prob = tn.simulate.calibrated(int(np.prod(shape)), [1.0] * 3, rng=k)
-        voxels = y_prob.T.reshape(3, *shape).copy()
-        voxels[:, :2] = 0  # outside
-        half = voxels.transpose(0, 3, 2, 1).astype(np.float16)
-        np.savez_compressed(predictions / f"case_{k}.npz", probabilities=half)
-        image = nibabel.Nifti1Image(y_true.reshape(shape).astype(np.uint8), np.eye(4))
-        nibabel.save(image, labels / f"case_{k}.nii.gz")
-        rows = half.reshape(3, -1).T.astype(float)
-        inside = rows.sum(axis=1) > 0
-        y_all.append(y_true.reshape(shape).transpose().ravel()[inside])
-        p_all.append(rows[inside] / rows[inside].sum(axis=1, keepdims=True))
-        names += [f"case_{k}"] * int(inside.sum())
-    found = tmp_path / "result.json"
-    arguments = [str(predictions), "--format", "nnunet", "--label-dir", str(labels), "--json", str(found)]
-    assert main(["assess", *arguments, "--resamples", "39"]) == 0
-    expected = tn.assess(np.concatenate(y_all), np.concatenate(p_all), clusters=names, resamples=39)
-    result = json.loads(found.read_text())
-    assert result["n_clusters"] == 6
-    assert result["p_value"] == expected.p_value
-    assert result["vce"]["value"] == expected.vce.value
+def test_compare_models_on_images(tmp_path: Path, capsys: Any) -> None:
+    """The pairs of `tn.compare` of the same arrays, from NPY files with common labels and from NPZ files."""
+    labels = LABELS.copy()
+    labels[:, 0] = 9
+    sharp = np.ascontiguousarray(
+        np.moveaxis(tn.simulate.sharpen(Y_PROB, 1.5).reshape(N, H, W, C), -1, 1)
+    ).astype(np.float32)
+    np.save(tmp_path / "y.npy", labels)
+    for name, array in (("plain", IMAGES), ("sharp", sharp)):
+        np.save(tmp_path / f"{name}.npy", array)
+        np.savez(tmp_path / f"{name}.npz", y_prob=array, y_true=labels)
+    names = [f"plain.npy {k}" for k in range(N)]
+    how: dict[str, Any] = {"class_axis": 1, "ignore_index": 9, "resamples": 39}
+    models = {"plain": IMAGES, "sharp": sharp}
+    expected = tn.compare(labels, models, clusters=names, **how)
+    axes = ["--class-axis", "1", "--ignore-index", "9", "--resamples", "39"]
+    found = tmp_path / "pairs.json"
+    files = [str(tmp_path / "plain.npy"), str(tmp_path / "sharp.npy")]
+    more = ["--label-file", str(tmp_path / "y.npy"), "--json", str(found)]
+    assert main(["compare", *files, *axes, *more]) == 0
+    assert json.loads(found.read_text())["pairs"] == json.loads(json.dumps(expected.to_dict()["pairs"]))
+    assert capsys.readouterr().err.count("pixels of an image are one cluster") == 2
+    assert main(["compare", *files, *axes, *more, "--clusters", "none"]) == 0
+    independent = tn.compare(labels, models, clusters=False, **how).to_dict()["pairs"]
+    assert json.loads(found.read_text())["pairs"] == json.loads(json.dumps(independent))
+    archives = [file.replace(".npy", ".npz") for file in files]
+    assert main(["compare", *archives, *axes, "--json", str(found)]) == 0
+    assert main(["compare", files[0], archives[1], *axes]) == 2
+    assert "holds no labels" in capsys.readouterr().err
+
+
+def test_pixels_that_are_independent(tmp_path: Path, capsys: Any) -> None:
+    np.savez(tmp_path / "both.npz", y_prob=IMAGES, y_true=LABELS)
+    saved = str(tmp_path / "t.json")
+    arguments = ["tabulate", str(tmp_path / "both.npz"), "--class-axis", "1", "-o", saved]
+    assert main([*arguments, "--clusters", "none"]) == 0
+    assert Tables.load(saved).clusters is None
+    assert "one cluster" not in capsys.readouterr().err
+    assert main([*arguments, "--clusters", "patient"]) == 2
+    assert "names a column, and images have none" in capsys.readouterr().err
+
+
+def test_what_was_assumed_is_in_the_result(tmp_path: Path, capsys: Any) -> None:
+    """Also in the report; an image of ignored pixels alone is counted too."""
+    labels = LABELS.copy()
+    labels[3] = 9
+    np.savez(tmp_path / "both.npz", y_prob=IMAGES, y_true=labels)
+    found, report = tmp_path / "result.json", tmp_path / "report.html"
+    arguments = [str(tmp_path / "both.npz"), "--class-axis", "1", "--ignore-index", "9", "--resamples", "39"]
+    assert main(["assess", *arguments, "--json", str(found), "--report", str(report)]) == 0
+    cautions = {each["code"]: each["message"] for each in json.loads(found.read_text())["warnings"]}
+    assert "pixels of an image are one cluster" in cautions["clusters-by-first-index"]
+    assert cautions["ignored"] == f"left out {H * W} pixels with the ignored label"
+    assert "pixels of an image are one cluster" in report.read_text()
+    np.savez(tmp_path / "none.npz", y_prob=IMAGES[:1], y_true=np.full((1, H, W), 9))
+    files = [str(tmp_path / "both.npz"), str(tmp_path / "none.npz")]
+    assert main(["assess", *files, *arguments[1:]]) == 0
+    assert f"pixels with the ignored label: {2 * H * W}" in capsys.readouterr().err
+
+
+def test_scales_of_images(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", y_prob=IMAGES.astype(float), y_true=LABELS)
+    for option, array in (
+        ("--percent", 100.0 * IMAGES.astype(float)),
+        ("--logprobs", np.log(IMAGES.astype(float))),
+    ):
+        np.savez(tmp_path / "scaled.npz", y_prob=array, y_true=LABELS)
+        arguments = [str(tmp_path / "scaled.npz"), "--class-axis", "1", "-o", str(tmp_path / "t.json")]
+        assert main(["tabulate", *arguments, option]) == 0
+        table = Tables.load(tmp_path / "t.json").by_variation
+        assert table.n_rows == LABELS.size
+        assert table.isclose(tn.tabulate(LABELS, IMAGES.astype(float), class_axis=1))
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [
+        (["--where", "a > 1"], "--where does not apply to images"),
+        (["--class-axis", "7"], "--class-axis must be"),
+        (["--ignore-index", "9", "--class-axis", "2"], "the label has shape"),
+        (["--format", "nnunet", "--label-dir", "x"], "--class-axis does not apply to --format nnunet"),
+    ],
+)
+def test_refusals_name_options(tmp_path: Path, capsys: Any, more: list[str], cause: str) -> None:
+    np.savez(tmp_path / "p.npz", y_prob=IMAGES, y_true=LABELS)
+    assert main(["assess", str(tmp_path / "p.npz"), "--class-axis", "1", *more]) == 2
     said = capsys.readouterr().err
-    assert "outside the crop, whose probabilities are all 0: " in said
-    assert "half-precision" in said
-    (labels / "case_0.nii.gz").unlink()
-    assert main(["assess", *arguments]) == 2
-    assert "case_0" in capsys.readouterr().err
+    assert cause in said
+    assert "class_axis" not in said
+
+
+def test_one_file_of_labels_belongs_to_one_file(tmp_path: Path, capsys: Any) -> None:
+    for name in ("a", "b", "y"):
+        np.save(tmp_path / f"{name}.npy", LABELS if name == "y" else IMAGES)
+    files = [str(tmp_path / "a.npy"), str(tmp_path / "b.npy"), "--label-file", str(tmp_path / "y.npy")]
+    assert main(["assess", *files, "--class-axis", "1"]) == 2
+    assert "--label-file can only be used with a single NPY file" in capsys.readouterr().err
+
+
+def test_arrays_of_npz_files(tmp_path: Path, capsys: Any) -> None:
+    """Stored arrays are mapped, compressed ones read: the same table, also column by column; damage is refused."""
+    tables = []
+    by_columns = np.asfortranarray(IMAGES)
+    for name, save, array in (
+        ("stored", np.savez, IMAGES),
+        ("compressed", np.savez_compressed, IMAGES),
+        ("columns", np.savez, by_columns),
+    ):
+        path = tmp_path / f"{name}.npz"
+        save(path, y_prob=array, y_true=LABELS)
+        found = array_in(str(path), "y_prob")
+        assert isinstance(found, np.memmap) == (name != "compressed")
+        assert np.array_equal(found, IMAGES)
+        assert main(["tabulate", str(path), "--class-axis", "1", "-o", str(tmp_path / "t.json")]) == 0
+        tables.append(Tables.load(tmp_path / "t.json").by_variation)
+    assert tables[0] == tables[1] == tables[2] == tn.tabulate(Y_TRUE, ROWS)
+    capsys.readouterr()
+    for name in ("stored", "compressed"):
+        path = tmp_path / f"{name}.npz"
+        content = bytearray(path.read_bytes())
+        content[2000] ^= 1
+        path.write_bytes(content)
+        assert main(["assess", str(path), "--class-axis", "1"]) == 2
+        assert f"{name}.npz cannot be read" in capsys.readouterr().err
+    np.savez(tmp_path / "objects.npz", y_prob=np.array([{}]), y_true=LABELS)
+    assert main(["assess", str(tmp_path / "objects.npz"), "--class-axis", "1"]) == 2
+    assert "which are never read" in capsys.readouterr().err

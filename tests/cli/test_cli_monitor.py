@@ -70,7 +70,7 @@ class TestMonitor:
             (["--at", "week"], "does not occur in the name of"),
             (["--alpha", "2"], "alpha must be a number above 0"),
             (["--reference", "missing.json"], "--reference missing.json"),
-            (["--max-cluster", "0"], "max_cluster must be an integer"),
+            (["--max-cluster", "0"], "--max-cluster must be an integer"),
             (["--dependence", "day"], "invalid choice"),
         ],
     )

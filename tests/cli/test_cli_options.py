@@ -90,7 +90,7 @@ OTHER_NAMES = {"rng": "--rng-seed"}
 """The command takes a seed, and no generator."""
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
-    "compare": {"class_axis", "ignore_index", "min_group_size", "progress"},
+    "compare": {"min_group_size", "progress"},
     "tabulate": set(),
     "bins": set(),
     "monitor": set(),
@@ -115,7 +115,14 @@ SUMMING = {
 }
 """Options of `tabulate`, for commands that tabulate first."""
 COMMAND_ONLY = {
-    "assess": {"--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
+    "assess": {
+        "--compare-groups",
+        "--fail-above",
+        "--lower-end",
+        "--fail-below-p",
+        "--event",
+        "--no-by-class",
+    },
     "compare": {"--names"},
     "tabulate": {
         "--at",

@@ -6,7 +6,7 @@ from artists import over_confident_rows, scattered
 
 import trueness as tn
 from trueness.plots import ForestDisplay
-from trueness.plots.forest import forest_of_groups, forest_of_pairs
+from trueness.plots.forest import forest_of_compared_groups, forest_of_groups, forest_of_pairs
 from trueness.plots.forest.data import Line, most_striking
 
 plots = pytest.mark.plots
@@ -38,6 +38,23 @@ class TestForest:
         assert [line.low for line in forest_of_pairs(comparison).lines] == [
             p.vce.interval.low for p in comparison.pairs
         ]
+
+    def test_differences_between_groups(self, result):
+        whole = result.with_compared_groups()
+        forest = forest_of_compared_groups(whole, "ece")
+        pairs = whole.compared_groups.comparison.pairs
+        assert [(line.name, line.value, line.p_value) for line in forest.lines] == [
+            (pair.first, pair.ece.difference, pair.ece.adjusted_p_value) for pair in pairs
+        ]
+        rows = {group.name: group.n_rows for group in result.groups}
+        assert {line.name: line.n_rows for line in forest.lines} == rows
+        display = ForestDisplay(forest).plot()
+        points, _, _ = scattered(display.ax_)
+        assert sorted(points[:, 0]) == sorted(line.value for line in forest.lines)
+        each = forest_of_compared_groups(result.with_compared_groups("each"))
+        assert [line.name for line in each.lines][:2] == ["0 − 1", "0 − 2"]
+        with pytest.raises(ValueError, match="with_compared_groups"):
+            forest_of_compared_groups(result)
 
     def test_of_many_groups_those_that_stand_out_are_shown(self):
         lines = [Line(str(k), 10, k / 100, 0, 1, p) for k, p in enumerate([0.9, 0.01, np.nan, 0.9, 0.02])]

@@ -83,6 +83,7 @@ class TestRegistry:
                 "reliability-ece",
                 "reliability-uce",
                 "groups",
+                "compared-groups",
             }
             assert (f"<strong>{picture.title}. </strong>" in page) is not absent
 

@@ -58,6 +58,11 @@ def reports(tmp_path_factory):
         names[labels], moved * [0.4, 1, 2, 1, 0.6], classes=HOSTILE, normalize=True, resamples=99
     )
     wrong.write_html(folder / "wrong-classes.html")
+    digits = demo.load_digits()
+    groups = names[np.arange(1797) % len(HOSTILE)]
+    by_group = tn.assess(digits.y_true, digits.y_prob["random_forest"], groups=groups, resamples=99)
+    for against in ("rest", "each"):
+        by_group.with_compared_groups(against).write_html(folder / f"groups-{against}.html")
     return folder
 
 
@@ -249,7 +254,7 @@ class TestForEveryone:
         assert len(found.response["passes"]) > 15
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes"])
+    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes", "groups-rest", "groups-each"])
     def test_axe_finds_nothing_in_reports_of_classes_and_events(self, opened, reports, kind, scheme):
         from axe_playwright_python.sync_playwright import Axe
 
@@ -260,7 +265,7 @@ class TestForEveryone:
         assert found.violations_count == 0, found.generate_report()
 
     @pytest.mark.parametrize("width", [320, 1000])
-    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes"])
+    @pytest.mark.parametrize("kind", ["two-classes", "event", "wrong-classes", "groups-rest", "groups-each"])
     def test_reports_of_classes_and_events_fit_the_screen(self, opened, reports, kind, width):
         page = opened(reports / f"{kind}.html", width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

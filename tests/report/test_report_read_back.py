@@ -58,8 +58,36 @@ class TestReadBack:
         )
         seen = read(report.page(answer)).text()
         assert "sample_weight=sample_weight, clusters=clusters, groups=groups)" in seen
-        assert "but the clusters of its rows are not" in seen
+        assert "The table and the sums of its clusters are in this file" in seen
         assert "100 clusters" in seen
+
+    @pytest.mark.parametrize("groups", [None, ["a", "b"] * 300])
+    @pytest.mark.parametrize("n_clusters", [60, 300])
+    def test_clusters_are_in_the_file(self, tmp_path, groups, n_clusters):
+        """The code of the report gives the same assessment, whose noise is that of clusters."""
+        who = np.arange(600) % n_clusters
+        answer = tn.assess(*rows(600), clusters=who, groups=groups, rng=3, resamples=99, min_group_size=1)
+        path = tmp_path / "report.html"
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables == answer.tables
+        (code,) = re.findall(r"import trueness\n.*\n\)", read(path.read_text()).text("pre"), re.DOTALL)
+        scope = {}
+        exec(code.replace("report.html", str(path)), scope)
+        assert scope["result"] == answer
+        assert answer.n_clusters == n_clusters
+
+    def test_clusters_that_would_take_too_much(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("trueness.report._embedded.MOST_FOR_CLUSTERS", 10_000)
+        answer = tn.assess(*rows(600), clusters=np.arange(600) % 60, groups=["a", "b"] * 300, resamples=99)
+        path = tmp_path / "report.html"
+        answer.write_html(path)
+        saved = report.read(path)
+        assert saved.tables.clusters is None
+        assert saved.tables.stored == answer.tables.stored
+        assert all(tables.clusters is None for tables in saved.groups.values())
+        seen = read(path.read_text()).text()
+        assert "the sums of its clusters are not: they would make it too large" in seen
 
     def test_a_custom_measure_must_be_passed(self, tmp_path):
         own = tn.Variation("gini", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))

@@ -148,3 +148,24 @@ def test_a_bad_pixel_is_named_by_its_row() -> None:
     bad[2, :, 3, 1] = 0.5
     with pytest.raises(InvalidValueError, match=str(2 * H * W + 3 * W + 1)):
         tn.assess(LABELS, bad, **HOW)
+
+
+def test_a_comparer_takes_images_in_batches() -> None:
+    """Images of further batches are further clusters; the result is that of all images at once."""
+    labels = LABELS.copy()
+    labels[:, ::3] = 255
+    sharp = np.ascontiguousarray(np.moveaxis(tn.simulate.sharpen(Y_PROB, 1.5).reshape(LAST.shape), -1, 1))
+    axes: dict[str, Any] = {"class_axis": 1, "ignore_index": 255}
+    whole = tn.compare(labels, {"plain": FIRST, "sharp": sharp}, **axes, **HOW)
+    comparer = tn.Comparer(C, models=["plain", "sharp"], **axes, **HOW)
+    for part in (slice(0, 2), slice(2, 3), slice(3, None)):
+        comparer.update(labels[part], {"plain": FIRST[part], "sharp": sharp[part]})
+    found = comparer.result()
+    assert found.to_dict() == whole.to_dict()
+    messages = [caution.message for caution in found.assessments["plain"].warnings]
+    assert any("7 clusters of 45 rows" in message for message in messages)
+    assert any("105 rows with the label ignore_index" in message for message in messages)
+    kept = (labels != 255).ravel()
+    rows = {"plain": Y_PROB[kept], "sharp": tn.simulate.sharpen(Y_PROB, 1.5)[kept]}
+    expected = tn.compare(Y_TRUE[kept], rows, clusters=IMAGE[kept], **HOW)
+    assert found.pairs[0].contrasts == expected.pairs[0].contrasts

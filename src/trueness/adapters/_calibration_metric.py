@@ -28,6 +28,7 @@ class CalibrationMetric(TableMetric):
         ties: str,
         from_logits: bool,
         ignore_index: int | None,
+        class_axis: int,
         engine: str,
         by_class: bool,
         confidence_bins: int | Bins | None = None,
@@ -42,6 +43,7 @@ class CalibrationMetric(TableMetric):
             by_class=by_class,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            class_axis=class_axis,
         )
         super().__init__(input, task=task, norm=norm, engine=engine, **kwargs)
 

@@ -24,6 +24,9 @@ N_REASONS = 4
 
 TASKS = ("multiclass", "binary")
 
+MOST_DIMENSIONS = 63
+"""The last axis that a tensor may have."""
+
 LAYOUT = 2
 """The version of the words of the states: those of other versions cannot be loaded."""
 
@@ -41,6 +44,8 @@ class MetricInput(NamedTuple):
     ties: str = "first"
     from_logits: bool = False
     ignore_index: int | None = None
+    class_axis: int = 1
+    """The axis of the classes in predictions."""
 
     @classmethod
     def of(
@@ -54,6 +59,7 @@ class MetricInput(NamedTuple):
         by_class: bool = False,
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
     ) -> Self:
         """The input that the arguments of a metric of calibration tables describe."""
         second = confidence_bins is not None
@@ -67,15 +73,20 @@ class MetricInput(NamedTuple):
         specs = tuple(plan.calibration_specs(n_classes, weighted=False))
         events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
         layout = None if events is None else EventLayout.of(events)
-        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index))
+        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index, class_axis))
 
     @classmethod
     def of_classes(
-        cls, n_classes: int, *, from_logits: bool = False, ignore_index: int | None = None
+        cls,
+        n_classes: int,
+        *,
+        from_logits: bool = False,
+        ignore_index: int | None = None,
+        class_axis: int = 1,
     ) -> Self:
         """The input of a metric of the event table of all classes."""
         spec = EventSpec.by_class(n_classes)
-        read = _checked(from_logits, ignore_index)
+        read = _checked(from_logits, ignore_index, class_axis)
         return cls(n_classes, (), spec, EventLayout.of(spec), spec.ties, *read)
 
     @classmethod
@@ -87,12 +98,13 @@ class MetricInput(NamedTuple):
         *,
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
     ) -> Self:
         """The input of a metric of a single event: a class, or "top"."""
         require_choice("ties", ties, TIES)
         index = event_index(event, n_classes, None, "event")
         spec = EventSpec(n_classes, (index,), event_grid(), ties)
-        read = _checked(from_logits, ignore_index)
+        read = _checked(from_logits, ignore_index, class_axis)
         return cls(n_classes, (), spec, EventLayout.of(spec), ties, *read)
 
     @property
@@ -155,8 +167,8 @@ class MetricInput(NamedTuple):
         )
 
 
-def _checked(from_logits: Any, ignore_index: Any) -> tuple[bool, int | None]:
-    """How rows are read; refused if one of the two is of the wrong type."""
+def _checked(from_logits: Any, ignore_index: Any, class_axis: Any) -> tuple[bool, int | None, int]:
+    """How rows are read; refused if one of them is of the wrong type."""
     if ignore_index is not None and not isinstance(ignore_index, int):
         raise InvalidValueError(
             "bad-argument",
@@ -164,7 +176,8 @@ def _checked(from_logits: Any, ignore_index: Any) -> tuple[bool, int | None]:
             argument="ignore_index",
             value=ignore_index,
         )
-    return boolean("from_logits", from_logits), ignore_index
+    axis = whole_number("class_axis", class_axis, -MOST_DIMENSIONS, MOST_DIMENSIONS)
+    return boolean("from_logits", from_logits), ignore_index, axis
 
 
 def n_classes_of(num_classes: int | None, task: str) -> int:

@@ -66,15 +66,19 @@ def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str
         of_class_1 = preds.detach().reshape(-1).double()
         rest = torch.zeros_like(of_class_1) if input.from_logits else 1.0 - of_class_1
         return torch.stack([rest, of_class_1], dim=1), target.reshape(-1).long()
-    n_classes = input.n_classes
-    if preds.ndim < 2 or preds.shape[1] != n_classes or target.shape != preds.shape[:1] + preds.shape[2:]:
+    n_classes, axis = input.n_classes, input.class_axis
+    fits = -preds.ndim <= axis < preds.ndim and preds.ndim > 1 and preds.shape[axis] == n_classes
+    rest = preds.shape[: axis % preds.ndim] + preds.shape[axis % preds.ndim + 1 :] if fits else None
+    if target.shape != rest:
         raise wrong_shapes(
             preds,
             target,
-            "with num_classes={n_classes} the shapes must be (N, {n_classes}, ...) and (N, ...), or equal with "
-            "task='binary'",
+            "with num_classes={n_classes} and class_axis={axis} axis {axis} of preds must have length {n_classes}, and "
+            "target the shape without it: (N, {n_classes}, ...) and (N, ...) with class_axis=1; or both shapes must be "
+            "equal with task='binary'",
             n_classes=n_classes,
+            axis=axis,
         )
-    if preds.ndim == 2:
+    if preds.ndim == 2 and axis % 2 == 1:
         return preds.detach(), target.long()
-    return preds.detach().movedim(1, -1).reshape(-1, n_classes), target.reshape(-1).long()
+    return preds.detach().movedim(axis, -1).reshape(-1, n_classes), target.reshape(-1).long()

@@ -59,7 +59,8 @@ class VariationCalibrationError(CalibrationMetric):
     variation : str or Variation
         A name in `trueness.variations`, or a `Variation` of your own, which works on the host only.
     task : "multiclass" or "binary"
-        Predictions (N, C, ...) with targets (N, ...), or both of one shape, with the probability of class 1.
+        Predictions (N, C, ...) with targets (N, ...), see `class_axis`; or both of one shape, with the probability of
+        class 1.
     norm : "l1", "l2" or "max"
         How the gaps of the bins become one number.
     ties : "first" or "split"
@@ -67,7 +68,10 @@ class VariationCalibrationError(CalibrationMetric):
     from_logits : bool
         Whether predictions are logits; this is never guessed from the values.
     ignore_index : int
-        Rows with this target are skipped.
+        Rows with this target are skipped, such as -100.
+    class_axis : int
+        The axis of the classes in predictions: 1 for (N, C, ...), -1 for sequences (B, T, C). The tables have no
+        clusters: for intervals that take an image as one cluster, use `trueness.assess`.
     engine : "auto", "host" or "device"
         "host" is the engine of `trueness.tabulate` (compiled, if it can be used), "device" is torch operations;
         "auto" takes "host" for tensors in host memory and "device" for others.
@@ -99,6 +103,7 @@ class VariationCalibrationError(CalibrationMetric):
         ties: str = "first",
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
@@ -113,6 +118,7 @@ class VariationCalibrationError(CalibrationMetric):
             ties=ties,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            class_axis=class_axis,
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
@@ -145,6 +151,7 @@ class ExpectedCalibrationError(CalibrationMetric):
         ties: str = "first",
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
         engine: str = "auto",
         by_class: bool = False,
         **kwargs: Any,
@@ -158,6 +165,7 @@ class ExpectedCalibrationError(CalibrationMetric):
             ties=ties,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            class_axis=class_axis,
             engine=engine,
             by_class=by_class,
             **kwargs,
@@ -185,6 +193,7 @@ class RankedCalibrationError(CalibrationMetric):
         ties: str = "first",
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
@@ -200,6 +209,7 @@ class RankedCalibrationError(CalibrationMetric):
             ties=ties,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            class_axis=class_axis,
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
@@ -223,7 +233,7 @@ class ClasswiseCalibrationError(EventMetric):
         width, or bins of equal mass, made of the rows of each class. `table` does not depend on it.
     weights : None, "expected" or "observed"
         How the classes are averaged: all alike, or by their expected or observed number.
-    task, norm, from_logits, ignore_index, engine, kwargs
+    task, norm, from_logits, ignore_index, class_axis, engine, kwargs
         As in `VariationCalibrationError`.
 
     Examples
@@ -247,12 +257,16 @@ class ClasswiseCalibrationError(EventMetric):
         norm: str = "l1",
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
         engine: str = "auto",
         **kwargs: Any,
     ) -> None:
         require_class_weights(weights)
         input = MetricInput.of_classes(
-            n_classes_of(num_classes, task), from_logits=from_logits, ignore_index=ignore_index
+            n_classes_of(num_classes, task),
+            from_logits=from_logits,
+            ignore_index=ignore_index,
+            class_axis=class_axis,
         )
         super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
         self.weights = weights
@@ -275,7 +289,7 @@ class EventCalibrationError(EventMetric):
         default; of more it must be given.
     task : "binary" or "multiclass"
         As in `VariationCalibrationError`; by default "binary" unless `num_classes` is given.
-    norm, ties, from_logits, ignore_index, engine, kwargs
+    norm, ties, from_logits, ignore_index, class_axis, engine, kwargs
         As in `VariationCalibrationError`; `ties` is for the top label.
 
     Examples
@@ -300,6 +314,7 @@ class EventCalibrationError(EventMetric):
         ties: str = "first",
         from_logits: bool = False,
         ignore_index: int | None = None,
+        class_axis: int = 1,
         engine: str = "auto",
         **kwargs: Any,
     ) -> None:
@@ -319,6 +334,7 @@ class EventCalibrationError(EventMetric):
             ties,
             from_logits=from_logits,
             ignore_index=ignore_index,
+            class_axis=class_axis,
         )
         super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
 

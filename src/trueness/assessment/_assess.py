@@ -10,7 +10,7 @@ from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._cautions import Caution, about_pixels
+from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._groups import with_groups
 from trueness.assessment._result import Assessment
@@ -146,7 +146,7 @@ def assess(
     specs = specs_of(rows, plan, engine, n_threads)
     if pixels is not None:
         found = pixels.clusters(clusters)
-        notes = about_pixels(pixels, by_default=clusters is None)
+        notes = about_images(pixels.counts(by_default=clusters is None and pixels.many_dimensions))
     else:
         clusters = None if clusters is False else clusters
         found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
@@ -218,7 +218,7 @@ def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
         raise InvalidValueError(
             "too-many-groups",
             "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use by_class=False, or fewer groups",
+            "use {by_class}, or fewer groups",
             argument="groups",
             n_groups=n_groups,
             size=of_events * n_groups >> 20,

@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
-from trueness.rows.images import Pixels
+from trueness.rows.images import ImageCounts
 from trueness.table.calibration_table import CalibrationTable
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
@@ -73,7 +73,7 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
             "small-bins",
             f"{small} of {plural(n_filled, 'non-empty bin')} {'has' if small == 1 else 'have'} fewer than "
             f"{enough} rows",
-            f"use bins of equal mass, EqualMass({min(supported, table.n_bins)}), or fewer bins",
+            f"use {min(supported, table.n_bins)} bins of equal mass (EqualMass, --equal-mass), or fewer bins",
         )
     if empty:
         yield Caution(
@@ -101,7 +101,8 @@ def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
         remedy = (
             "their ranks are split evenly"
             if table.spec.ties == "split"
-            else "try ties='split', or predictions with more digits; if the metrics change, they depend on the ties"
+            else "try ties='split' (--ties split), or predictions with more digits; if the metrics change, they depend "
+            "on the ties"
         )
         yield Caution(
             "ties",
@@ -140,23 +141,24 @@ def _about_plug_in(vce: Estimate) -> Iterator[Caution]:
     )
 
 
-def about_pixels(pixels: Pixels, *, by_default: bool) -> tuple[Caution, ...]:
-    """What was assumed about an array of images: which rows are one cluster, and how many were left out."""
+def about_images(counts: ImageCounts) -> tuple[Caution, ...]:
+    """What was assumed about arrays of images: which rows are one cluster, and how many were left out."""
     found = []
-    if by_default and pixels.many_dimensions:
+    if counts.by_default:
+        each, rest = divmod(counts.n_rows, counts.n_images)
+        of_rows = f"{counts.n_images} clusters of {each} rows" if not rest else f"{counts.n_images} clusters"
         found.append(
             Caution(
                 "clusters-by-first-index",
-                f"rows that share the first index of y_prob are one cluster: {pixels.n_first} clusters of "
-                f"{pixels.per_first} rows",
+                f"rows that share the first index of y_prob are one cluster: {of_rows}",
                 "pass clusters= for others, or clusters=False if all rows are independent",
             )
         )
-    if pixels.n_ignored:
+    if counts.n_ignored:
         found.append(
             Caution(
                 "ignored-rows",
-                f"{plural(pixels.n_ignored, 'row')} with the label ignore_index left out",
+                f"{plural(counts.n_ignored, 'row')} with the label ignore_index left out",
                 "their predictions were not checked",
             )
         )
@@ -183,5 +185,5 @@ def too_few_resamples(needed: int, where: str) -> Caution:
         "few-resamples",
         "the smallest possible p-value, 1/(resamples + 1), is too large to be significant after the correction for "
         f"multiple tests{where}",
-        f"use resamples={needed} or more",
+        f"raise the number of resamples to {needed} or more",
     )

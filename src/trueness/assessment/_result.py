@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from trueness._version import __version__
 from trueness.assessment import text
+from trueness.assessment._compared_groups import ComparedGroups
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
@@ -108,6 +109,8 @@ class Assessment:
     groups: tuple[GroupAssessment, ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
+    compared_groups: ComparedGroups | None = None
+    """The differences between groups in text, JSON and report, if `with_compared_groups` added them."""
 
     @property
     def event(self) -> EventAssessment | None:
@@ -270,6 +273,10 @@ class Assessment:
 
         return compare_groups(self, against)
 
+    def with_compared_groups(self, against: str = "rest") -> Assessment:
+        """The same assessment with `compare_groups(against)` as a part of its text, JSON and report."""
+        return replace(self, compared_groups=ComparedGroups(against, self.compare_groups(against)))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
         verdict = self.verdict
@@ -301,6 +308,8 @@ class Assessment:
         ]
         content["class_table"] = plain(self.tables.by_class)
         content["groups"] = [plain(group) for group in self.groups]
+        if self.compared_groups is not None:
+            content["compared_groups"] = self.compared_groups.to_dict()
         return content
 
     def _reasons(self) -> dict[str, str]:

@@ -75,8 +75,8 @@ def _refuse_too_few(resamples: int, level: float) -> None:
     if resamples < needed:
         raise InvalidValueError(
             "too-few-resamples",
-            "with resamples={value} the smallest p-value is {smallest:.3g}, which is above 1 - level = {limit:.3g}",
-            "raise resamples to {needed} or more",
+            "with {value} resamples the smallest p-value is {smallest:.3g}, which is above 1 - level = {limit:.3g}",
+            "use {needed} resamples or more",
             argument="resamples",
             value=resamples,
             level=level,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._printing import p_text, visible
+from trueness._printing import p_sentence, visible
 from trueness.assessment._to_json import plain
 from trueness.inference.cluster_spread import ClusterSpread
 
@@ -18,7 +18,7 @@ def cluster_lines(spread: ClusterSpread | None) -> list[str]:
         return []
     lines = ["", spread_sentence(spread)]
     if spread.sd > 0:
-        width = max(7, *(len(visible(it.name)) for it in spread.clusters[:MOST_CLUSTERS]))
+        width = max(8, *(len(visible(it.name)) for it in spread.clusters[:MOST_CLUSTERS]))
         level = f"{100 * spread.clusters[0].interval.level:g} % interval"
         lines.append(f"{'furthest':{width}}{'rows':>10}{'net gap':>10}{'shrunk':>10}  {level}")
         lines += [
@@ -35,7 +35,7 @@ def spread_sentence(spread: ClusterSpread) -> str:
         return "clusters do not differ in their net gap by more than the noise of their rows"
     return (
         f"between clusters the net gap has a standard deviation of {spread.sd:.4f}, apart from the noise of their rows "
-        f"(p = {p_text(spread.p_value)})"
+        f"({p_sentence(spread.p_value)})"
     )
 
 

@@ -16,9 +16,10 @@ from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
 from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
-from trueness.assessment._cautions import Caution, about_pixels
+from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
+from trueness.assessment._images_of_models import rows_of_models
 from trueness.assessment._settings import Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
@@ -28,7 +29,7 @@ from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
-from trueness.rows.images import pixels_of
+from trueness.rows.images import ImageCounts
 from trueness.table import TableSpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation.clusters import RowsDone
@@ -70,20 +71,19 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
-    pixels = {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in models.items()}
-    first = next(iter(pixels.values()))
-    notes: tuple[Caution, ...] = ()
-    if first is not None:
-        models = {
-            name: y_prob if own is None else own.y_prob for (name, y_prob), own in _pairs(models, pixels)
-        }
-        notes = about_pixels(first, by_default=clusters is None)
-        y_true, clusters = first.y_true, first.names_of_clusters(clusters)
-        sample_weight, groups = first.spread("sample_weight", sample_weight), first.spread("groups", groups)
-    clusters = None if clusters is False else clusters
+    given = rows_of_models(
+        y_true,
+        models,
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+    )
+    sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties)
     specs = {}
-    for name, y_prob in models.items():
+    for name, y_prob in given.y_probs.items():
         rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
         specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
     comparer = Comparer(
@@ -103,16 +103,20 @@ def compare(
         classes=classes,
     )
     comparer.update(
-        y_true, models, sample_weight=sample_weight, groups=groups, clusters=clusters, progress=progress
+        given.y_true,
+        given.y_probs,
+        sample_weight=sample_weight,
+        groups=given.groups,
+        clusters=given.clusters,
+        progress=progress,
     )
-    result = comparer.result()
+    return _with_notes(comparer.result(), about_images(given.counts))
+
+
+def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
+    """The comparison with further warnings about each model."""
     noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
     return replace(result, assessments=noted) if notes else result
-
-
-def _pairs(models: Mapping[str, Any], pixels: Mapping[str, Any]) -> list[tuple[tuple[str, Any], Any]]:
-    """Each model by its name with its predictions, and the same as rows of an array of images."""
-    return list(zip(models.items(), pixels.values(), strict=True))
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
@@ -136,6 +140,7 @@ class Comparer:
 
     Parameters are as in `compare`. `bins` may also be a mapping from each model to a pair of Edges: those by the
     measure and those by confidence. Bins of equal mass must be given in this way, because they depend on all rows.
+    Of arrays of images (`class_axis`, `ignore_index`), each batch has further images.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -165,6 +170,8 @@ class Comparer:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        class_axis: int | None = None,
+        ignore_index: int | None = None,
     ) -> None:
         n_classes = whole_number("n_classes", n_classes, 2)
         if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
@@ -184,7 +191,9 @@ class Comparer:
             _refuse_equal_mass(plan)
             self._specs[name] = plan.calibration_specs(n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        self._first_row = self._n_rows = 0
+        self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
+        self._counts = ImageCounts()
+        self._first_row = self._first_image = self._n_rows = 0
         self._columns: Columns | None = None
         self._sums: dict[str | None, SumsOfModels] = {}
 
@@ -193,11 +202,12 @@ class Comparer:
         """How many rows were added."""
         return self._n_rows
 
-    def starting_at(self, first_row: int) -> Comparer:
+    def starting_at(self, first_row: int, first_image: int = 0) -> Comparer:
         """An empty Comparer with the same settings, for rows that begin at this position among all rows.
 
         Independent rows are resampled by their positions. Comparers of parts of the rows, each with the position of its
-        first row, add up to that of all rows, in any order.
+        first row, add up to that of all rows, in any order. Images without `clusters` are clusters that are named by
+        their numbers: of these, `first_image` is the first.
 
         >>> import trueness as tn
         >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -211,6 +221,7 @@ class Comparer:
         """
         made = copy(self)
         made._first_row, made._n_rows = whole_number("first_row", first_row, 0), 0
+        made._first_image, made._counts = whole_number("first_image", first_image, 0), ImageCounts()
         made._columns, made._sums = None, {}
         return made
 
@@ -224,14 +235,16 @@ class Comparer:
                 "the Comparers have different settings",
                 "make one of them by starting_at of the other",
             )
-        made = self.starting_at(min(self._first_row, other._first_row))
+        first = self if self._first_row <= other._first_row else other
+        made = self.starting_at(first._first_row, first._first_image)
+        made._counts = self._counts.plus(other._counts)
         made._n_rows, made._columns = self._n_rows + other._n_rows, self._columns or other._columns
         made._sums = _added(self._sums, other._sums)
         return made
 
     @property
     def _setup(self) -> tuple[Any, ...]:
-        return self._settings, self._min_group_size, self._specs, self._options
+        return self._settings, self._min_group_size, self._specs, self._options, self._axes
 
     def update(
         self,
@@ -248,16 +261,26 @@ class Comparer:
         A callable as `progress` is called with the share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-        rows = self._rows(y_true, y_probs, sample_weight)
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._first_image + self._counts.n_images,
+            **self._axes,
+        )
+        rows = self._rows(given.y_true, given.y_probs, given.sample_weight)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
         position = self._first_row + self._n_rows
-        found = position if clusters is None else clusters_of_rows(clusters, n_rows, index)
-        encoded = None if groups is None else encode_groups_of_rows(groups, n_rows, index)
+        found = position if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
+        encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
         self._sums = _added(self._sums, batch)
         self._n_rows += n_rows
+        self._counts = self._counts.plus(given.counts)
         self._columns = self._columns or _first_columns(rows)
 
     def _sums_of(
@@ -331,7 +354,8 @@ class Comparer:
             for name, sums in sorted(self._sums.items(), key=lambda item: str(item[0]))
             if name is not None
         ]
-        return replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        compared = replace(whole, groups=tuple(adjust_groups(groups, len(whole.pairs))))
+        return _with_notes(compared, about_images(self._counts))
 
     def _group(self, name: str, sums: SumsOfModels) -> GroupComparison:
         some = sums.some_sample

@@ -40,6 +40,8 @@ def page(result: Assessment) -> str:
     parts += cluster_lines(result.cluster_spread)
     if result.groups:
         parts += ["", *_group_lines(result)]
+    if result.compared_groups is not None:
+        parts += ["", *result.compared_groups.lines()]
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)

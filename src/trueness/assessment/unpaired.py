@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
 
 AGAINST = ("rest", "each")
+MOST_PAIRS = 5000
+"""Pairs of groups that are compared at once."""
 _STREAM = 8
 
 
@@ -72,14 +74,44 @@ def compare_groups(result: Assessment, against: str = "rest") -> Comparison:
     tables = {group.name: group.assessment.tables for group in result.groups if group.assessment is not None}
     if len(tables) < 2:
         raise InvalidValueError(
-            "no-groups", "fewer than two groups were assessed", "pass groups= to assess", argument="groups"
+            "no-groups",
+            "fewer than two groups were assessed",
+            "pass {groups} with a column of at least two groups that are large enough",
+            argument="groups",
         )
     settings = Settings.of(result.level, result.resamples, result.seed, result.tolerance)
     if against == "each":
+        _refuse_many_pairs(len(tables))
         return _comparison(tables, settings, list(combinations(tables, 2)))
-    rests = dict(zip(tables, _all_but_one([*tables.values()]), strict=True))
-    pairs = [(name, f"not {name}") for name in tables]
-    return _comparison(tables | {f"not {name}": rest for name, rest in rests.items()}, settings, pairs)
+    pairs = _pairs_with_rests([*tables])
+    rests = dict(zip((rest for _, rest in pairs), _all_but_one([*tables.values()]), strict=True))
+    return _comparison(tables | rests, settings, pairs)
+
+
+def _pairs_with_rests(groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Each group with a name for all others, which is not that of a group."""
+    taken, pairs = set(groups), []
+    for group in groups:
+        rest = f"not {group}"
+        while rest in taken:
+            rest = f"not {rest}"
+        taken.add(rest)
+        pairs.append((group, rest))
+    return pairs
+
+
+def _refuse_many_pairs(n_groups: int) -> None:
+    n_pairs = n_groups * (n_groups - 1) // 2
+    if n_pairs > MOST_PAIRS:
+        raise InvalidValueError(
+            "too-many-pairs",
+            "{n_groups} groups make {n_pairs} pairs, more than {most}",
+            "{compare_with_rest}",
+            argument="against",
+            n_groups=n_groups,
+            n_pairs=n_pairs,
+            most=MOST_PAIRS,
+        )
 
 
 def _all_but_one(tables: Sequence[Tables]) -> list[Tables]:
@@ -137,6 +169,10 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
     return given
 
 
+def _kind_of_rows(tables: Tables) -> str:
+    return "independent" if tables.clusters is None else "in clusters"
+
+
 def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
     first, *others = tables
     mine = tables[first]
@@ -148,7 +184,7 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("clusters", mine.clusters is not None, tables[name].clusters is not None),
+            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

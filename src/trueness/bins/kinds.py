@@ -102,7 +102,7 @@ def group_starts(fine: Edges, count: NDArray[Any], coarse: Bins) -> tuple[IntArr
         raise InvalidValueError(
             "bins-not-nested",
             "edge {value} of the coarser bins is not an edge of the {n_bins} finer ones",
-            "the number of equal-width bins must divide {n_bins}; EqualMass accepts any number",
+            "the number of equal-width bins must divide {n_bins}; bins of equal mass accept any number",
             argument="bins",
             value=wanted[missing][0],
             n_bins=len(have),

@@ -18,7 +18,9 @@ from trueness.refusals import InvalidValueError, Refusal
 _PARTS = 3600
 """Edges that a decimal or a simple fraction can mean are multiples of 1/3600."""
 
-_USUAL_NUMBERS = "use 10, 12, 15, 20, 30 or another number that divides 60; EqualMass accepts any number"
+_USUAL_NUMBERS = (
+    "use 10, 12, 15, 20, 30 or another number that divides 60; bins of equal mass accept any number"
+)
 
 
 @dataclass(frozen=True, slots=True)

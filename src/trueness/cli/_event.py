@@ -7,7 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trueness.cli._images import INDEPENDENT, are_images
 from trueness.cli._inference import resamples_of
+from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from trueness.table import Event, EventTable
 
 _OTHERS = {
+    "compare_groups": "leave it out",
     "groups": "choose a group with --where",
     "fail_above": "use --fail-below-p, or leave out --event: the limits gap and cwece are of all classes",
     "tolerance": "leave out one of them",
@@ -26,6 +29,7 @@ MOST_RESAMPLES = 10**6
 
 def refuse_options(arguments: argparse.Namespace) -> None:
     """Refuse options that have no meaning for a single event."""
+    _refuse_clusters(arguments)
     for name, remedy in _OTHERS.items():
         if getattr(arguments, name):
             raise InvalidValueError(
@@ -34,6 +38,21 @@ def refuse_options(arguments: argparse.Namespace) -> None:
                 remedy,
                 argument=f"--{name.replace('_', '-')}",
             )
+
+
+def _refuse_clusters(arguments: argparse.Namespace) -> None:
+    """Refuse clusters, and images unless their pixels are declared independent: the noise would be underestimated."""
+    images = are_images(arguments)
+    if (arguments.clusters is None and not images) or (images and arguments.clusters == INDEPENDENT):
+        return
+    raise InvalidValueError(
+        "conflicting-arguments",
+        "{argument} is not supported with --event"
+        + (", and the pixels of an image are one cluster" if images else ""),
+        "leave out --event: an assessment of all classes counts clusters, class by class"
+        + ("; or pass --clusters none if pixels are independent" if images else ""),
+        argument="--clusters",
+    )
 
 
 def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> tuple[EventTable, ...]:
@@ -71,7 +90,12 @@ def _merged(paths: Sequence[str]) -> tuple[EventTable, ...]:
     from trueness.table import EventTable
 
     try:
-        return merge_saved(paths, None).whole.events
+        tables = merge_saved(paths, None).whole
+        if tables.clusters is not None:
+            print_note(
+                "the clusters of these tables are not used: the rows of an event are taken as independent"
+            )
+        return tables.events
     except Refusal as error:
         if error.code != "no-tables":
             raise

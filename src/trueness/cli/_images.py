@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trueness.cli import _sources
@@ -12,10 +13,23 @@ from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.files import InputFile
+    from trueness.assessment import Caution
+    from trueness.files import Batch, InputFile, Summed
     from trueness.files.images import Case, ImageSource
 
-_COLUMN_OPTIONS = ("label", "probs", "classes", "sample_weight", "groups", "clusters", "checkpoint")
+INDEPENDENT = "none"
+"""The value of --clusters for pixels that are independent."""
+
+_COLUMN_OPTIONS = (
+    "label",
+    "probs",
+    "classes",
+    "sample_weight",
+    "groups",
+    "where",
+    "no_header",
+    "checkpoint",
+)
 
 
 def are_images(arguments: argparse.Namespace) -> bool:
@@ -27,50 +41,114 @@ def are_images(arguments: argparse.Namespace) -> bool:
 
 def inputs_of(arguments: argparse.Namespace) -> list[InputFile]:
     """The files of predictions."""
-    return _source(arguments).inputs if are_images(arguments) else _sources.inputs_of(arguments)
+    if not are_images(arguments):
+        return _sources.inputs_of(arguments)
+    from trueness.files.images import inputs_of
+
+    _refuse_options(arguments)
+    return inputs_of(_cases(arguments, arguments.files))
 
 
-def image_source_of(arguments: argparse.Namespace) -> ImageSource:
-    """The rows of the images; what was assumed is printed."""
-    source = _source(arguments)
-    if arguments.format == NNUNET:
-        print_note("half-precision probabilities are divided by their sum; voxels that sum to 0 are left out")
-    print_note("each image is one cluster: its pixels are not independent")
+def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: str = "") -> ImageSource:
+    """The rows of the images; what was assumed is printed, with the name of the model if there are several."""
+    from trueness.files.images import ImageOptions, ImageSource
+
+    _refuse_options(arguments)
+    rows, in_clusters = _sources.row_options_of(arguments), arguments.clusters != INDEPENDENT
+    if arguments.format != NNUNET:
+        options = ImageOptions(arguments.class_axis, arguments.ignore_index, rows, in_clusters)
+        source = ImageSource(_cases(arguments, files), options)
+    else:
+        from trueness.files.nnunet import nnunet_folder
+
+        folder = nnunet_folder(_folder_of(arguments, files), arguments.label_dir)
+        ignored = folder.ignore_label if arguments.ignore_index is None else arguments.ignore_index
+        source = ImageSource(folder.cases, ImageOptions(None, ignored, rows, in_clusters), folder.remarks)
+    for remark in source.remarks:
+        print_note(f"{model}: {remark.message}" if model else remark.message)
     return source
 
 
-def _source(arguments: argparse.Namespace) -> ImageSource:
-    from trueness.files.images import ImageOptions, ImageSource
+def cautions_of(summed: Summed) -> tuple[Caution, ...]:
+    """What was assumed about images, and what was left out, as warnings of the result."""
+    from trueness.assessment import Caution
+    from trueness.files import SKIPPED
+    from trueness.files.images import IGNORED, OUTSIDE
 
-    _refuse_column_options(arguments)
-    options = ImageOptions(
-        arguments.class_axis, arguments.ignore_index, _sources.row_options_of(arguments), in_clusters=True
-    )
-    return ImageSource(_cases(arguments), options)
+    left_out = [
+        Caution(
+            code,
+            f"left out {summed.skipped[code]} {SKIPPED[code]}",
+            "their predictions were not checked",
+        )
+        for code in (IGNORED, OUTSIDE)
+        if summed.skipped[code]
+    ]
+    return (*(Caution(*remark) for remark in summed.remarks), *left_out)
 
 
-def _cases(arguments: argparse.Namespace) -> list[Case]:
-    from trueness.files.images import array_cases, nnunet_cases
+def refuse_other_pixels(batches: Mapping[str, Batch]) -> None:
+    """Refuse models of which one leaves out pixels that another has."""
+    first, *others = batches
+    for name in others:
+        unlike = batches[first].numbers != batches[name].numbers
+        if unlike.any():
+            raise InvalidValueError(
+                "different-rows",
+                "{first} and {second} leave out different pixels of {file}",
+                "compare predictions for the same pixels",
+                first=first,
+                second=name,
+                file=batches[name].file,
+            )
 
-    if arguments.format != NNUNET:
-        if arguments.label_dir is not None:
-            raise _conflict("--label-dir", "applies to --format nnunet", "leave it out")
-        return array_cases(arguments.files, arguments.label_file)
-    if arguments.label_dir is None or len(arguments.files) != 1 or not os.path.isdir(arguments.files[0]):
+
+def _cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[Case]:
+    if arguments.format == NNUNET:
+        from trueness.files.nnunet import nnunet_folder
+
+        return nnunet_folder(_folder_of(arguments, files), arguments.label_dir).cases
+    from trueness.files import find_inputs
+    from trueness.files.images import array_cases
+
+    paths = [input.path for input in find_inputs(files, arguments.format).files]
+    other = next((path for path in paths if not path.lower().endswith((".npy", ".npz"))), None)
+    if other is not None:
+        raise _conflict(
+            "--class-axis", f"and --ignore-index apply to NPY and NPZ files, not to {other}", "leave it out"
+        )
+    return array_cases(paths, arguments.label_file)
+
+
+def _folder_of(arguments: argparse.Namespace, files: Sequence[str]) -> str:
+    if arguments.label_dir is None or len(files) != 1 or not os.path.isdir(files[0]):
         raise _conflict(
             "--format nnunet",
-            "needs one folder of predictions, and the folder of their labels",
+            "needs a folder of predictions, and the folder of their labels",
             "write: predictions/ --format nnunet --label-dir labelsTr/",
         )
-    return nnunet_cases(arguments.files[0], arguments.label_dir)
+    return files[0]
 
 
-def _refuse_column_options(arguments: argparse.Namespace) -> None:
+def _refuse_options(arguments: argparse.Namespace) -> None:
+    """Refuse options that images have no use for."""
     for name in _COLUMN_OPTIONS:
         if getattr(arguments, name, None):
             option = f"--{name.replace('_', '-')}"
             raise _conflict(option, "does not apply to images", "leave it out")
+    if arguments.clusters not in (None, INDEPENDENT):
+        raise _conflict(
+            "--clusters",
+            "names a column, and images have none",
+            "leave it out: each image is one cluster; or pass none",
+        )
+    if arguments.format == NNUNET and arguments.class_axis is not None:
+        raise _conflict("--class-axis", "does not apply to --format nnunet", "leave it out")
+    if arguments.format != NNUNET and arguments.label_dir is not None:
+        raise _conflict("--label-dir", "applies to --format nnunet", "leave it out")
 
 
 def _conflict(argument: str, cause: str, remedy: str) -> InvalidValueError:
-    return InvalidValueError("conflicting-arguments", f"{{argument}} {cause}", remedy, argument=argument)
+    return InvalidValueError(
+        "conflicting-arguments", "{argument} {problem}", remedy, argument=argument, problem=cause
+    )

@@ -64,7 +64,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "--clusters": {
         "metavar": "COLUMN",
         "help": "column that names the rows that belong together, such as a patient or an image: intervals and "
-        "p-values then count clusters instead of rows",
+        "p-values then count clusters instead of rows (with images: none, if pixels are independent)",
     },
     "--class-axis": {
         "type": int,
@@ -75,7 +75,7 @@ SHARED: dict[str, dict[str, Any]] = {
     "--ignore-index": {"type": int, "metavar": "LABEL", "help": "leave out the pixels with this label"},
     "--label-dir": {
         "metavar": "FOLDER",
-        "help": "folder of NIfTI labels for --format nnunet (extra: images)",
+        "help": "folder of NIfTI labels for --format nnunet, a folder of predictions (extra: images)",
     },
     "--format": {
         "choices": [*format_names(), NNUNET],

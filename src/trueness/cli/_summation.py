@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
@@ -28,7 +29,9 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
 
     _refuse_checkpoint(arguments, inputs)
     plan = plan_of(arguments)
-    source: Any = image_source_of(arguments) if are_images(arguments) else source_of(arguments, inputs)
+    source: Any = (
+        image_source_of(arguments, arguments.files) if are_images(arguments) else source_of(arguments, inputs)
+    )
     checkpoint = checkpoint_of(arguments, source, plan)
     # A checkpoint is written in the second pass, if there are two.
     resumed = checkpoint is not None and os.path.exists(checkpoint.path)
@@ -38,7 +41,7 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_next_step(checkpoint)) from None
     _note_skipped_rows(summed)
-    return summed
+    return replace(summed, remarks=getattr(source, "remarks", ()))
 
 
 def sum_on_cluster(arguments: argparse.Namespace) -> Summed:

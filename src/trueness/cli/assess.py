@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _gate, _options, _sources
-from trueness.cli._images import inputs_of
+from trueness.cli._errors import refuse_argument
+from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment
+    from trueness.assessment import Assessment, Caution, EventAssessment
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 
@@ -27,6 +28,7 @@ examples:
   trueness assess shard-*.parquet --fail-below-p 0.0001 --fail-above vce=.2,ece=.1
   trueness assess preds.parquet --tolerance 0.02
   trueness assess preds.parquet --report report.html
+  trueness assess preds.parquet --groups hospital --compare-groups --report report.html
   trueness assess preds.parquet --event top
   trueness assess all.json
   trueness assess report.html
@@ -47,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--groups",
         help="also assess each group of rows with the same value of this column; for combinations of columns write "
         "region,sex or repeat the option",
+    )
+    parser.add_argument(
+        "--compare-groups",
+        nargs="?",
+        const="rest",
+        choices=("rest", "each"),
+        help="also compare each group with all other rows (rest, the default), or each group with each",
     )
     _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
@@ -85,10 +94,19 @@ def run(arguments: argparse.Namespace) -> int:
         [*paths, *_sources.paths_read(arguments, inputs)],
     )
     refuse_inference_options(arguments)
+    if arguments.compare_groups is not None and not (arguments.groups or saved):
+        raise refuse_argument(
+            "--compare-groups",
+            arguments.compare_groups,
+            "{argument} compares the groups of --groups, which is missing",
+            "add --groups COLUMN",
+        )
     if arguments.event is not None:
         return _run_event(arguments, inputs, paths)
-    tables = _saved_tables(arguments, paths) if saved else _summed_tables(arguments, inputs)
-    result = _assess(tables, arguments)
+    tables, notes = (_saved_tables(arguments, paths), ()) if saved else _summed_tables(arguments, inputs)
+    result = _with_notes(_assess(tables, arguments), notes)
+    if arguments.compare_groups is not None:
+        result = result.with_compared_groups(arguments.compare_groups)
     failures = _gate.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
@@ -104,7 +122,7 @@ def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: li
     if paths:
         events, tables = _event.saved_events(arguments, paths), None
     else:
-        tables = _summed_tables(arguments, inputs)
+        tables, _ = _summed_tables(arguments, inputs)
         events = tables.whole.events
     result = _event.assess(arguments, events)
     failures = _event.failures_of(result, arguments)
@@ -113,11 +131,22 @@ def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: li
     return _gate.exit_code(failures)
 
 
-def _summed_tables(arguments: argparse.Namespace, inputs: list[InputFile]) -> GroupedTables:
+def _summed_tables(
+    arguments: argparse.Namespace, inputs: list[InputFile]
+) -> tuple[GroupedTables, tuple[Caution, ...]]:
+    """The tables of the rows in the requested bins, and what was assumed about the files."""
     from trueness.cli._binning import in_requested_bins
     from trueness.cli._summation import sum_inputs
 
-    return in_requested_bins(sum_inputs(arguments, inputs).tables, arguments)
+    summed = sum_inputs(arguments, inputs)
+    return in_requested_bins(summed.tables, arguments), cautions_of(summed)
+
+
+def _with_notes(result: Assessment, notes: tuple[Caution, ...]) -> Assessment:
+    """The assessment with further warnings, which the report shows too."""
+    from dataclasses import replace
+
+    return replace(result, warnings=(*result.warnings, *notes))
 
 
 def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTables:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
+from trueness.cli._images import are_images, image_source_of, refuse_other_pixels
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import print_note, write_json
 from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
@@ -28,6 +30,7 @@ examples:
   trueness compare a.parquet b.parquet
   trueness compare a.parquet b.csv --names old,new --equal-mass 10 --json comparison.json
   trueness compare a.parquet b.parquet --clusters patient
+  trueness compare a.npy b.npy --label-file masks.npy --class-axis 1
   trueness compare monday.json tuesday.json
 """
 
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also compare each group of rows with the same value of this column of the first file; for combinations "
         "of columns write region,sex or repeat the option",
     )
-    _options.add_options(parser, "--clusters")
+    _options.add_options(parser, "--clusters", *_options.IMAGES)
     _options.add_json(parser)
     _options.add_column_options(parser)
     group = parser.add_argument_group("tables")
@@ -123,6 +126,13 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     from trueness.partitions.comparison import refuse_other_classes
 
     names = _model_names(arguments)
+    if are_images(arguments):
+        images: dict[str, Any] = {
+            name: image_source_of(arguments, [file], name)
+            for name, file in zip(names, arguments.files, strict=True)
+        }
+        refuse_other_classes({name: source.n_classes for name, source in images.items()})
+        return images
     request, options = _sources.request_of(arguments), _sources.row_options_of(arguments)
     inputs_by_model = {
         name: find_inputs([pattern], arguments.format)
@@ -214,9 +224,27 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
     with reading_progress(first.inputs) as report:
         read = {name: source.batches() for name, source in sources.items()}
         for position, batches in pair_batches(read):
+            if are_images(arguments):
+                refuse_other_pixels(batches)
             add_batches(comparer, batches)
             report(position, next(iter(batches.values())))
-    return comparer.result()
+    return _with_remarks(comparer.result(), sources)
+
+
+def _with_remarks(result: Comparison, sources: Mapping[str, Any]) -> Comparison:
+    """The comparison with what was assumed about the files of each model."""
+    from dataclasses import replace
+
+    from trueness.assessment import Caution
+
+    noted = {
+        name: replace(
+            alone,
+            warnings=(*alone.warnings, *(Caution(*each) for each in getattr(sources[name], "remarks", ()))),
+        )
+        for name, alone in result.assessments.items()
+    }
+    return replace(result, assessments=noted)
 
 
 def _bins(sources: dict[str, Source], arguments: argparse.Namespace) -> Any:

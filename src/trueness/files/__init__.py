@@ -8,6 +8,7 @@
 | `source` | all files as one stream, read ahead on a thread |
 | `summing`, `exact` | batches to tables: groups, exact bins of equal mass |
 | `_checkpoint`, `_identity` | resuming a run, only with the same files and options |
+| `images`, `nnunet`, `mapped_arrays` | arrays of images and folders of nnU-Net as batches |
 | `_pairing` | the predictions of several models for the same rows |
 | `_output` | whether outputs can be written |
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,17 @@ SKIPPED: Mapping[str, str] = {
     "wrong-field-count": "another number of fields than in the first row",
     "unreadable-row": "lines that cannot be read",
     "outside-crop": "voxels outside the crop, whose probabilities are all 0",
+    "ignored": "pixels with the ignored label",
 }
 """What is wrong with skipped rows, by the code of the refusal."""
+
+
+class Remark(NamedTuple):
+    """What was assumed about files, for the user to check."""
+
+    code: str
+    message: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, FineGrid
 from trueness.files._bad_rows import refusal
 from trueness.files._checkpoint import Checkpoint, State
-from trueness.files.batches import Batch
+from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
@@ -126,10 +126,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """The tables of a run, and the rows that were skipped, by the code of the refusal."""
+    """The tables of a run, the rows that were skipped, by the code of the refusal, and what was assumed."""
 
     tables: GroupedTables
     skipped: Counter[str]
+    remarks: tuple[Remark, ...] = ()
 
 
 def sum_source(

@@ -69,8 +69,8 @@ def _about_settings(monitor: Monitor) -> Iterator[Caution]:
             "clusters-unsaid",
             "rows are taken as independent; nothing in a table shows whether several rows belong to one patient, user "
             "or document",
-            "if they do, pass max_cluster= with the largest number of such rows in a look: copies make false alarms "
-            "certain",
+            "if they do, declare the largest number of such rows in a look (max_cluster, --max-cluster): copies make "
+            "false alarms certain",
         )
     if settings.tolerance == 0 and settings.reference is None and monitor.n_rows > MANY_ROWS:
         yield Caution(
@@ -82,5 +82,5 @@ def _about_settings(monitor: Monitor) -> Iterator[Caution]:
         yield Caution(
             "average-run",
             f"a false alarm will come, after {settings.average_run:g} looks or more on average",
-            "use alpha= to bound the probability of a false alarm instead",
+            "to bound the probability of a false alarm instead, use alpha and no average run",
         )

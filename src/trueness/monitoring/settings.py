@@ -49,7 +49,9 @@ class Settings:
         require_choice("dependence", dependence, DEPENDENCES)
         references = None if reference is None else as_watched(reference)
         if references is not None and dependence == "look":
-            raise _conflict("reference", "dependence='look'", "one bet a look has no reference")
+            raise _conflict(
+                "reference", "dependence_look", "with one bet for each look there is no reference"
+            )
         if references is not None and any(each.n_rows == 0 for each in references.values()):
             raise InvalidValueError("no-rows", "{argument} has no rows", argument="reference")
         return cls(
@@ -141,7 +143,7 @@ def _between(
 def _conflict(argument: str, other: str, why: str) -> InvalidValueError:
     return InvalidValueError(
         "conflicting-arguments",
-        "{argument} cannot be combined with {other}: {why}",
+        "{argument} cannot be combined with {other!t}: {why}",
         "leave out one of them",
         argument=argument,
         other=other,

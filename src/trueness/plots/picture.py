@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from trueness.plots._display import Display
 
 BINS, RANKS, GROUPS = "Bin by bin", "Rank by rank", "Groups"
+COMPARED_GROUPS = "Groups compared"
 CLASSES, PREDICTED_CLASSES, EVENT = "Classes", "By predicted class", "The event"
 """Headings of the report under which pictures stand. A picture may name another: it gets a section of its own."""
 

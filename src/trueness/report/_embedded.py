@@ -22,6 +22,10 @@ MOST_FOR_GROUPS = 300_000
 """The most characters that the tables of all groups may take; if they need more, they are left out, those of events
 first."""
 
+MOST_FOR_CLUSTERS = 2_000_000
+"""The most characters that the sums of the clusters may take, of all rows and of all groups; if they need more, they
+are left out. Those of 300 clusters take about a million."""
+
 _ID = "trueness-tables"
 _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
 
@@ -40,25 +44,37 @@ class Saved:
 
 
 class Embedded(NamedTuple):
-    """The script element with the tables, and which tables of the groups are in it."""
+    """The script element with the tables, and which of them are in it."""
 
     script: Markup
     groups: bool
     group_events: bool
     """Whether all event tables of the groups are in it, if they have some."""
+    clusters: bool
+    """Whether the sums of the clusters are in it, if there are some."""
 
 
 def embed_tables(result: Assessment) -> Embedded:
-    """The tables of an assessment, and those of its groups as far as they fit."""
+    """The tables of an assessment with the sums of its clusters, and those of its groups, as far as they fit."""
     tolerance = None if result.tolerance is None else dict(result.tolerance)
     settings = _settings(result.level, result.resamples, result.seed) | {"tolerance": tolerance}
-    whole = _file(_tables(result), settings)
-    complete = _groups(result, with_events=True)
-    groups = _groups(result, with_events=False) if complete is None else complete
+    with_clusters = _clusters_fit(result.tables)
+    whole = _file(_tables(result, with_clusters=with_clusters), settings)
+    complete = _groups(result, with_events=True, with_clusters=with_clusters)
+    groups = _groups(result, with_events=False, with_clusters=with_clusters) if complete is None else complete
     if groups is not None:
         whole["report"]["groups"] = groups
     script = tag("script", json_text(whole), type="application/json", id=_ID)
-    return Embedded(script, groups is not None, complete is not None)
+    return Embedded(script, groups is not None, complete is not None, with_clusters)
+
+
+def _clusters_fit(tables: Tables) -> bool:
+    """Whether the sums of the clusters are small enough; true without clusters."""
+    clusters = tables.clusters
+    if clusters is None:
+        return True
+    least = 2 * tables.n_classes * sum(len(sums.cells) for sums in clusters.of_tables)
+    return least <= MOST_FOR_CLUSTERS and len(json_text(clusters.to_dict())) <= MOST_FOR_CLUSTERS
 
 
 def embed_event(event: EventAssessment) -> Markup:
@@ -81,23 +97,34 @@ def _settings(level: float, resamples: int, seed: int) -> dict[str, Any]:
     return {"level": level, "resamples": resamples, "seed": seed}
 
 
-def _groups(result: Assessment, *, with_events: bool) -> list[dict[str, Any]] | None:
-    """The tables of all groups, with or without those of events; None if they take too much."""
+def _groups(result: Assessment, *, with_events: bool, with_clusters: bool) -> list[dict[str, Any]] | None:
+    """The tables of all groups, with or without those of events and the clusters; None if they take too much."""
     assessed = [group for group in result.groups if group.assessment is not None]
+    in_clusters = with_clusters and result.tables.clusters is not None
+    most = MOST_FOR_CLUSTERS if in_clusters else MOST_FOR_GROUPS
 
     def encode(some: Sequence[GroupAssessment]) -> list[dict[str, Any]]:
-        return [{"name": group.name, "tables": _tables(group.assessment, with_events)} for group in some]
+        return [
+            {"name": group.name, "tables": _tables(group.assessment, with_events, with_clusters)}
+            for group in some
+        ]
 
-    if len(json_text(encode(assessed[:1]))) * len(assessed) > 2 * MOST_FOR_GROUPS:  # an estimate
+    if len(json_text(encode(assessed[:1]))) * len(assessed) > 2 * most:  # an estimate
         return None
     groups = encode(assessed)
-    return groups if len(json_text(groups)) <= MOST_FOR_GROUPS else None
+    return groups if len(json_text(groups)) <= most else None
 
 
-def _tables(result: Assessment | None, with_events: bool = True) -> list[dict[str, Any]]:
+def _tables(
+    result: Assessment | None, with_events: bool = True, with_clusters: bool = True
+) -> list[dict[str, Any]]:
     assert result is not None
-    tables = replace(result.tables, others=())
-    return [table.to_dict() for table in (tables if with_events else tables.without_events())]
+    tables = result.tables
+    if not (
+        with_clusters and tables.clusters is not None
+    ):  # those of clusters belong to all tables of a file
+        tables = replace(tables, others=(), clusters=None)
+    return [table.to_dict() for table in (tables if with_events else tables.without_events()).parts]
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from trueness.assessment.text import bins_of
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.results import Estimate
 from trueness.plots import pictures
-from trueness.plots.picture import BINS, CLASSES, GROUPS, PREDICTED_CLASSES
+from trueness.plots.picture import BINS, CLASSES, COMPARED_GROUPS, GROUPS, PREDICTED_CLASSES
 from trueness.report._classes import around_classes, around_predicted_classes
+from trueness.report._compared_groups import around_compared_groups
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
 from trueness.report._embedded import Embedded, embed_tables
 from trueness.report._event import event_section
@@ -92,17 +94,26 @@ def _pictures(result: Assessment, note: str | None) -> list[Markup]:
     """A section for each heading of the pictures, in their order; that of the groups always, for its table."""
     figures = figures_by_section(result, pictures())
     sections = []
-    for heading in dict.fromkeys([*figures, *([GROUPS] if result.groups else [])]):
+    for heading in _headings(result, figures):
         before, after = _around_figures(result, heading, note)
         grid = tag("div", figures[heading], class_="figures") if heading in figures else None
         sections.append(tag("section", tag("h2", heading), before, grid, after))
     return sections
 
 
+def _headings(result: Assessment, figures: Mapping[str, Any]) -> list[str]:
+    """The headings of the sections; that of the groups, without a picture too, stands before their comparison."""
+    found = [heading for heading in figures if heading != COMPARED_GROUPS]
+    found += [GROUPS] if result.groups and GROUPS not in found else []
+    return [*found, *([COMPARED_GROUPS] if COMPARED_GROUPS in figures else [])]
+
+
 def _around_figures(result: Assessment, heading: str, note: str | None) -> tuple[list[Markup], Any]:
     """What stands before and after the figures of a section."""
     if heading == GROUPS:
         return _groups(result)
+    if heading == COMPARED_GROUPS:
+        return around_compared_groups(result)
     if heading == CLASSES:
         return around_classes(result)
     if heading == PREDICTED_CLASSES:
@@ -276,11 +287,12 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, embedde
         tag("p", f"{intro}:"),
         tag("pre", tag("code", made_by or assess_call(result)), tabindex="0"),
     ]
-    if result.n_clusters is None:
+    if embedded.clusters:
+        what = "The table is" if result.n_clusters is None else "The table and the sums of its clusters are"
         parts += [
             tag(
                 "p",
-                "The table is in this file, exact to the last bit. This code reproduces the numbers from it:",
+                f"{what} in this file, exact to the last bit. This code reproduces the numbers from it:",
             ),
             tag("pre", tag("code", code_from_report(result, file_name, embedded.groups)), tabindex="0"),
         ]
@@ -288,8 +300,8 @@ def _provenance(result: Assessment, made_by: str | None, file_name: str, embedde
         parts.append(
             tag(
                 "p",
-                "The table is in this file, but the clusters of its rows are not: an assessment of the table alone "
-                "underestimates the noise.",
+                "The table is in this file, but the sums of its clusters are not: they would make it too large. An "
+                "assessment of the table alone underestimates the noise.",
             )
         )
     if result.groups and not embedded.group_events:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,26 @@ class PixelArray:
         return np.asarray(self.blocks[block, :, place])
 
 
+class ImageCounts(NamedTuple):
+    """How many images there were, with how many rows, and what became of them; counts of batches add."""
+
+    n_images: int = 0
+    n_rows: int = 0
+    """Also those that were left out."""
+    n_ignored: int = 0
+    by_default: bool = False
+    """Whether rows that share the first index are one cluster because nothing else was said."""
+
+    def plus(self, other: ImageCounts) -> ImageCounts:
+        """The counts of both batches together."""
+        return ImageCounts(
+            self.n_images + other.n_images,
+            self.n_rows + other.n_rows,
+            self.n_ignored + other.n_ignored,
+            self.by_default or other.by_default,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Pixels:
     """Labels and predictions of such an array as rows, without those that are ignored."""
@@ -78,6 +98,10 @@ class Pixels:
     def many_dimensions(self) -> bool:
         """Whether several rows share the first index."""
         return self.per_first > 1
+
+    def counts(self, *, by_default: bool) -> ImageCounts:
+        """How many images and rows there are."""
+        return ImageCounts(self.n_first, self.n_first * self.per_first, self.n_ignored, by_default)
 
     def spread(self, argument: str, values: Any) -> Any:
         """One value for each row, from one for each row or for each first index."""
@@ -138,7 +162,7 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
     if given.data is None:
         raise InvalidTypeError(
             "wrong-type",
-            "{argument} applies to arrays, and y_prob is a data frame",
+            "{argument} applies to arrays, and {y_prob} is a data frame",
             "leave it out",
             argument="class_axis" if ignore_index is None else "ignore_index",
         )
@@ -148,7 +172,7 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
     if truth.shape != rest:
         raise InvalidValueError(
             "wrong-shape",
-            "y_true has shape {shape}, and y_prob without its axis of classes {rest}",
+            "{y_true} has shape {shape}, and {y_prob} without its axis of classes {rest}",
             "labels must have the shape of the predictions without the axis of the classes",
             argument="y_true",
             shape=truth.shape,
@@ -179,7 +203,7 @@ def _labels(y_true: Any) -> NDArray[Any]:
     if contents.data is None:
         raise InvalidTypeError(
             "wrong-type",
-            "y_true is a data frame, and y_prob an array of images",
+            "{y_true} is a data frame, and {y_prob} an array of images",
             "pass an array",
             argument="y_true",
         )
@@ -198,8 +222,8 @@ def _class_axis(class_axis: Any, shape: tuple[int, ...], labels: tuple[int, ...]
         return fitting[-1]
     raise InvalidValueError(
         "wrong-shape",
-        "y_prob has shape {shape} and y_true {labels}: {problem}",
-        "pass class_axis=, 1 for (images, classes, height, width)",
+        "{y_prob} has shape {shape} and {y_true} {labels}: {problem}",
+        "{pass_class_axis}",
         argument="class_axis",
         shape=shape,
         labels=labels,

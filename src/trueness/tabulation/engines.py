@@ -33,8 +33,8 @@ def choose_engine(
     if engine == "compiled":
         raise InvalidValueError(
             "unsupported-engine",
-            "engine='compiled' {obstacle}",
-            "use engine='portable'",
+            "{engine_compiled} {obstacle}",
+            "use {engine_portable}",
             argument="engine",
             obstacle=obstacle,
         )

@@ -2,12 +2,19 @@
 
 from functools import partial
 
-from trueness.plots.forest.data import Forest, forest_of_groups, forest_of_pairs
+from trueness.plots.forest.data import Forest, forest_of_compared_groups, forest_of_groups, forest_of_pairs
 from trueness.plots.forest.display import ForestDisplay
 from trueness.plots.forest.svg import forest_chart
-from trueness.plots.picture import GROUPS, Picture
+from trueness.plots.picture import COMPARED_GROUPS, GROUPS, Picture
 
-__all__ = ["Forest", "ForestDisplay", "forest_chart", "forest_of_groups", "forest_of_pairs"]
+__all__ = [
+    "Forest",
+    "ForestDisplay",
+    "forest_chart",
+    "forest_of_compared_groups",
+    "forest_of_groups",
+    "forest_of_pairs",
+]
 
 MOST_GROUPS = 30
 """As many groups are drawn in a report; its table lists all."""
@@ -31,4 +38,27 @@ NET_GAPS = Picture(
     wide=True,
 )
 
-PICTURES = (NET_GAPS,)
+
+def _caption_of_pairs(r: Forest) -> str:
+    left_out = f" Shown are the {len(r.lines)} that stand out most." if r.n_left_out else ""
+    how = (
+        "Above 0 a group is more over-confident than the rows of all other groups, below 0 more under-confident."
+        if r.what == "groups"
+        else "Above 0 the first group is more over-confident than the second, below 0 more under-confident."
+    )
+    return f"{how} The p-values are adjusted for the number of {r.what} (Holm).{left_out}"
+
+
+DIFFERENCES = Picture(
+    key="compared-groups",
+    title="Differences between groups",
+    caption=_caption_of_pairs,
+    section=COMPARED_GROUPS,
+    data=partial(forest_of_compared_groups, most=MOST_GROUPS),
+    svg=forest_chart,
+    display=ForestDisplay,
+    applies=lambda result: result.compared_groups is not None,
+    wide=True,
+)
+
+PICTURES = (NET_GAPS, DIFFERENCES)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trueness._arguments import require_choice
+from trueness._printing import shorten
 from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
+
+BETWEEN = " − "
+"""Between the two names of a pair."""
 
 MOST_LINES = 40
 """More lines are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""
@@ -28,6 +32,20 @@ class Line:
     """Corrected for the number of groups or pairs."""
 
 
+def short_name(name: str, most: int) -> str:
+    """A name of at most so many characters; of a pair, both names are shortened.
+
+    >>> short_name("the first hospital − the second hospital", 20)
+    'the fir… − the sec…'
+    """
+    if len(name) <= most or BETWEEN not in name:
+        return shorten(name, most)
+    first, _, second = name.partition(BETWEEN)
+    room = most - len(BETWEEN)
+    each = max(room // 2, room - min(len(first), len(second)))
+    return f"{shorten(first, each)}{BETWEEN}{shorten(second, each)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Forest:
     """Lines of a forest plot, and the same metric for all rows if there is one."""
@@ -38,6 +56,8 @@ class Forest:
     whole: Line | None
     n_left_out: int
     level: float
+    what: str = "groups"
+    """What a line is, in the plural."""
 
     @property
     def all_lines(self) -> list[Line]:
@@ -87,13 +107,16 @@ def most_striking(lines: Sequence[Line], centre: float, most: int) -> list[Line]
 
 
 def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES) -> Forest:
-    """The pairs of a `Comparison`: the debiased metric of the first model minus that of the second."""
+    """The pairs of a `Comparison`: the debiased metric of the first model minus that of the second.
+
+    If the two have different rows, the number of rows is the smaller one.
+    """
     require_choice("metric", metric, tuple(REPORTED))
-    n_rows = next(iter(comparison.assessments.values())).n_rows
+    n_rows = {name: result.n_rows for name, result in comparison.assessments.items()}
     lines = [
         Line(
-            f"{pair.first} − {pair.second}",
-            n_rows,
+            f"{pair.first}{BETWEEN}{pair.second}",
+            min(n_rows[pair.first], n_rows[pair.second]),
             contrast.difference,
             contrast.interval.low,
             contrast.interval.high,
@@ -104,4 +127,23 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
     ]
     shown = most_striking(lines, 0.0, most)
     x_label = f"difference in {REPORTED[metric].label}, debiased"
-    return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level)
+    return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level, "pairs")
+
+
+def forest_of_compared_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -> Forest:
+    """The differences between groups of an `Assessment` that has them: see `Assessment.with_compared_groups`."""
+    compared = result.compared_groups
+    if compared is None:
+        raise InvalidValueError(
+            "no-groups",
+            "this assessment has no compared groups",
+            "call with_compared_groups",
+            argument="groups",
+        )
+    forest = forest_of_pairs(compared.comparison, metric, most)
+    if compared.against == "each":
+        return forest
+    of_group = {f"{pair.first}{BETWEEN}{pair.second}": pair.first for pair in compared.comparison.pairs}
+    lines = tuple(replace(line, name=of_group[line.name]) for line in forest.lines)
+    x_label = f"{forest.x_label}: group minus the rest"
+    return replace(forest, lines=lines, x_label=x_label, what="groups")

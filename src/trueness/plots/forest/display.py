@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from trueness._printing import p_text, shorten
+from trueness._printing import p_text
 from trueness.plots._display import Display, light_grid
-from trueness.plots.forest.data import MOST_LINES, Forest, Line, forest_of_groups, forest_of_pairs
+from trueness.plots.forest.data import MOST_LINES, Forest, Line, forest_of_groups, forest_of_pairs, short_name
 from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET, marker_areas
 
 if TYPE_CHECKING:
@@ -88,4 +88,4 @@ def _annotate(ax: Any, lines: Iterable[tuple[float, Line]]) -> None:
 
 def _tick_text(name: str) -> str:
     """A name cut to a length that leaves room for the picture; in matplotlib, a bare dollar sign starts a formula."""
-    return shorten(name, 44).replace("$", r"\$")
+    return short_name(name, 44).replace("$", r"\$")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from trueness._markup import Markup, tag
-from trueness._printing import p_text, rows_text, shorten
-from trueness.plots.forest.data import Forest, Line
+from trueness._printing import p_text, rows_text
+from trueness.plots.forest.data import Forest, Line, short_name
 from trueness.plots.svg import Frame, chart, label, linear_ticks, mark
 
 WIDTH, NAMES, LINE = 620.0, 170.0, 22.0
@@ -28,8 +28,8 @@ def forest_chart(r: Forest) -> Markup:
     for place, line in enumerate(shown):
         parts.append(_line(frame, line, frame.top + 3 + LINE * (place + 0.5), whole=line is r.whole))
     left_out = f" The table lists {r.n_left_out} more." if r.n_left_out else ""
-    description = f"{len(r.lines)} groups with {100 * r.level:g} % intervals.{left_out}"
-    return chart(WIDTH, frame.bottom + 44, f"Groups: {r.x_label}", description, parts)
+    description = f"{len(r.lines)} {r.what} with {100 * r.level:g} % intervals.{left_out}"
+    return chart(WIDTH, frame.bottom + 44, f"{r.what.capitalize()}: {r.x_label}", description, parts)
 
 
 def _line(frame: Frame, line: Line, y: float, *, whole: bool) -> Markup:
@@ -41,7 +41,7 @@ def _line(frame: Frame, line: Line, y: float, *, whole: bool) -> Markup:
     return mark(
         words,
         tag("rect", class_="reach", x=0, y=y - LINE / 2, width=WIDTH, height=LINE),
-        label(frame.left - 8, y + 4, shorten(line.name, 24), class_="tick", anchor="end"),
+        label(frame.left - 8, y + 4, short_name(line.name, 24), class_="tick", anchor="end"),
         tag("line", class_=f"bar {kind}", x1=frame.x(line.low), x2=frame.x(line.high), y1=y, y2=y),
         tag("circle", class_=f"dot {kind}", cx=frame.x(line.value), cy=y, r=4.5),
     )
