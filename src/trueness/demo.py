@@ -15,7 +15,7 @@ import numpy.typing as npt
 from trueness.assessment import Comparison, compare
 from trueness.metrics import variation_gap
 from trueness.plots.reliability import reliability_of, reliability_text
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 SEED = 0
 REPORT = "trueness-demo.html"
@@ -103,13 +103,13 @@ def bin_title(model: str) -> str:
     return f"The bins of {model} (V: the entropy of a row, from 0 for one certain class to 1 for uniform probabilities)"
 
 
-def bin_lines(table: CalibrationTable) -> str:
+def bin_lines(table: AnyRankTable) -> str:
     """A heading and one line per bin: range, rows, predicted and observed variation, and the gap with a bar."""
     heading = f"{'V':<12} {'rows':>5} {'predicted':>9} {'observed':>8} {'gap':>6}"
     return "\n".join([heading, *(_bin_line(table, index) for index in range(table.n_bins))])
 
 
-def _bin_line(table: CalibrationTable, index: int) -> str:
+def _bin_line(table: AnyRankTable, index: int) -> str:
     low, high = table.edges[index : index + 2]
     span = f"{'[' if index == 0 else '('}{low:.2f}, {high:.2f}]"
     if table.count[index] == 0:

@@ -7,11 +7,14 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueness._arguments import require_choice
-from trueness._arrays import FloatArray
+from trueness._arguments import require_choice, whole_number
+from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.rows import Rows, refuse_bad_rows
+from trueness.rows.containers import contents_of
 from trueness.table import EventTable
 from trueness.tabulation import tabulate_events
 
@@ -19,11 +22,14 @@ CLASS_WEIGHTS = ("expected", "observed")
 """By which number the errors of the classes are weighted; with None the mean is not weighted."""
 
 
-def event_calibration_error(table: EventTable, bins: int | Bins = 10, *, norm: str = "l1") -> float:
+def event_calibration_error(
+    table: EventTable, bins: int | Bins = 10, *, norm: str = "l1", min_count: int | None = None
+) -> float:
     """ECE = Σ_m n_m/N · |p̄_m - ȳ_m| of the one event of a table, in bins of its probability over [0, 1].
 
     0 for a calibrated model with unlimited data, at most 1. `bins` are cells of the table merged: a number that its
-    grid merges into, or EqualMass. `norm` may also be "l2" (√Σ n_m/N · gap²) or "max" (the largest gap).
+    grid merges into, or EqualMass. `norm` may also be "l2" (√Σ n_m/N · gap²) or "max" (the largest gap, over bins with
+    at least `min_count` rows).
 
     >>> event_calibration_error(tabulate_events([0, 1, 1, 1], [0.2, 0.3, 0.7, 0.8])).__round__(6)
     0.35
@@ -37,7 +43,45 @@ def event_calibration_error(table: EventTable, bins: int | Bins = 10, *, norm: s
             argument="table",
             n_events=len(table.events),
         )
+    if min_count is not None:
+        return _largest_gap(table, bins, norm, whole_number("min_count", min_count, 1))
     return float(event_errors(table, bins, norm=norm)[0])
+
+
+def _largest_gap(table: EventTable, bins: int | Bins, norm: str, min_count: int) -> float:
+    """The largest gap over the bins of at least so many rows."""
+    require_max_norm(norm, min_count)
+    merged = table.coarsen(as_bins(bins))
+    enough = bins_with(merged.row_count[0], min_count)
+    apart = np.abs(merged.predicted_sum - merged.observed_count)[0, enough]
+    return float((apart / merged.count[0, enough]).max())
+
+
+def require_max_norm(norm: str, min_count: int | None) -> None:
+    """Refuse `min_count` with another norm than the largest gap."""
+    if min_count is not None and norm != "max":
+        raise InvalidValueError(
+            "bad-argument",
+            "min_count is for norm='max' only, got norm={norm!r}",
+            argument="min_count",
+            value=min_count,
+            norm=norm,
+        )
+
+
+def bins_with(row_count: IntArray, min_count: int) -> NDArray[np.bool_]:
+    """Which bins have at least so many rows; refused if none has."""
+    enough = row_count >= min_count
+    if not enough.any():
+        raise InvalidValueError(
+            "bad-argument",
+            "no bin has min_count={value} rows",
+            "the largest bin has {most} rows",
+            argument="min_count",
+            value=min_count,
+            most=row_count.max(),
+        )
+    return np.asarray(enough)
 
 
 def classwise_error(
@@ -141,6 +185,63 @@ def cwece(
         classes=classes,
     )
     return classwise_error(table, bins, weights, norm=norm)
+
+
+def top_label_event(y_true: Any, y_prob: Any, **options: Any) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Whether the class of the largest probability is the true one, and that probability, (rows,) each.
+
+    Of equal probabilities the lower class index is the first. For the diagram and the ECE of the top class over [0, 1]:
+    `assess_event(*top_label_event(y_true, y_prob), what="right")`. Options are those of rows, as in `tabulate`:
+    from_logits, normalize, classes.
+
+    >>> right, confidence = top_label_event([0, 1], [[0.7, 0.3], [0.6, 0.4]])
+    >>> right.tolist(), confidence.tolist()
+    ([True, False], [0.7, 0.6])
+    """
+    rows = Rows.of(y_true, y_prob, **options)
+    refuse_bad_rows(rows, 0, rows.n_rows)
+    assert rows.labels is not None
+    right, confidence = np.empty(rows.n_rows, np.bool_), np.empty(rows.n_rows)
+    for start, stop in rows.spans():
+        block = rows.block(start, stop)
+        first = block.argmax(axis=1)
+        right[start:stop] = first == rows.labels.block(start, stop)
+        confidence[start:stop] = np.take_along_axis(block, first[:, None], axis=1)[:, 0]
+    return right, confidence
+
+
+def hle_calibration_error(stated: Any, correct: Any, bin_size: int = 100) -> float:
+    """The RMS calibration error as Humanity's Last Exam publishes it, for comparison with its figures only.
+
+    Rows are sorted by confidence (equal ones stay in their order) and cut into ⌊N/100⌋ bins of 100, the last of which
+    goes to the end; the sum runs over all bins but the last, with weights n_b/N of all rows. So the 100 to 199 most
+    confident rows do not count, and with fewer than 200 rows it is 0 whatever the rows are; NaN with fewer than 100.
+    The published figure is 100·round(x, 2). `assess_event(correct, stated).rms` counts all rows.
+
+    >>> stated = [0.5] * 100 + [0.9] * 100
+    >>> round(hle_calibration_error(stated, [True] * 60 + [False] * 140), 6)
+    0.070711
+    """
+    bin_size = whole_number("bin_size", bin_size, 1)
+    confidence, right = (
+        np.asarray(contents_of(values, name).flat.data, np.float64)
+        for values, name in ((stated, "stated"), (correct, "correct"))
+    )
+    if confidence.ndim != 1 or right.shape != confidence.shape:
+        raise InvalidValueError(
+            "wrong-shape",
+            "stated has shape {shape} and correct {other}",
+            "pass one number each for every row",
+            argument="stated",
+            shape=confidence.shape,
+            other=right.shape,
+        )
+    n_rows, n_bins = len(confidence), len(confidence) // bin_size
+    if n_bins == 0:
+        return float("nan")
+    order = np.argsort(confidence, kind="stable")
+    gap = (confidence - right)[order][: (n_bins - 1) * bin_size].reshape(n_bins - 1, bin_size).mean(axis=1)
+    return float(np.sqrt(np.sum(gap**2) * bin_size / n_rows))
 
 
 def require_class_weights(weights: Any) -> None:

@@ -15,14 +15,19 @@ from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
 from trueness.bins import Bins
 from trueness.event_metrics import (
+    bins_with,
     class_gap,
     classwise_error,
     classwise_total,
     cwece,
     event_calibration_error,
+    hle_calibration_error,
+    require_max_norm,
+    top_label_event,
 )
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, require_table
+from trueness.table import AnyRankTable, OptionTables, require_rank_table
 from trueness.tabulation import tabulate
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
@@ -38,11 +43,13 @@ __all__ = [
     "ece",
     "event_calibration_error",
     "expected_calibration_error",
+    "hle_calibration_error",
     "ranked_calibration_error",
     "ranked_gap",
     "rce",
     "signed_parts",
     "top_label_error",
+    "top_label_event",
     "top_label_gap",
     "uce",
     "uncertainty_calibration_error",
@@ -52,41 +59,50 @@ __all__ = [
     "vce",
 ]
 
-Gap = Callable[[CalibrationTable], FloatArray]
+Gap = Callable[[AnyRankTable], FloatArray]
 
 NORMS = ("l1", "l2", "max")
 DISTANCES = ("tv", "w1", "hellinger")
 
 
-def variation_gap(table: CalibrationTable) -> FloatArray:
+def variation_gap(table: AnyRankTable) -> FloatArray:
     """𝒪(B_m) - 𝒫(B_m), with the opposite sign for measures that fall with dispersion, (M,); NaN in empty bins.
 
     Positive if the outcomes varied more than predicted, which is over-confidence.
     """
-    require_table("table", table)
+    require_rank_table("table", table)
     return table.gap * table.spec.variation.sign
 
 
-def top_label_gap(table: CalibrationTable) -> FloatArray:
+def top_label_gap(table: AnyRankTable) -> FloatArray:
     """conf(B_m) - acc(B_m), (M,); NaN in empty bins."""
-    require_table("table", table)
+    require_rank_table("table", table)
     return np.asarray(table.mean_ordered[:, 0] - table.rank_frequency[:, 0])
 
 
-def uncertainty_gap(table: CalibrationTable) -> FloatArray:
+def uncertainty_gap(table: AnyRankTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
     _require_measure(table, ENTROPY, "uncertainty_gap")
+    if table.top_k is not None:
+        raise InvalidValueError(
+            "wrong-table",
+            "UCE is not defined for the k largest classes",
+            "read VCE, RCE or ECE",
+            argument="table",
+        )
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 
-def ranked_gap(table: CalibrationTable, distance: str = "tv") -> FloatArray:
+def ranked_gap(table: AnyRankTable, distance: str = "tv") -> FloatArray:
     """d(r̄_m, q̄_m), (M,), with the sign of the shift in mean rank; NaN in empty bins.
 
     Positive if the mean rank of the true class is lower in the order than predicted.
     """
-    require_table("table", table)
+    require_rank_table("table", table)
     require_choice("distance", distance, DISTANCES)
     observed, predicted = table.rank_frequency, table.mean_ordered
+    if isinstance(table, OptionTables) and distance == "w1":
+        observed, predicted = table.rank_gap("w1"), np.zeros_like(predicted)
     ahead = np.cumsum(predicted - observed, axis=1)[:, :-1]  # Σ_{c≤k} predicted minus observed, for k < C
     return np.asarray(np.copysign(_DISTANCES[distance](observed, predicted), ahead.sum(axis=1)))
 
@@ -117,13 +133,13 @@ class SignedParts(NamedTuple):
     net: float
 
 
-def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedParts:
+def signed_parts(table: AnyRankTable, gap: Gap = variation_gap) -> SignedParts:
     """The part of the error that is over-confidence, the part that is under-confidence, and their difference.
 
     >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
     0.531004
     """
-    require_table("table", table)
+    require_rank_table("table", table)
     weight, gaps = _weights_and_gaps(table, gap(table))
     over = float(weight @ np.maximum(gaps, 0.0))
     under = float(weight @ np.maximum(-gaps, 0.0))
@@ -131,7 +147,7 @@ def signed_parts(table: CalibrationTable, gap: Gap = variation_gap) -> SignedPar
 
 
 def variation_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
+    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """VCE = Σ_m |B_m|/N · |𝒪(B_m) - 𝒫(B_m)| (the paper, section 2.2).
 
@@ -143,20 +159,20 @@ def variation_calibration_error(
 
 
 def expected_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
+    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
     _require_measure(table, CONFIDENCE, "expected_calibration_error")
     return top_label_error(table, norm=norm, min_count=min_count)
 
 
-def top_label_error(table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None) -> float:
+def top_label_error(table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None) -> float:
     """Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| in the bins of any table; equal to ECE if it is binned by confidence."""
     return _error(table, top_label_gap(table), norm, min_count)
 
 
 def uncertainty_calibration_error(
-    table: CalibrationTable, *, norm: str = "l1", min_count: int | None = None
+    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """UCE = Σ_m |B_m|/N · |err(B_m) - uncert(B_m)| (Laves et al. 2019), of a table binned by entropy.
 
@@ -166,7 +182,7 @@ def uncertainty_calibration_error(
 
 
 def ranked_calibration_error(
-    table: CalibrationTable, distance: str = "tv", *, norm: str = "l1", min_count: int | None = None
+    table: AnyRankTable, distance: str = "tv", *, norm: str = "l1", min_count: int | None = None
 ) -> float:
     """RCE = Σ_m |B_m|/N · d(r̄_m, q̄_m): zero only if every rank is as frequent as predicted, in every bin.
 
@@ -186,11 +202,12 @@ def vce(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -213,6 +230,7 @@ def vce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        n_options=n_options,
     )
     return variation_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -222,15 +240,18 @@ def ece(
     y_prob: Any,
     *,
     bins: int | Bins = 10,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
     """Expected calibration error of the top class, in bins over [1/C, 1]; arguments as in `tabulate`.
+
+    The bins are over [0, 1] if rows have options of their own.
 
     >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.4
@@ -245,6 +266,7 @@ def ece(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        n_options=n_options,
     )
     return expected_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -254,11 +276,12 @@ def uce(
     y_prob: Any,
     *,
     bins: int | Bins = 10,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -277,6 +300,7 @@ def uce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        n_options=n_options,
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -288,11 +312,12 @@ def rce(
     distance: str = "tv",
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -313,27 +338,21 @@ def rce(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        n_options=n_options,
     )
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 
 
-def _error(table: CalibrationTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
+def _error(table: AnyRankTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
     require_choice("norm", norm, NORMS)
-    if min_count is not None and norm != "max":
-        raise InvalidValueError(
-            "bad-argument",
-            "min_count is for norm='max' only, got norm={norm!r}",
-            argument="min_count",
-            value=min_count,
-            norm=norm,
-        )
+    require_max_norm(norm, min_count)
     if norm == "max":
         return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
     weight, gaps = _weights_and_gaps(table, gap)
     return float(weight @ np.abs(gaps)) if norm == "l1" else float(np.sqrt(weight @ gaps**2))
 
 
-def _weights_and_gaps(table: CalibrationTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _weights_and_gaps(table: AnyRankTable, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weights |B_m|/N and gaps of the bins that have rows."""
     filled, count = table.row_count.nonzero()[0], table.count
     if not filled.size:
@@ -341,22 +360,12 @@ def _weights_and_gaps(table: CalibrationTable, gap: FloatArray) -> tuple[FloatAr
     return count.take(filled) / count.sum(), gap.take(filled)
 
 
-def _largest(table: CalibrationTable, gap: FloatArray, min_count: int) -> float:
-    enough = table.row_count >= min_count
-    if not enough.any():
-        raise InvalidValueError(
-            "bad-argument",
-            "no bin has min_count={value} rows",
-            "the largest bin has {most} rows",
-            argument="min_count",
-            value=min_count,
-            most=table.row_count.max(),
-        )
-    return float(np.abs(gap[enough]).max())
+def _largest(table: AnyRankTable, gap: FloatArray, min_count: int) -> float:
+    return float(np.abs(gap[bins_with(table.row_count, min_count)]).max())
 
 
-def _require_measure(table: CalibrationTable, measure: Variation, reader: str) -> None:
-    require_table("table", table)
+def _require_measure(table: AnyRankTable, measure: Variation, reader: str) -> None:
+    require_rank_table("table", table)
     if table.spec.variation != measure:
         raise InvalidValueError(
             "wrong-measure",

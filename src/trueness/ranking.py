@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, column_sums
 from trueness._row_arithmetic import LN2, exp, log2
 from trueness._scratch import Scratch
@@ -21,6 +22,24 @@ from trueness.rows import Rows, row_sums
 
 TIES = ("first", "split")
 """first: of equal probabilities the lower class index ranks first, as in argmax. split: they share the count."""
+
+
+class _Default(str):
+    """A default that can be told from the same value passed by a user."""
+
+    __slots__ = ()
+
+
+DEFAULT_TIES = _Default("first")
+"""The default: "first"; if rows have options of their own, "split", because in many evaluations the right answer is
+always the same option, so that the order of the options is not label-blind."""
+
+
+def ties_for(ties: str, *, options: bool) -> str:
+    """How ties are ranked: as chosen, or by default."""
+    require_choice("ties", ties, TIES)
+    return "split" if options and isinstance(ties, _Default) else str(ties)
+
 
 LEAST_LOG = -(2.0**22)
 """The least ln p that is summed: logits can give smaller ones, whose sum might overflow."""

@@ -88,9 +88,8 @@ class _Tempered:
     def __init__(self, rows: Rows, table: CalibrationTable, resamples: int) -> None:
         self.bins, self.resamples = NullBins.of(table), resamples
         spec = table.spec
-        low, high = spec.variation.range_for(spec.n_classes)
-        thresholds = spec.bins.thresholds(rows.y_prob.eps, high - low)
-        logs, places = np.empty((rows.n_rows, spec.n_classes)), np.empty(rows.n_rows, np.int64)
+        thresholds = spec.thresholds(rows.y_prob.eps)
+        logs, places = np.empty((rows.n_rows, spec.n_cells)), np.empty(rows.n_rows, np.int64)
         for start, stop, ordered in ordered_blocks(rows):
             values = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
             places[start:stop] = spec.bins.index(values, thresholds)

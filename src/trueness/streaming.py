@@ -5,14 +5,16 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from trueness._arguments import boolean, whole_number
+from trueness._arguments import boolean
 from trueness.bins import Bins
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.labels import class_names
-from trueness.table import CalibrationTable, TablePlan, Tables, empty_table, named_classes
-from trueness.tabulation import tabulate_rows
+from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.table import AnyRankTable, TablePlan, Tables, empty_table, named_classes
+from trueness.tabulation import AnyRows, tabulate_rows
 from trueness.variation import Variation
 
 
@@ -28,8 +30,20 @@ class Accumulator:
     For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or use `FineGrid()` and call
     `table.coarsen(EqualMass(10))` at the end.
 
+    Rows may have options of their own:
+
+    >>> stream = Accumulator(options=True)
+    >>> stream.update([0, 2], [[0.9, 0.1], [0.2, 0.3, 0.5]])
+    >>> stream.table.options
+    {2: 1, 3: 1}
+
     Parameters
     ----------
+    n_classes : int
+        The number of classes, unless rows have options of their own.
+    options : bool
+        Whether rows have options of their own: batches are then lists of different lengths, or have `n_options`, and
+        `table` is an `OptionTables`.
     confidence_bins : int or EqualWidth, Edges
         Also make a table by confidence, in these bins, for ECE.
     by_class : bool
@@ -40,13 +54,14 @@ class Accumulator:
 
     def __init__(
         self,
-        n_classes: int,
+        n_classes: int | None = None,
         *,
+        options: bool = False,
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
-        ties: str = "first",
+        ties: str = DEFAULT_TIES,
         weighted: bool = False,
         from_logits: bool = False,
         normalize: bool = False,
@@ -54,7 +69,8 @@ class Accumulator:
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> None:
-        n_classes, weighted = whole_number("n_classes", n_classes, 2), boolean("weighted", weighted)
+        options, weighted = boolean("options", options), boolean("weighted", weighted)
+        classes_of_rows = classes_or_options(n_classes, options)
         plan = TablePlan.of(
             variation,
             bins,
@@ -62,8 +78,10 @@ class Accumulator:
             ties,
             with_confidence=confidence_bins is not None,
             by_class=by_class,
+            options=options,
         )
-        specs = plan.specs(n_classes, weighted=weighted)
+        specs = plan.specs(classes_of_rows, weighted=weighted)
+        self._options = options
         self._tables = Tables.of([empty_table(spec) for spec in specs])
         self._from_logits = boolean("from_logits", from_logits)
         self._normalize = boolean("normalize", normalize)
@@ -73,7 +91,7 @@ class Accumulator:
         self._lock = Lock()
 
     @property
-    def table(self) -> CalibrationTable:
+    def table(self) -> AnyRankTable:
         """The table by variation of all rows so far."""
         return self._tables.by_variation
 
@@ -93,10 +111,10 @@ class Accumulator:
         """The number of rows added so far."""
         return self._tables.n_rows
 
-    def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None) -> None:
+    def update(self, y_true: Any, y_prob: Any, *, sample_weight: Any = None, n_options: Any = None) -> None:
         """Add a batch of rows; if one of them is refused, none is added.
 
-        The columns of a data frame are matched by name to those of the first one.
+        The columns of a data frame are matched by name to those of the first one. `n_options` is as in `tabulate`.
         """
         tables = self._tables
         spec = tables.by_variation.spec
@@ -108,27 +126,32 @@ class Accumulator:
                 weighted=spec.weighted,
                 needs="needs" if spec.weighted else "takes no",
             )
-        rows = Rows.of(
-            y_true,
-            y_prob,
-            sample_weight,
-            from_logits=self._from_logits,
-            normalize=self._normalize,
-            classes=self._classes,
-            first=self._columns,
-        )
-        if rows.n_classes != spec.n_classes:
+        rows = self._rows(y_true, y_prob, sample_weight, n_options)
+        # Of a first batch with names, which those of later ones are matched to.
+        specs = [named_classes(table.spec, rows.class_names) for table in tables]
+        self._add(Tables.of(tabulate_rows(rows, specs, self._engine, self._n_threads)))
+        self._columns = self._columns or rows.columns_of_classes
+
+    def _rows(self, y_true: Any, y_prob: Any, sample_weight: Any, n_options: Any) -> AnyRows:
+        how: dict[str, Any] = {
+            "from_logits": self._from_logits,
+            "normalize": self._normalize,
+            "classes": self._classes,
+        }
+        if self._options:
+            return rows_with_options(y_true, y_prob, sample_weight, n_options=n_options, **how)
+        refuse_n_options(n_options)
+        rows = Rows.of(y_true, y_prob, sample_weight, first=self._columns, **how)
+        expected = self._tables.n_classes
+        if rows.n_classes != expected:
             raise InvalidValueError(
                 "wrong-shape",
                 "{y_prob} has {n_classes} classes, this Accumulator has {expected}",
                 argument="y_prob",
                 n_classes=rows.n_classes,
-                expected=spec.n_classes,
+                expected=expected,
             )
-        # Of a first batch with names, which those of later ones are matched to.
-        specs = [named_classes(table.spec, rows.class_names) for table in tables]
-        self._add(Tables.of(tabulate_rows(rows, specs, self._engine, self._n_threads)))
-        self._columns = self._columns or rows.columns_of_classes
+        return rows
 
     def merge(self, other: Accumulator) -> None:
         """Add all rows of another Accumulator with the same options."""

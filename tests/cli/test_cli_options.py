@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from logs import LABELS, OPENAI, samples
 
 import trueness as tn
+from trueness import language
 from trueness.cli import COMMANDS, main
 from trueness.cli._options import OLD_SPELLINGS, with_current_spellings
 from trueness.cli._parser import GLOBAL_OPTIONS, load_command, make_parser, parse
@@ -27,6 +29,9 @@ COMMAND_LINES = {
     "--surely": "assess {rows} --fail-above 0.9 {option} --resamples 99 --json -",
     "--beyond": "reproduce --out {out} {option}",
     "--twins": "reproduce --out {out} {option}",
+    "--cluster": "assess {rows} {option} patient --resamples 99 --json -",
+    "--labels": "assess {batch} {option} {labels} --label answer --on-bad-rows skip --resamples 99 --json -",
+    "--normalize-by": "assess {samples} {option} char --resamples 99 --json -",
 }
 
 
@@ -35,9 +40,10 @@ def paths(tmp_path: Path) -> dict[str, str]:
     y_true, y_prob = tn.simulate.calibrated(500, [5, 1, 1], rng=0)
     row = np.arange(500)
     names = {"rows": str(tmp_path / "rows.npz"), "logits": str(tmp_path / "logits.npz")}
-    np.savez(names["rows"], y_true=y_true, y_prob=y_prob, site=row % 2, w=1.0 + row % 3)
+    np.savez(names["rows"], y_true=y_true, y_prob=y_prob, site=row % 2, w=1.0 + row % 3, patient=row // 2)
     np.savez(names["logits"], y_true=y_true, y_prob=np.log(y_prob))
-    return names | {"out": str(tmp_path / "out.npz")}
+    logs = {"batch": str(OPENAI), "labels": str(LABELS), "samples": str(samples("ex_arc"))}
+    return names | logs | {"out": str(tmp_path / "out.npz")}
 
 
 @pytest.mark.parametrize("old", OLD_SPELLINGS)
@@ -86,18 +92,18 @@ def test_after_two_dashes_nothing_is_an_option() -> None:
 
 ROW_PARAMETERS = {"y_true", "y_prob", "y_probs", "table"}
 """What the files hold."""
-OTHER_NAMES = {"rng": "--rng-seed"}
-"""The command takes a seed, and no generator."""
+OTHER_NAMES = {"rng": "--rng-seed", "n_options": "--ragged"}
+"""The command takes a seed, and no generator; files have lists, and no arrays that are filled up."""
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
     "compare": {"min_group_size", "progress"},
-    "tabulate": set(),
+    "tabulate": {"top_k"},
     "bins": set(),
     "monitor": set(),
 }
 READING = {
     "--format", "--label", "--probs", "--label-file", "--label-dir", "--classes", "--no-header", "--logprobs",
-    "--percent", "--where",
+    "--percent", "--ragged", "--where",
     "--on-bad-rows", "--checkpoint", "--checkpoint-every", "--json", "--report", "--table-out", "--output",
     *GLOBAL_OPTIONS, "--help",
 }  # fmt: skip
@@ -114,15 +120,15 @@ SUMMING = {
     "--normalize",
 }
 """Options of `tabulate`, for commands that tabulate first."""
+LOGS = {
+    f"--{name.replace('_', '-')}"
+    for reader in (language.read_lm_eval, language.read_inspect, language.read_openai, language.read_helm)
+    for name in inspect.signature(reader).parameters
+} | {"--letters", "--vocabulary", "--stated-confidence", "--correct", "--votes"}
+"""Options for evaluation logs: those of the readers, and of files that are no logs."""
 COMMAND_ONLY = {
-    "assess": {
-        "--compare-groups",
-        "--fail-above",
-        "--lower-end",
-        "--fail-below-p",
-        "--event",
-        "--no-by-class",
-    },
+    "assess": LOGS
+    | {"--compare-groups", "--fail-above", "--lower-end", "--fail-below-p", "--event", "--no-by-class"},
     "compare": {"--names"},
     "tabulate": {
         "--at",

@@ -12,6 +12,11 @@ def result() -> tn.Assessment:
 
 
 @pytest.fixture(scope="session")
+def compared_groups(result) -> tn.Assessment:
+    return result.with_compared_groups("rest")
+
+
+@pytest.fixture(scope="session")
 def classes() -> tn.Assessment:
     return wrong_classes()
 

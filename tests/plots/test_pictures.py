@@ -5,7 +5,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from trueness.plots import event_pictures, pictures
-from trueness.plots.picture import BINS, CLASSES, EVENT, GROUPS, PREDICTED_CLASSES, RANKS
+from trueness.plots.picture import (
+    BINS,
+    CLASSES,
+    COMPARED_GROUPS,
+    EVENT,
+    GROUPS,
+    PREDICTED_CLASSES,
+    RANKS,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURES, EVENTS = pictures(), event_pictures()
@@ -13,14 +21,15 @@ EVERY = pytest.mark.parametrize(
     "picture", [*PICTURES, *EVENTS], ids=[picture.key for picture in (*PICTURES, *EVENTS)]
 )
 WITH_NUMBERS = [picture for picture in (*PICTURES, *EVENTS) if picture.numbers]
-ORDER = [BINS, CLASSES, PREDICTED_CLASSES, RANKS, GROUPS]
+ORDER = [BINS, CLASSES, PREDICTED_CLASSES, RANKS, GROUPS, COMPARED_GROUPS]
 
 
 @pytest.fixture
-def shown(request, result, classes, event):
+def shown(request, result, classes, compared_groups, event):
     """What a picture is drawn from: a result to which it applies."""
     picture = request.getfixturevalue("picture")
-    return event if picture in EVENTS else next(it for it in (result, classes) if picture.applies(it))
+    assessments = (result, classes, compared_groups)
+    return event if picture in EVENTS else next(it for it in assessments if picture.applies(it))
 
 
 def test_keys_are_unique_and_sections_stand_together():

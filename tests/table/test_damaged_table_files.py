@@ -293,13 +293,13 @@ class TestDamagedFiles:
         with pytest.raises(ValueError, match=r"table\.json"):
             tn.CalibrationTable.load(path)
 
-    @pytest.mark.parametrize("schema", [0, 4, 99, "1", "3", None, 1.5, True, [1]])
+    @pytest.mark.parametrize("schema", [0, 5, 99, "1", "3", None, 1.5, True, [1]])
     def test_unknown_schemas(self, path: Path, schema: Any) -> None:
         TABLES["first"].save(path)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["schema"] = schema
         path.write_text(json.dumps(content), encoding="utf-8")
-        with pytest.raises(ValueError, match=r"schema.*1, 2 and 3"):
+        with pytest.raises(ValueError, match=r"schema.*1, 2, 3 and 4"):
             tn.CalibrationTable.load(path)
 
     @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])

@@ -105,8 +105,10 @@ class TestReading:
             "from_logits": False,
             "normalize": False,
             "classes": None,
+            "n_options": None,
         }
-        norms, images = {"norm": "l1", "min_count": None}, {"class_axis": None, "ignore_index": None}
+        norms = {"norm": "l1", "min_count": None}
+        images = {"class_axis": None, "ignore_index": None, "top_k": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
             tn.ece: {"bins": 10} | rows | norms,
@@ -114,7 +116,8 @@ class TestReading:
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows
-            | images,
+            | images
+            | {"top_k": None},
         }
         for function, options in promised.items():
             parameters = inspect.signature(function).parameters

@@ -7,7 +7,7 @@ from typing import Any
 from trueness.adapters._metric_input import MetricInput, n_classes_of
 from trueness.adapters._table_metric import TableMetric
 from trueness.bins import Bins
-from trueness.table import AnyTable, CalibrationTable, EventTable, Tables
+from trueness.table import AnyRankTable, AnyTable, CalibrationTable, EventTable, Tables
 from trueness.variation import Variation
 
 
@@ -60,7 +60,7 @@ class CalibrationMetric(TableMetric):
     @property
     def table(self) -> CalibrationTable:
         """The table by variation of the rows that `compute` covers, as in `tables`."""
-        return self.tables.by_variation
+        return _calibration_table(self.tables.by_variation)
 
     @property
     def confidence_table(self) -> CalibrationTable | None:
@@ -80,7 +80,7 @@ class CalibrationMetric(TableMetric):
     @property
     def local_table(self) -> CalibrationTable:
         """The table by variation of the rows of this process alone."""
-        return self.local_tables.by_variation
+        return _calibration_table(self.local_tables.by_variation)
 
     @property
     def local_confidence_table(self) -> CalibrationTable | None:
@@ -103,4 +103,11 @@ class CalibrationMetric(TableMetric):
 
 def _confidence_table(tables: Tables) -> CalibrationTable | None:
     """The second of two tables; None if there is only one, even if that is binned by confidence."""
-    return None if tables.by_confidence is tables.by_variation else tables.by_confidence
+    second = None if tables.by_confidence is tables.by_variation else tables.by_confidence
+    return None if second is None else _calibration_table(second)
+
+
+def _calibration_table(table: AnyRankTable) -> CalibrationTable:
+    """The table, whose rows all have the same classes."""
+    assert isinstance(table, CalibrationTable)
+    return table

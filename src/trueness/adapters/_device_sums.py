@@ -75,7 +75,7 @@ def _table_words(row: DeviceRows, input: MetricInput, thresholds: list[Tensor]) 
     bins = []
     for spec, ends in zip(input.calibration_specs, thresholds, strict=False):  # those of events come last
         variation = MEASURES[spec.variation.name](ordered)
-        variation = variation.clamp(*spec.variation.range_for(spec.n_classes))
+        variation = variation.clamp(*spec.range)
         of_rows = torch.cat([*columns, words_of_numbers(variation, HALF), scores], dim=1)
         bins.append(_sums_by_bin(of_rows, variation, row.good, ends))
 

@@ -12,7 +12,7 @@ from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
-from trueness.table import empty_table
+from trueness.table import empty_single_table
 from trueness.tabulation import RunningSums
 
 BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
@@ -55,7 +55,7 @@ class HostSums:
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
-        nothing = (empty_table(spec).sums for spec in self.input.specs)
+        nothing = (empty_single_table(spec).sums for spec in self.input.specs)
         words = words_of([*nothing] if sums is None else sums, self._skipped, self.input)
         self._skipped[:] = 0
         return words

@@ -39,7 +39,7 @@ _FIRST_TOTALS = 2 + 3 * len(TOTALS)
 
 def width(spec: TableSpec) -> int:
     """The number K of words in a bin."""
-    return 1 + (3 if spec.ties == "first" else 4) * spec.n_classes + 3 + N_SCORES
+    return 1 + (3 if spec.ties == "first" else 4) * spec.n_cells + 3 + N_SCORES
 
 
 def n_totals(n_classes: int) -> int:
@@ -72,7 +72,7 @@ def words_of(sums: Sums, spec: TableSpec) -> tuple[IntArray, IntArray]:
 
 def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
     """The sums that `words_of` turns into these words; totals may be followed by the counts of skipped rows."""
-    c = spec.n_classes
+    c = spec.n_cells
     rows, high, low, *ranks, variation = np.split(
         bins[:, :-N_SCORES], [1, *range(1 + c, bins.shape[1] - N_SCORES - 2, c)], axis=1
     )

@@ -16,7 +16,7 @@ from trueness.bins import Bins, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import RowCode
-from trueness.table import AnySpec, EventSpec, TablePlan, TableSpec, event_index
+from trueness.table import EventSpec, SingleSpec, TablePlan, TableSpec, event_index
 from trueness.variation import Variation
 
 N_REASONS = 4
@@ -108,7 +108,7 @@ class MetricInput(NamedTuple):
         return cls(n_classes, (), spec, EventLayout.of(spec), ties, *read)
 
     @property
-    def specs(self) -> list[AnySpec]:
+    def specs(self) -> list[SingleSpec]:
         """The spec of each table, that of events last."""
         return [*self.calibration_specs, *([] if self.event_spec is None else [self.event_spec])]
 
@@ -125,10 +125,7 @@ class MetricInput(NamedTuple):
 
     def thresholds(self, eps: float) -> list[FloatArray]:
         """Where the bins or cells of each table end; an error if bins are too narrow for rows rounded to `eps`."""
-        ends = []
-        for spec in self.calibration_specs:
-            low, high = spec.variation.range_for(spec.n_classes)
-            ends.append(spec.bins.thresholds(eps, high - low))
+        ends = [spec.thresholds(eps) for spec in self.calibration_specs]
         return ends if self.event_spec is None else [*ends, self.event_spec.grid.thresholds(eps)]
 
     def fingerprint(self) -> Tensor:

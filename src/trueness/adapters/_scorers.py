@@ -16,7 +16,7 @@ from trueness.assessment import REPORTED
 from trueness.assessment.reported import ReportedMetric
 from trueness.bins import Bins
 from trueness.refusals import InvalidTypeError
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate, tabulate_events
 from trueness.variation import Variation
 
@@ -72,7 +72,7 @@ class CalibrationScorer:
         )
         return -abs(metric.read(table, **{option: getattr(self, option) for option in metric.read_options}))
 
-    def _tabulator(self, metric: ReportedMetric) -> Callable[..., CalibrationTable]:
+    def _tabulator(self, metric: ReportedMetric) -> Callable[..., AnyRankTable]:
         """`tabulate` with the measure that the metric needs, and the bins."""
         variation = "confidence" if metric.by_confidence else self.variation
         return partial(tabulate, variation=variation, bins=self.bins)

@@ -1,39 +1,48 @@
 """Assessments of calibration: `assess` from rows, `assess_table` from tables, `compare` for models on the same rows."""
 
-from trueness.assessment._assess import MIN_GROUP_SIZE, assess, assess_table
+from trueness.assessment._assess import assess, assess_table
+from trueness.assessment._brier_score import Brier, brier
 from trueness.assessment._cautions import Caution
 from trueness.assessment._comparison_result import Comparison
-from trueness.assessment._event_result import EventAssessment, EventAssessments
+from trueness.assessment._event_result import EventAssessment, EventAssessments, EventGroup
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment, GroupAssessment
-from trueness.assessment._settings import Settings
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
+from trueness.assessment.top import assess_top
 from trueness.assessment.unpaired import compare_tables
 from trueness.assessment.verdict import Finding, Verdict
+from trueness.assessment.votes import VoteAssessment, assess_votes
 
 __all__ = [
     "MIN_GROUP_SIZE",
     "REPORTED",
     "Assessment",
     "BinSweep",
+    "Brier",
     "Caution",
     "Comparer",
     "Comparison",
     "EventAssessment",
     "EventAssessments",
+    "EventGroup",
     "Finding",
     "GroupAssessment",
     "PairVerdict",
     "Settings",
     "Verdict",
+    "VoteAssessment",
     "as_limits",
     "assess",
     "assess_event",
     "assess_event_table",
     "assess_table",
+    "assess_top",
+    "assess_votes",
+    "brier",
     "compare",
     "compare_tables",
     "sweep_bins",

@@ -10,34 +10,35 @@ from trueness._arguments import whole_number
 from trueness._arrays import IntArray
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._cautions import Caution, about_images
+from trueness.assessment._cautions import Caution, about_images, about_labels
 from trueness.assessment._estimation import assessment_of
-from trueness.assessment._groups import with_groups
+from trueness.assessment._groups import with_groups, with_options
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import DEFAULT_CLASS_BINS, Settings
+from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.rows import Rows
-from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
+from trueness.rows import Rows, option_rows_of
+from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
+from trueness.rows.lists import rectangular
 from trueness.table import (
+    AnyRankTable,
     AnySpec,
     CalibrationTable,
     EventSpec,
     EventTable,
-    require_table,
+    OptionTables,
+    require_rank_table,
     require_table_by_class,
 )
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
-from trueness.tabulation import edges_for, tabulate_groups, tabulate_rows
+from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.variation import Variation
-
-MIN_GROUP_SIZE = 100
-"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 MOST_EVENT_BYTES = 2**28
 """The most memory that the event tables of all groups may take."""
@@ -62,24 +63,27 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
-    ties: str = "first",
+    top_k: int | None = None,
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     engine: str = "auto",
     n_threads: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Assessment:
     """Assess the calibration of predictions: metrics with their noise, and a verdict in words.
 
-    Rows, bins, ties and engine are as in `tabulate`.
+    Rows, bins, ties, `n_options` and engine are as in `tabulate`. If rows have options of their own, those of each
+    number of options are assessed too (`Assessment.by_options`), and classes are not.
 
     Parameters
     ----------
     confidence_bins : int or EqualWidth, EqualMass, Edges
         The bins of confidence, over [1/C, 1], for ECE. By default they are of the same kind and number as `bins`; if
-        `bins` are Edges, of equal width.
+        `bins` are Edges, of equal width. If rows have options of their own, they are over [0, 1].
     level : float
         The level of the intervals; the verdict is miscalibration if `Assessment.p_value` is at most 1 - level.
     tolerance : float or mapping from metrics to floats
@@ -114,6 +118,10 @@ def assess(
         extreme or too timid (`Assessment.classes`).
     class_bins : int or EqualWidth, EqualMass
         The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together, as in
+        `tabulate`; ECE then has its bins over [0, 1]. For many classes: the metrics have the noise of k + 1 columns.
+        Classes are not assessed one by one.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -132,15 +140,27 @@ def assess(
         progress_callback(progress),
     )
     min_group_size = whole_number("min_group_size", min_group_size, 1)
-    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class)
-    pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
+    ragged = option_rows_of(
+        y_true,
+        y_prob,
+        sample_weight,
+        n_options=n_options,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    plan = TablePlan.of(
+        variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None, top_k=top_k
+    )
+    y_prob = rectangular(y_prob) if ragged is None else y_prob
+    pixels = pixels_of(y_true, y_prob, class_axis, ignore_index) if ragged is None else None
     if pixels is not None:
         y_true, y_prob = pixels.y_true, pixels.y_prob
         sample_weight, groups = (
             pixels.spread("sample_weight", sample_weight),
             pixels.spread("groups", groups),
         )
-    rows = Rows.of(
+    rows = ragged or Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
     specs = specs_of(rows, plan, engine, n_threads)
@@ -148,14 +168,42 @@ def assess(
         found = pixels.clusters(clusters)
         notes = about_images(pixels.counts(by_default=clusters is None and pixels.many_dimensions))
     else:
-        clusters = None if clusters is False else clusters
-        found = None if clusters is None else clusters_of_rows(clusters, rows.n_rows, rows.index)
-        notes = ()
+        found = clusters_given(clusters, rows.n_rows, rows.index)
+        notes = () if ragged is None else about_labels(ragged, plan.ties)
+    return assess_rows(
+        rows,
+        specs,
+        settings,
+        found=found,
+        groups=groups,
+        min_group_size=min_group_size,
+        notes=notes,
+        engine=engine,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def assess_rows(
+    rows: AnyRows,
+    specs: Sequence[AnySpec],
+    settings: Settings,
+    *,
+    found: ClustersOfRows | None,
+    groups: Any,
+    min_group_size: int,
+    notes: tuple[Caution, ...] = (),
+    engine: str = "auto",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Assessment:
+    """The assessment of validated rows, with groups and clusters, from tables of these specs."""
     if found is not None:
         summing = _SumClusters(rows, specs, found, engine, n_threads, RowsDone(rows.n_rows, progress))
     if groups is None:
         tables = Tables.of(tabulate_rows(rows, specs, engine, n_threads)) if found is None else summing()
-        return with_notes(assessment_of(Sample(tables), settings), notes)
+        whole = with_options(assessment_of(Sample(tables), settings), settings, min_group_size)
+        return with_notes(whole, notes)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
     refuse_large_tables(specs, len(names_of_groups))
     if found is None:
@@ -166,6 +214,7 @@ def assess(
     else:
         tables_of_groups = [summing(which) for which in rows_of_groups(code, len(names_of_groups))]
     whole = assessment_of(Sample(sum_pairwise(tables_of_groups)), settings)
+    whole = with_options(whole, settings, min_group_size)
     by_name = dict(zip(names_of_groups, map(Sample, tables_of_groups), strict=True))
     # With clusters the passes over the rows take long, without them the groups, if they are many.
     result = with_groups(whole, by_name, settings, min_group_size, progress if found is None else None)
@@ -180,7 +229,7 @@ def with_notes(result: Assessment, notes: tuple[Caution, ...]) -> Assessment:
 class _SumClusters(NamedTuple):
     """Makes the tables of rows in clusters, of all rows or of some."""
 
-    rows: Rows
+    rows: AnyRows
     specs: Sequence[AnySpec]
     found: ClustersOfRows
     engine: str
@@ -200,9 +249,12 @@ class _SumClusters(NamedTuple):
 
 
 def specs_of(
-    rows: Rows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
+    rows: AnyRows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
+    if plan.top_k is not None:
+        assert isinstance(rows, Rows)
+        return list(top_specs(rows, plan, rows.n_classes))
     return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,
@@ -226,9 +278,9 @@ def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
 
 
 def assess_table(
-    table: CalibrationTable | Tables,
+    table: CalibrationTable | OptionTables | Tables,
     *,
-    confidence_table: CalibrationTable | None = None,
+    confidence_table: CalibrationTable | OptionTables | None = None,
     class_table: EventTable | None = None,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
@@ -238,8 +290,7 @@ def assess_table(
     resamples: int = 999,
     p_resolution: float | None = None,
     rng: Seed = 0,
-    groups: Mapping[str, Tables | CalibrationTable | tuple[CalibrationTable, CalibrationTable | None]]
-    | None = None,
+    groups: Mapping[str, Tables | AnyRankTable | tuple[AnyRankTable, AnyRankTable | None]] | None = None,
     min_group_size: int = MIN_GROUP_SIZE,
     progress: Progress | bool | None = None,
 ) -> Assessment:
@@ -247,9 +298,9 @@ def assess_table(
 
     Parameters
     ----------
-    table : CalibrationTable or Tables
+    table : CalibrationTable, OptionTables or Tables
         A table binned by any measure, or the tables of the same rows as one value.
-    confidence_table : CalibrationTable
+    confidence_table : CalibrationTable or OptionTables
         A table of the same rows, binned by confidence; without it ECE is None.
     class_table : EventTable
         A table of the same rows and all classes, such as `tabulate_events` makes; without it classes are not assessed.
@@ -286,7 +337,7 @@ def assess_table(
         whole = whole.coarsen(bins, confidence_bins)
         # Groups are compared in the bins of all rows, not each in its own.
         parts = {name: part.in_bins_of(whole) for name, part in parts.items()}
-    result = assessment_of(Sample(whole), settings)
+    result = with_options(assessment_of(Sample(whole), settings), settings, min_group_size)
     if not parts:
         return result
     samples = {name: Sample(part) for name, part in parts.items()}
@@ -302,9 +353,9 @@ def _as_tables(argument: str, table: Any, confidence_table: Any, class_table: An
     """A table and those given beside it as one value; refused unless they are of the same rows."""
     if isinstance(table, Tables) and confidence_table is None and class_table is None:
         return table
-    require_table(argument, table)
+    require_rank_table(argument, table)
     if confidence_table is not None:
-        require_table("confidence_table", confidence_table)
+        require_rank_table("confidence_table", confidence_table)
     if class_table is not None:
         require_table_by_class("class_table", class_table)
     try:

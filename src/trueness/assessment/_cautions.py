@@ -9,8 +9,9 @@ import numpy as np
 
 from trueness._printing import first_few, plural
 from trueness.inference.results import Estimate
+from trueness.rows import OptionRows
 from trueness.rows.images import ImageCounts
-from trueness.table.calibration_table import CalibrationTable
+from trueness.table import AnyRankTable, CalibrationTable, OptionTables
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
 from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables
@@ -31,14 +32,16 @@ class Caution:
         return f"{self.message}: {self.remedy}"
 
 
-def supported_bins(table: CalibrationTable) -> int:
+def supported_bins(table: AnyRankTable) -> int:
     """How many bins these rows could fill with enough each: ten, or as many as there are classes."""
-    return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.n_classes)
+    return int(float(table.effective_count.sum()) * (1 + 1e-9)) // max(FEW_ROWS, table.n_cells)
 
 
-def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
+def cautions(table: AnyRankTable, vce: Estimate, n_clusters: int | None) -> tuple[Caution, ...]:
     """All warnings about a table and its VCE."""
-    found = [*_about_bins(table), *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
+    about_bins = _about_cells(table) if isinstance(table, OptionTables) else _about_bins(table)
+    found = [*about_bins, *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
+    found += [] if isinstance(table, OptionTables) else _about_tail(table)
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         found.append(
             Caution(
@@ -50,8 +53,8 @@ def cautions(table: CalibrationTable, vce: Estimate, n_clusters: int | None) -> 
     return tuple(found)
 
 
-def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
-    enough, supported = max(FEW_ROWS, table.n_classes), supported_bins(table)
+def _about_bins(table: AnyRankTable) -> Iterator[Caution]:
+    enough, supported = max(FEW_ROWS, table.n_cells), supported_bins(table)
     filled = table.row_count > 0
     empty = int(np.count_nonzero(~filled))
     small = int(np.count_nonzero(table.effective_count[filled] < enough * (1 - 1e-9)))
@@ -64,8 +67,9 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
         yield Caution(
             "few-rows",
-            f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.n_classes} "
-            f"classes in {plural(n_filled, 'non-empty bin')}: the observed variation of small bins is too low",
+            f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.n_cells} "
+            f"{'classes' if table.top_k is None else 'columns'} in {plural(n_filled, 'non-empty bin')}: "
+            "the observed variation of small bins is too low",
             remedy,
         )
     elif small:
@@ -83,7 +87,56 @@ def _about_bins(table: CalibrationTable) -> Iterator[Caution]:
         )
 
 
-def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
+def _about_cells(tables: OptionTables) -> Iterator[Caution]:
+    """The warning that most rows lie in bins with few rows of the same number of options."""
+    in_small = sum(
+        float(table.count[table.effective_count < max(FEW_ROWS, c) * (1 - 1e-9)].sum())
+        for c, table in tables.items()
+    )
+    total = float(tables.count.sum())
+    if in_small > total / 2:
+        yield Caution(
+            "small-cells",
+            f"{100 * in_small / total:.0f} % of the rows lie in bins with fewer than 10 rows (or than options) of the "
+            "same number of options: the plug-in values are far from those with unlimited data",
+            "use the debiased values; take EqualMass(5), or fewer bins",
+        )
+
+
+def about_labels(rows: OptionRows, ties: str) -> tuple[Caution, ...]:
+    """The warning that ties are not broken blindly: the right answer is always the same option."""
+    labels = rows.labels
+    if ties != "first" or labels is None or len(labels) < 2 or bool((labels != labels[0]).any()):
+        return ()
+    return (
+        Caution(
+            "one-label",
+            f"the right answer is option {labels[0]} in all rows, and options of equal probability are ranked by their "
+            "index",
+            "use ties='split'",
+        ),
+    )
+
+
+EVEN_TAIL = 0.1
+"""Above this mean missing mass, what is beyond the list decides the metrics."""
+
+
+def _about_tail(table: CalibrationTable) -> Iterator[Caution]:
+    if table.top_k is None or not table.spec.has_scores or table.spec.n_beyond == 1:
+        return
+    missing = float(table.ordered_sum[:, -1].sum() / table.count.sum())
+    if missing > EVEN_TAIL:
+        yield Caution(
+            "even-tail",
+            f"the mean missing mass is {missing:.2g}: what the tail looks like decides",
+            "read the bounds, RCE and ECE",
+        )
+
+
+def _about_ranks(table: AnyRankTable) -> Iterator[Caution]:
+    if table.spec.cells != "ranks":
+        return
     filled = np.flatnonzero(table.row_count)
     swapped = filled[np.argmax(table.rank_frequency[filled], axis=1) != 0]
     if swapped.size:
@@ -96,8 +149,8 @@ def _about_ranks(table: CalibrationTable) -> Iterator[Caution]:
         )
 
 
-def _about_rows(table: CalibrationTable) -> Iterator[Caution]:
-    if table.tied_rows:
+def _about_rows(table: AnyRankTable) -> Iterator[Caution]:
+    if table.tied_rows and table.spec.cells == "ranks":
         remedy = (
             "their ranks are split evenly"
             if table.spec.ties == "split"

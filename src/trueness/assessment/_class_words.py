@@ -80,7 +80,7 @@ def names_of_classes(result: Assessment) -> list[str]:
     """The names of all classes, or their indices."""
     table = result.tables.by_class
     names = None if table is None else table.spec.class_names
-    return [visible(name) for name in names or map(str, range(result.tables.n_classes))]
+    return [visible(name) for name in names or map(str, range(result.table.n_cells))]
 
 
 def event_rises(result: Assessment) -> bool:

@@ -18,8 +18,8 @@ from trueness.inference.results import BinNoise, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
-from trueness.table import EventSpec
-from trueness.table.calibration_table import CalibrationTable, ScoreSums
+from trueness.table import AnyRankTable, EventSpec
+from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
     by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
     misses = None
     if by_class is not None and not weighted and inflation == 1:
-        misses = Misses.of(event_cells(by_class), tables.n_classes)
+        misses = Misses.of(event_cells(by_class), tables.by_variation.n_cells)
     variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
     return by_predicted_class(
         scores.rows,
@@ -94,7 +94,7 @@ def cumulative_log_score(
     )
 
 
-def _bin_variance(table: CalibrationTable, scores: ScoreSums) -> FloatArray:
+def _bin_variance(table: AnyRankTable, scores: ScoreSums) -> FloatArray:
     """The variance of the score of each bin; with weights, exact if these and the varentropy are uncorrelated."""
     if not table.spec.weighted:
         return scores.variance
@@ -102,7 +102,7 @@ def _bin_variance(table: CalibrationTable, scores: ScoreSums) -> FloatArray:
     return np.asarray(scores.variance * table.weight_square_sum / mass)
 
 
-def _mean_square_weight(table: CalibrationTable) -> float:
+def _mean_square_weight(table: AnyRankTable) -> float:
     """Σw²/Σw over all rows; 1 without weights."""
     return float(table.weight_square_sum.sum() / table.count.sum()) if table.spec.weighted else 1.0
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
 from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import NO_SCORES, bins_of, debiased_columns, flagged_first, metric_heads
+from trueness.assessment.text import (
+    NO_SCORES,
+    bins_of,
+    classes_of,
+    debiased_columns,
+    flagged_first,
+    metric_heads,
+)
 from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
@@ -29,7 +36,7 @@ def _heading(comparison: Comparison) -> str:
     rows = {visible(name): result.n_rows for name, result in comparison.assessments.items()}
     facts = [
         f"{some.n_rows} rows" if comparison.paired else "different rows",
-        f"{some.tables.n_classes} classes",
+        classes_of(some),
         f"{bins_of(some)}; {comparison.resamples} resamples",
         f"seed {comparison.seed}; {100 * comparison.level:g} % intervals",
     ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, Reporte
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.normal import debiased_total, normal_quantile
-from trueness.inference.null import NullBins, p_value
-from trueness.inference.replicates import Replicates
+from trueness.inference.null import p_value
+from trueness.inference.option_bins import bins_of, rank_gaps
+from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Estimate, Interval
 from trueness.rows.clusters import identity
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
 
 TAIL_LEVELS = (0.9, 0.95, 0.99)
@@ -140,18 +141,15 @@ class ModelReplicates:
 
 
 def _gap_replicates(
-    estimate: Estimate, table: CalibrationTable, replicates: Replicates, seed: int
+    estimate: Estimate, table: AnyRankTable, replicates: AnyReplicates, seed: int
 ) -> GapReplicates:
     """Net and absolute gaps in each replicate.
 
     Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
     table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
     """
-    bins = NullBins.of(table)
-    noise = np.empty((replicates.size, len(bins.count)))
-    for m in range(len(bins.count)):
-        ordered, ranks = replicates.means(bins, m)
-        noise[:, m] = bins.sign * (bins.variation.of(ranks) - bins.variation.of(ordered))
+    bins: Any = bins_of(table)  # of the same kind as the replicates
+    noise = bins.sign * replicates.variation_gaps(bins)
     noise -= noise.mean(axis=0)
     share, gaps = replicates.shares(bins), estimate.debiased_gap[bins.index]
     # Ranks that were not observed have no noise in the replicates, or rounding errors alone.
@@ -175,7 +173,7 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
         for metric in REPORTED.values()
         if metric.contrast is not None and None not in (metric.of(first.result), metric.of(second.result))
     ]
-    norms = {metric.key: metric.contrast.norm for metric in metrics if isinstance(metric.contrast, ByNorm)}
+    norms = {metric.key: metric.contrast for metric in metrics if isinstance(metric.contrast, ByNorm)}
     bounds = _norm_bounds(first.sample, second.sample, norms)
     return {
         metric.key: _differences(metric.contrast, first, second)
@@ -191,9 +189,7 @@ def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelRe
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 
-def _norm_bounds(
-    first: Sample, second: Sample, norms: Mapping[str, Callable[[FloatArray], FloatArray]]
-) -> dict[str, FloatArray]:
+def _norm_bounds(first: Sample, second: Sample, norms: Mapping[str, ByNorm]) -> dict[str, FloatArray]:
     """By how much a difference of norms can be wrong at most in each replicate, (B,), for each norm.
 
     A metric is a norm of the gaps g of all bins and ranks, times the bins' shares, so that noise n moves it by ‖n‖ at
@@ -205,28 +201,45 @@ def _norm_bounds(
     alone, between = ({key: np.zeros(size) for key in norms} for _ in range(2))
     weighted = [_weighted_gaps(it.tables.by_variation, it.replicates[0]) for it in (first, second)]
     for m in range(max(it.tables.by_variation.n_bins for it in (first, second))):
-        (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m) for of_bin in weighted)
-        for key, norm in norms.items():
+        for key, by_norm in norms.items():
+            norm = by_norm.norm
+            (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m, by_norm.distance) for of_bin in weighted)
+            gap_a, gap_b = _of_the_same_width(gap_a, gap_b, by_norm.distance)
+            noise_a, noise_b = _of_the_same_width(noise_a, noise_b, by_norm.distance)
             apart[key] += float(norm(gap_a - gap_b))
             alone[key] += norm(noise_a) + norm(noise_b)
             between[key] += norm(noise_a - noise_b)
     return {key: np.minimum(alone[key], 2 * apart[key] + between[key]) for key in norms}
 
 
+def _of_the_same_width(a: FloatArray, b: FloatArray, distance: str) -> tuple[FloatArray, FloatArray]:
+    """Gaps between ranks, (..., C), over the larger number of options of the two, on the scale of the distance."""
+    if a.shape[-1] == b.shape[-1]:
+        return a, b
+    most = max(a.shape[-1], b.shape[-1])
+
+    def widened(gaps: FloatArray) -> FloatArray:
+        own = gaps.shape[-1]
+        scale = (most - 1) / (own - 1) if distance == "w1" else 1.0
+        return np.pad(gaps * scale, [*[(0, 0)] * (gaps.ndim - 1), (0, most - own)])
+
+    return widened(a), widened(b)
+
+
 def _weighted_gaps(
-    table: CalibrationTable, replicates: Replicates
-) -> Callable[[int], tuple[FloatArray, FloatArray]]:
-    """For each bin its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
-    bins = NullBins.of(table)
+    table: AnyRankTable, replicates: AnyReplicates
+) -> Callable[[int, str], tuple[FloatArray, FloatArray]]:
+    """For each bin and distance its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
+    bins: Any = bins_of(table)
     place = {int(at): m for m, at in enumerate(bins.index)}
     share = replicates.shares(bins)
 
-    def of_bin(at: int) -> tuple[FloatArray, FloatArray]:
+    def of_bin(at: int, distance: str) -> tuple[FloatArray, FloatArray]:
         if at not in place:
             return np.zeros(bins.n_classes), np.zeros((replicates.size, bins.n_classes))
         m = place[at]
-        gap = bins.observed[m] - bins.predicted[m]
-        return bins.weight[m] * gap, share[:, [m]] * replicates.deviations(bins, m)
+        gap = rank_gaps(bins, distance)[m]
+        return bins.weight[m] * gap, share[:, [m]] * replicates.deviations(bins, m, distance)
 
     return of_bin
 

@@ -13,9 +13,11 @@ from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_verdict import event_verdict
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
+from trueness.assessment._stated_verdict import stated_verdict
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, significance_limit
 from trueness.bins import Bins
+from trueness.inference.corrections import holm
 from trueness.inference.events.calibration_error import EventError
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.cox import CoxFit
@@ -26,12 +28,46 @@ from trueness.inference.events.event_statistics import EventScore
 from trueness.inference.events.hosmer_lemeshow import HosmerLemeshowTest
 from trueness.inference.events.in_the_large import GapTest
 from trueness.inference.events.prevalence import PrevalenceAdjustment
+from trueness.inference.events.reliability import BrierParts, RmsError
 from trueness.inference.events.spread import SpreadTest
 from trueness.inference.results import ZTest
 from trueness.table import EventTable
 
 if TYPE_CHECKING:
     from trueness.plots import EventDisplay
+
+
+WHAT = ("right",)
+"""What an event may be, apart from a class: that an answer is right, whose confidence is stated."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventGroup:
+    """One group of rows of an event: its assessment, unless it is too small, and a corrected p-value."""
+
+    name: str
+    n_rows: int
+    assessment: EventAssessment | None
+    adjusted_p_value: float = math.nan
+    """Corrected over the groups that were assessed, by Benjamini and Hochberg."""
+    reason: str | None = None
+    """Why it was not assessed."""
+
+    @property
+    def p_value(self) -> float:
+        """Of all the evidence in the group; NaN if it was not assessed."""
+        return math.nan if self.assessment is None else self.assessment.p_value
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the group is called miscalibrated after the correction for the number of groups."""
+        own = self.assessment
+        return own is not None and self.adjusted_p_value <= significance_limit(own.level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain numbers, lists and strings."""
+        content = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        return content | {"p_value": plain(self.p_value), "flagged": self.flagged}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +87,14 @@ class EventAssessment:
     """Whether the probabilities are too extreme or too timid."""
     ece: EventError
     """The calibration error over bins of the probability."""
+    rms: RmsError
+    """The root mean square of the gaps of the bins."""
+    max_gap: float
+    """The largest gap of a bin."""
     spiegelhalter: ZTest
-    """Spiegelhalter's Z, two-sided."""
+    """Spiegelhalter's Z of the Brier score, two-sided: above 0 the probabilities are too extreme."""
+    log_score_z: ZTest
+    """Z of the log-score: below 0 the probabilities are too extreme; -inf if an outcome had probability 0."""
     hosmer_lemeshow: HosmerLemeshowTest
     """Over ten bins of equal mass, with as many degrees of freedom."""
     cox: CoxFit
@@ -62,7 +104,11 @@ class EventAssessment:
     cumulative: CumulativeDifferences
     """The differences between observed and predicted, cumulated over the probability."""
     brier: EventScore
+    brier_parts: BrierParts
+    """Reliability, resolution and uncertainty over the bins."""
     log: EventScore
+    detectable_net_gap: float
+    """The smallest gap over all rows that is detected with 80 % power at this sample size."""
     prevalence: PrevalenceAdjustment
     """What is left once the predicted prevalence is made right."""
     bins: EventCells
@@ -75,6 +121,26 @@ class EventAssessment:
     """The p-value corrected over the events of one multi-label model; NaN if there is only this event."""
     class_bins: Bins = DEFAULT_CLASS_BINS
     """How `bins` were chosen."""
+    what: str | None = None
+    """"right" if the event is that an answer is right, and the probabilities are its stated confidence."""
+    n_clusters: int | None = None
+    groups: tuple[EventGroup, ...] = ()
+
+    @property
+    def net(self) -> GapTest:
+        """The net gap, mean probability less observed frequency: `in_the_large`."""
+        return self.in_the_large
+
+    @property
+    def brier_z(self) -> ZTest:
+        """The Z of the Brier score: `spiegelhalter`."""
+        return self.spiegelhalter
+
+    @property
+    def impossible_rows(self) -> int:
+        """Rows in which the event had probability 0 and was observed, or probability 1 and was not."""
+        rows = self.table.sums.impossible_rows
+        return 0 if rows is None else int(rows[0])
 
     @property
     def n_rows(self) -> int:
@@ -119,32 +185,32 @@ class EventAssessment:
     @property
     def log_loss(self) -> float:
         """The mean of -ln of the probability of the outcome; infinite if an outcome had probability 0."""
-        return math.inf if self._impossible_rows else self.log.value
-
-    @property
-    def _impossible_rows(self) -> int:
-        rows = self.table.sums.impossible_rows
-        return 0 if rows is None else int(rows[0])
+        return math.inf if self.impossible_rows else self.log.value
 
     @property
     def evidence(self) -> list[Finding]:
-        """The tests on which the verdict rests."""
-        tests = {
-            "in_the_large": self.in_the_large.p_value,
-            "spread": self.spread.p_value,
-            "ece": self.ece.p_value,
-        }
+        """The tests on which the verdict rests.
+
+        Stated confidences are often exactly 0 or 1, where the logarithms of the spread depend on how they are clipped:
+        for these it is not among the evidence.
+        """
+        tests = {"in_the_large": self.in_the_large.p_value}
+        if self.what is None:
+            tests["spread"] = self.spread.p_value
+        tests["ece"] = self.ece.p_value
         return [Finding(key, p) for key, p in tests.items() if not math.isnan(p)]
 
     @property
     def p_value(self) -> float:
-        """The p-value of the evidence together."""
-        return evidence_p_value(self.evidence)
+        """The p-value of the evidence together; of a stated confidence the smaller one after Holm's correction."""
+        if self.what is None:
+            return evidence_p_value(self.evidence)
+        return min(holm([finding.p_value for finding in self.evidence]), default=math.nan)
 
     @property
     def verdict(self) -> Verdict:
         """The conclusion; `str(result.verdict)` is one sentence."""
-        return event_verdict(self)
+        return event_verdict(self) if self.what is None else stated_verdict(self)
 
     def __str__(self) -> str:
         return _event_text.page(self)
@@ -182,7 +248,7 @@ class EventAssessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
-        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins"}
+        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins", "groups"}
         content = {
             "schema": SCHEMA,
             "kind": "event-assessment",
@@ -190,6 +256,7 @@ class EventAssessment:
             "verdict": plain(self.verdict) | {"text": str(self.verdict)},
             "p_value": plain(self.p_value),
             "n_rows": self.n_rows,
+            "impossible_rows": self.impossible_rows,
         }
         content |= {
             field.name: plain(getattr(self, field.name))
@@ -207,6 +274,7 @@ class EventAssessment:
         content["bins"] = plain(self.bins)
         content["warnings"] = [plain(caution) for caution in self.warnings]
         content["tables"] = [self.table.to_dict()]
+        content["groups"] = [plain(group) for group in self.groups]
         return content
 
 

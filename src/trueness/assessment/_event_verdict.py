@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from trueness._printing import about_text, count_text, p_sentence, plural
+from trueness.assessment.event_numbers import event_name
 from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def event_verdict(result: EventAssessment) -> Verdict:
     p = result.p_value
     if not p <= significance_limit(result.level):
         sentence = f"{expected_and_observed(result)}, {_interval(result)}, {p_sentence(p)}"
-        headline = f"No evidence of miscalibration of {label(result)}"
+        headline = f"No evidence of miscalibration of {event_name(result)}"
         return Verdict("none", None, p, None, headline, sentence, _MORE_ROWS)
     clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
     large = "in_the_large" in clear
@@ -37,11 +38,6 @@ def event_verdict(result: EventAssessment) -> Verdict:
     if wide:
         return _spread(result, p, also=[_gap_words(result)] if large else [])
     return _curve(result, p)
-
-
-def label(result: EventAssessment) -> str:
-    """The event in a sentence."""
-    return "the top label" if result.table.events == ("top",) else f"class {result.name}"
 
 
 def expected_and_observed(result: EventAssessment) -> str:
@@ -75,7 +71,7 @@ def _gap_words(result: EventAssessment) -> str:
 def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     over = result.in_the_large.value > 0
     kind = "over-forecast" if over else "under-forecast"
-    headline = f"Forecasts {label(result)} too {'often' if over else 'seldom'}"
+    headline = f"Forecasts {event_name(result)} too {'often' if over else 'seldom'}"
     sentence = "; ".join([f"{expected_and_observed(result)}, {p_sentence(p)}", *also, *_impossible(result)])
     factor = result.prevalence.odds_factor
     advice = _RECALIBRATE if math.isnan(factor) else _ADJUST.format(factor=factor)
@@ -85,7 +81,7 @@ def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict
 def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     extreme = result.spread.statistic < 0
     kind = "too-extreme" if extreme else "too-timid"
-    headline = f"The probabilities of {label(result)} are too {'extreme' if extreme else 'timid'}"
+    headline = f"The probabilities of {event_name(result)} are too {'extreme' if extreme else 'timid'}"
     high, low = ("high", "low") if extreme else ("low", "high")
     found = f"high ones are too {high} and low ones too {low}, {_slope_words(result)}, {p_sentence(p)}"
     sentence = "; ".join([found, *also, *_impossible(result)])
@@ -93,7 +89,7 @@ def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
 
 
 def _curve(result: EventAssessment, p: float) -> Verdict:
-    headline = f"The probabilities of {label(result)} are miscalibrated in some ranges"
+    headline = f"The probabilities of {event_name(result)} are miscalibrated in some ranges"
     ece = result.ece
     numbers = f"ECE {ece.debiased:.4f} [{ece.interval.low:.4f}, {ece.interval.high:.4f}], {p_sentence(p)}"
     sentence = "; ".join([numbers, expected_and_observed(result), *_impossible(result)])

@@ -46,6 +46,16 @@ def with_groups(
     return replace(whole, groups=tuple(groups.values()))
 
 
+def with_options(whole: Assessment, settings: Settings, min_group_size: int) -> Assessment:
+    """The assessment with one for each number of options, as for groups; unchanged if rows have none of their own."""
+    options = whole.options
+    if options is None or len(options) < 2:
+        return whole
+    samples = {str(c): Sample(whole.tables.with_options(c)) for c in options}
+    of_options = with_groups(whole, samples, settings, min_group_size)
+    return replace(of_options, groups=(), by_options=of_options.groups)
+
+
 def _group(name: str, sample: Sample, settings: Settings, min_group_size: int) -> GroupAssessment:
     reason = sample.reason_to_skip(min_group_size)
     if reason is not None:

@@ -28,11 +28,13 @@ from trueness.assessment.verdict import (
 from trueness.bins import Bins
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
+from trueness.inference.estimates import NO_LOG_SCORES
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable, OptionTables
 from trueness.table.tables import Tables
+from trueness.unknown_tails import TailBounds, tail_bounds
 
 if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
@@ -109,6 +111,8 @@ class Assessment:
     groups: tuple[GroupAssessment, ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
+    by_options: tuple[GroupAssessment, ...] = ()
+    """The rows with each number of options as groups, if they have options of their own and several numbers occur."""
     compared_groups: ComparedGroups | None = None
     """The differences between groups in text, JSON and report, if `with_compared_groups` added them."""
 
@@ -119,6 +123,11 @@ class Assessment:
         if table is None or self.tables.n_classes != 2 or self.n_clusters is not None:
             return None
         return event_of(table, self.level, self.resamples, self.seed, self.class_bins)
+
+    @property
+    def options(self) -> dict[int, int] | None:
+        """The rows by number of options; None unless rows have options of their own."""
+        return self.tables.options
 
     @property
     def cwece(self) -> Estimate | None:
@@ -168,12 +177,12 @@ class Assessment:
         return REPORTED
 
     @property
-    def table(self) -> CalibrationTable:
+    def table(self) -> AnyRankTable:
         """The table binned by the variation measure."""
         return self.tables.by_variation
 
     @property
-    def confidence_table(self) -> CalibrationTable | None:
+    def confidence_table(self) -> AnyRankTable | None:
         """The table binned by confidence, from which ECE is computed; `table` itself if confidence is the measure."""
         return self.tables.by_confidence
 
@@ -181,6 +190,19 @@ class Assessment:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.tables.n_rows
+
+    @property
+    def top_k(self) -> int | None:
+        """The number of ranks that are counted one by one; None if all are."""
+        return self.table.top_k
+
+    @property
+    def tail_bounds(self) -> TailBounds | None:
+        """What the unknown probabilities beyond the k largest could make of VCE, net gap and RCE; None without them."""
+        table = self.table
+        if isinstance(table, OptionTables) or table.top_k is None or not table.spec.has_scores:
+            return None
+        return tail_bounds(table)
 
     @property
     def accuracy(self) -> float:
@@ -289,6 +311,9 @@ class Assessment:
             "evidence": [plain(finding) for finding in self.evidence],
             "n_rows": self.n_rows,
             "n_classes": self.tables.n_classes,
+            "options": None if self.options is None else {str(c): n for c, n in self.options.items()},
+            "top_k": self.top_k,
+            "tail_bounds": _bounds_json(self.tail_bounds),
             "variation": self.table.spec.variation.name,
             "level": self.level,
             "resamples": self.resamples,
@@ -308,6 +333,7 @@ class Assessment:
         ]
         content["class_table"] = plain(self.tables.by_class)
         content["groups"] = [plain(group) for group in self.groups]
+        content["by_options"] = [plain(group) for group in self.by_options]
         if self.compared_groups is not None:
             content["compared_groups"] = self.compared_groups.to_dict()
         return content
@@ -315,17 +341,24 @@ class Assessment:
     def _reasons(self) -> dict[str, str]:
         """Why what is null in `to_dict` is null."""
         reasons = {
-            f"{key}_reason": metric.missing for key, metric in REPORTED.items() if metric.of(self) is None
+            f"{key}_reason": metric.reason(self)
+            for key, metric in REPORTED.items()
+            if metric.of(self) is None
         }
         if self.uce is None:
-            reasons["uce_reason"] = text.NO_UCE
+            reasons["uce_reason"] = text.no_uce(self)
         if math.isnan(self.brier_score):
-            reasons["brier_score_reason"] = reasons["log_loss_reason"] = text.NO_SCORES
+            reason = text.NO_SCORES if self.table.spec.has_scores else NO_LOG_SCORES
+            reasons["brier_score_reason"] = reasons["log_loss_reason"] = reason
         elif math.isinf(self.log_loss):
             reasons["log_loss_reason"] = "infinite: a true class had probability 0"
         if math.isinf(self.detectable_net_gap):
             reasons["detectable_net_gap_reason"] = "infinite: too few rows to detect a net gap of any size"
         return reasons
+
+
+def _bounds_json(bounds: TailBounds | None) -> dict[str, Any] | None:
+    return None if bounds is None else {name: list(ends) for name, ends in bounds._asdict().items()}
 
 
 _OTHERS = (

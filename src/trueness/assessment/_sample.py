@@ -10,6 +10,7 @@ from trueness.assessment._settings import Settings
 from trueness.inference.bootstrap_weights import stream_key
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.inference.option_replicates import AnyReplicates, by_table
 from trueness.inference.replicates import Replicates, bootstrap
 from trueness.inference.results import Estimate
 from trueness.inference.scores.cumulative import CumulativeTest
@@ -30,7 +31,7 @@ class Sample:
     """The tables of some rows."""
 
     tables: Tables
-    replicates: tuple[Replicates, ...] = ()
+    replicates: tuple[AnyReplicates, ...] = ()
     """Of each of `tables.calibration_tables`, if several models are compared on the rows; else made when needed."""
 
     @property
@@ -38,11 +39,11 @@ class Sample:
         """The clusters of the rows, if they come in clusters."""
         return self.tables.clusters
 
-    def replicates_for(self, settings: Settings) -> tuple[Replicates, ...]:
+    def replicates_for(self, settings: Settings) -> tuple[AnyReplicates, ...]:
         """The replicates of rows in clusters."""
         if self.replicates or self.clusters is None:
             return self.replicates
-        return replicates_of(self.clusters, settings)
+        return by_table(iter(replicates_of(self.clusters, settings)), self.tables.calibration_tables)
 
     @property
     def n_rows(self) -> int:
@@ -56,15 +57,20 @@ class Sample:
 
     def reason_to_skip(self, min_group_size: int) -> str | None:
         """Why a group of these rows is too small to be assessed; None if it is large enough."""
-        if self.n_rows < min_group_size:
-            return f"fewer than {min_group_size} rows"
-        if self.n_clusters is not None and self.n_clusters < LEAST_CLUSTERS:
-            return f"fewer than {LEAST_CLUSTERS} clusters"
-        return None
+        return reason_to_skip(self.n_rows, self.n_clusters, min_group_size)
+
+
+def reason_to_skip(n_rows: int, n_clusters: int | None, min_group_size: int) -> str | None:
+    """Why a group of so many rows in so many clusters is too small to be assessed; None if it is large enough."""
+    if n_rows < min_group_size:
+        return f"fewer than {min_group_size} rows"
+    if n_clusters is not None and n_clusters < LEAST_CLUSTERS:
+        return f"fewer than {LEAST_CLUSTERS} clusters"
+    return None
 
 
 def replicates_of(clusters: ClusterTables, settings: Settings) -> tuple[Replicates, ...]:
-    """The bootstrap replicates of all tables that are binned by a measure."""
+    """The bootstrap replicates of all tables that are binned by a measure, of each number of options."""
     of_tables = [sums for sums in clusters.of_tables if isinstance(sums.spec, TableSpec)]
     key = stream_key([settings.seed, _STREAM])
     return tuple(bootstrap(of_tables, clusters.clusters, key, settings.resamples))
@@ -107,7 +113,7 @@ class SampleWithResamples:
         return self.variation_error if same else variation_error(resampled, self.level, [self.seed, 4])
 
     @cached_property
-    def _replicates(self) -> tuple[Replicates, ...]:
+    def _replicates(self) -> tuple[AnyReplicates, ...]:
         return self._sample.replicates_for(self._settings)
 
     @cached_property

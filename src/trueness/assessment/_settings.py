@@ -12,10 +12,13 @@ import numpy as np
 from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.assessment.reported import as_limits, bounding_metrics
-from trueness.bins import Bins, EqualWidth, as_bins, class_grid
+from trueness.bins import Bins, Edges, EqualWidth, as_bins, class_grid
 from trueness.refusals import InvalidValueError
 
 DEFAULT_CLASS_BINS = EqualWidth(10)
+
+MIN_GROUP_SIZE = 100
+"""Groups of fewer rows are named but not assessed: with a hundred rows, only net gaps above about 0.1 are detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,9 @@ class Settings:
         p_resolution: float | None = None,
         *,
         class_bins: int | Bins = DEFAULT_CLASS_BINS,
+        one_event: bool = False,
     ) -> Settings:
-        """The settings of checked arguments."""
+        """The settings of checked arguments; the cells of one event are fine enough for any edges."""
         level = confidence_level(level)
         finest = 1 - level if p_resolution is None else p_resolution
         if isinstance(finest, bool) or not isinstance(finest, (int, float)) or not 0 < finest < 1:
@@ -65,7 +69,8 @@ class Settings:
                 argument="class_bins",
                 value=bins.n_bins,
             )
-        class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
+        if not (one_event and isinstance(bins, Edges)):
+            class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
         return cls(level, resamples, root_seed(rng), limits, float(finest), bins)
 
 

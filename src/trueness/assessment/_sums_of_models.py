@@ -11,12 +11,13 @@ from trueness._arrays import IntArray
 from trueness.assessment._contrasts import Samples
 from trueness.assessment._sample import Sample, replicates_of
 from trueness.assessment._settings import Settings
-from trueness.rows import Rows
+from trueness.inference.option_replicates import by_table
 from trueness.rows.clusters import ClustersOfRows
-from trueness.table import TableSpec
+from trueness.table import AnySpec, SingleSpec
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
-from trueness.tabulation.clusters import RowsDone, UnitsOfRows, among, tabulate_units
+from trueness.tabulation import AnyRows
+from trueness.tabulation.clusters import RowsDone, UnitsOfRows, among, tabulate_units, unit_specs
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,22 @@ class SumsOfModels:
 
     def __add__(self, other: SumsOfModels) -> SumsOfModels:
         tables = {name: mine + other.tables[name] for name, mine in self.tables.items()}
-        return SumsOfModels(tables, self.units + other.units)
+        if self.units.specs == other.units.specs:
+            return SumsOfModels(tables, self.units + other.units)
+        # Further rows have other numbers of options, for each model alike.
+        units = [mine + theirs for mine, theirs in zip(self._of_models, other._of_models, strict=True)]
+        of_tables = tuple(sums for of_model in units for sums in of_model.of_tables)
+        return SumsOfModels(tables, ClusterTables(units[0].clusters, of_tables))
+
+    @property
+    def _of_models(self) -> list[ClusterTables]:
+        """The units of each model."""
+        found, first = [], 0
+        for tables in self.tables.values():
+            stop = first + len(tables.singles)
+            found.append(self.units.select(slice(first, stop)))
+            first = stop
+        return found
 
     @property
     def some_sample(self) -> Sample:
@@ -40,23 +56,22 @@ class SumsOfModels:
         """The sample of each model with its replicates, which have the same weights."""
         made = iter(replicates_of(self.units, settings))
         return {
-            name: replace(sample, replicates=tuple(next(made) for _ in sample.tables.calibration_tables))
+            name: replace(sample, replicates=by_table(made, sample.tables.calibration_tables))
             for name, sample in self._without_replicates().items()
         }
 
     def _without_replicates(self) -> Samples:
         """The sample of each model; those of rows in clusters have the sums of their clusters."""
-        samples, first = {}, 0
-        for name, tables in self.tables.items():
-            stop = first + len(tables.stored)
-            own = None if self.units.clusters.single_rows else self.units.select(slice(first, stop))
-            samples[name], first = Sample(replace(tables, clusters=own)), stop
-        return samples
+        alone = self.units.clusters.single_rows
+        return {
+            name: Sample(replace(tables, clusters=None if alone else own))
+            for (name, tables), own in zip(self.tables.items(), self._of_models, strict=True)
+        }
 
 
 def sums_of_models(
-    rows: Mapping[str, Rows],
-    specs: Mapping[str, Sequence[TableSpec]],
+    rows: Mapping[str, AnyRows],
+    specs: Mapping[str, Sequence[AnySpec]],
     found: ClustersOfRows | int,
     which: IntArray | None,
     done: RowsDone,
@@ -65,19 +80,19 @@ def sums_of_models(
 
     `found` are their clusters, or the position of the first row if each row is independent of the others.
     """
-    every = [spec for of_model in specs.values() for spec in of_model]
+    every = [spec for name, of_model in specs.items() for spec in unit_specs(rows[name], of_model)]
     clusters, unit_of = _units_of_rows(found, next(iter(rows.values())).n_rows, which, every)
     tables, of_tables = {}, []
     for name, of_model in specs.items():
         some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
-        made = tabulate_units(some, of_model, done=done)
-        tables[name] = Tables.of([table for table, _ in made])
-        of_tables += [sums for _, sums in made]
+        made, sums = tabulate_units(some, of_model, done=done)
+        tables[name] = Tables.of(made)
+        of_tables += sums
     return SumsOfModels(tables, ClusterTables(clusters, tuple(of_tables)))
 
 
 def _units_of_rows(
-    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[TableSpec]
+    found: ClustersOfRows | int, n_rows: int, which: IntArray | None, specs: Sequence[SingleSpec]
 ) -> tuple[Clusters, IntArray]:
     """The units that are resampled, and that of each row."""
     if not isinstance(found, int):

@@ -12,26 +12,32 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
-from trueness.assessment._assess import MIN_GROUP_SIZE, specs_of, with_notes
+from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._images_of_models import rows_of_models
-from trueness.assessment._settings import Settings
+from trueness.assessment._images_of_models import RowsOfModels, rows_of_models
+from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
 from trueness.bins import Bins, Edges, EqualMass
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import Rows
+from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
-from trueness.table import TableSpec
+from trueness.rows.lists import rectangular
+from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.table import EventSpec, OptionSpec, TableSpec
 from trueness.table.plan import TablePlan
+from trueness.tabulation import AnyRows
 from trueness.tabulation.clusters import RowsDone
 from trueness.variation import Variation
 
@@ -52,18 +58,20 @@ def compare(
     clusters: Any = None,
     class_axis: int | None = None,
     ignore_index: int | None = None,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """Compare the calibration of several models on the same rows.
 
     Differences are between debiased values. Their noise comes from a bootstrap over rows (or clusters) in which all
     models have the same weights. Two models are said to differ by the p-value of all metrics together
-    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`.
+    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`. If rows have options of
+    their own, all models need the same number of them in each row.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -71,26 +79,42 @@ def compare(
     good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
-    given = rows_of_models(
-        y_true,
-        models,
-        sample_weight=sample_weight,
-        groups=groups,
-        clusters=clusters,
-        class_axis=class_axis,
-        ignore_index=ignore_index,
-    )
+    how = {"from_logits": from_logits, "normalize": normalize}
+    own = {
+        name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
+        for name, y_prob in models.items()
+    }
+    options = any(rows is not None for rows in own.values())
+    if options:
+        named = None if clusters is False else clusters
+        given = RowsOfModels(y_true, models, sample_weight, groups, named, ImageCounts())
+    else:
+        given = rows_of_models(
+            y_true,
+            {name: rectangular(y_prob) for name, y_prob in models.items()},
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            class_axis=class_axis,
+            ignore_index=ignore_index,
+        )
     sample_weight = given.sample_weight
-    plan = TablePlan.of(variation, bins, confidence_bins, ties)
-    specs = {}
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
+    n_classes, edges = None, {}
     for name, y_prob in given.y_probs.items():
-        rows = Rows.of_predictions(y_prob, sample_weight, from_logits=from_logits, normalize=normalize)
-        specs[name] = [spec for spec in specs_of(rows, plan) if isinstance(spec, TableSpec)]
+        rows: AnyRows
+        if options:
+            rows = own[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+        else:
+            rows = Rows.of_predictions(y_prob, sample_weight, **how)
+            n_classes = n_classes or rows.n_classes
+        edges[name] = tuple(spec.bins for spec in specs_of(rows, plan) if not isinstance(spec, EventSpec))
     comparer = Comparer(
-        next(iter(specs.values()))[0].n_classes,
+        n_classes,
+        options=options,
         models=list(models),
         variation=plan.variation,
-        bins={name: tuple(spec.bins for spec in of_model) for name, of_model in specs.items()},
+        bins=edges,
         level=level,
         tolerance=tolerance,
         resamples=resamples,
@@ -108,6 +132,7 @@ def compare(
         sample_weight=sample_weight,
         groups=given.groups,
         clusters=given.clusters,
+        n_options=n_options,
         progress=progress,
     )
     return _with_notes(comparer.result(), about_images(given.counts))
@@ -154,9 +179,10 @@ class Comparer:
 
     def __init__(
         self,
-        n_classes: int,
+        n_classes: int | None = None,
         *,
         models: Sequence[str],
+        options: bool = False,
         variation: str | Variation = "entropy",
         bins: int | Bins | BinsOfModels = 10,
         confidence_bins: int | Bins | None = None,
@@ -165,7 +191,7 @@ class Comparer:
         resamples: int = 999,
         rng: Seed = 0,
         min_group_size: int = MIN_GROUP_SIZE,
-        ties: str = "first",
+        ties: str = DEFAULT_TIES,
         weighted: bool = False,
         from_logits: bool = False,
         normalize: bool = False,
@@ -173,7 +199,8 @@ class Comparer:
         class_axis: int | None = None,
         ignore_index: int | None = None,
     ) -> None:
-        n_classes = whole_number("n_classes", n_classes, 2)
+        self._with_options = boolean("options", options)
+        self._n_classes = classes_or_options(n_classes, self._with_options)
         if isinstance(models, str) or len(set(models)) != len(models) or len(models) < 2:
             raise InvalidValueError(
                 "bad-argument",
@@ -184,12 +211,12 @@ class Comparer:
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
         weighted = boolean("weighted", weighted)
-        self._specs = {}
+        self._specs: dict[str, Sequence[TableSpec] | Sequence[OptionSpec]] = {}
         for name in map(str, models):
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
-            plan = TablePlan.of(variation, own[0], own[-1], ties)
+            plan = TablePlan.of(variation, own[0], own[-1], ties, options=self._with_options)
             _refuse_equal_mass(plan)
-            self._specs[name] = plan.calibration_specs(n_classes, weighted=weighted)
+            self._specs[name] = plan.binned_specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
         self._counts = ImageCounts()
@@ -254,23 +281,29 @@ class Comparer:
         sample_weight: Any = None,
         groups: Any = None,
         clusters: Any = None,
+        n_options: Any = None,
         progress: Progress | None = None,
     ) -> None:
         """Add a batch of rows, with the predictions of all models; if a row is refused, none is added.
 
-        A callable as `progress` is called with the share of the batch that is done; no bar is shown.
+        `n_options` is as in `tabulate`, for a Comparer with options=True. A callable as `progress` is called with the
+        share of the batch that is done; no bar is shown.
         """
         self._refuse_other_models(y_probs)
-        given = rows_of_models(
-            y_true,
-            y_probs,
-            sample_weight=sample_weight,
-            groups=groups,
-            clusters=clusters,
-            n_before=self._first_image + self._counts.n_images,
-            **self._axes,
-        )
-        rows = self._rows(given.y_true, given.y_probs, given.sample_weight)
+        if self._with_options:
+            named = None if clusters is False else clusters
+            given = RowsOfModels(y_true, y_probs, sample_weight, groups, named, ImageCounts())
+        else:
+            given = rows_of_models(
+                y_true,
+                y_probs,
+                sample_weight=sample_weight,
+                groups=groups,
+                clusters=clusters,
+                n_before=self._first_image + self._counts.n_images,
+                **self._axes,
+            )
+        rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
         position = self._first_row + self._n_rows
@@ -285,7 +318,7 @@ class Comparer:
 
     def _sums_of(
         self,
-        rows: Mapping[str, Rows],
+        rows: Mapping[str, AnyRows],
         found: ClustersOfRows | int,
         groups: EncodedNames | None,
         done: RowsDone,
@@ -299,11 +332,20 @@ class Comparer:
         }
         return {**of_groups, None: reduce(add, of_groups.values())}
 
-    def _rows(self, y_true: Any, y_probs: Mapping[str, Any], sample_weight: Any) -> dict[str, Rows]:
+    def _rows(
+        self, y_true: Any, y_probs: Mapping[str, Any], sample_weight: Any, n_options: Any
+    ) -> dict[str, AnyRows]:
         """The rows of each model; columns of data frames are matched by name to those of the first one."""
-        rows: dict[str, Rows] = {}
+        rows: dict[str, AnyRows] = {}
+        if not self._with_options:
+            refuse_n_options(n_options)
         for name in self._specs:
             y_prob = next(given for key, given in y_probs.items() if str(key) == name)
+            if self._with_options:
+                rows[name] = rows_with_options(
+                    y_true, y_prob, sample_weight, n_options=n_options, **self._options
+                )
+                continue
             first = self._columns or _first_columns(rows)
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
@@ -321,18 +363,20 @@ class Comparer:
             value=found,
         )
 
-    def _refuse_other_rows(self, rows: Mapping[str, Rows]) -> None:
+    def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
         """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
+        if self._with_options:
+            _refuse_other_options(rows)
         for name, of_model in rows.items():
             spec = self._specs[name][0]
-            if of_model.n_classes != spec.n_classes:
+            if not self._with_options and of_model.n_classes != self._n_classes:
                 raise InvalidValueError(
                     "wrong-shape",
                     "the predictions of {model!r} have {value} classes, not {n_classes}",
                     argument="y_probs",
                     model=name,
                     value=of_model.n_classes,
-                    n_classes=spec.n_classes,
+                    n_classes=self._n_classes,
                 )
             if spec.weighted != (of_model.sample_weight is not None):
                 raise InvalidValueError(
@@ -371,12 +415,35 @@ def _added(
     return {**one, **{group: one[group] + sums if group in one else sums for group, sums in other.items()}}
 
 
-def _first_columns(rows: Mapping[str, Rows]) -> Columns | None:
+def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
+    """Refuse models that have different numbers of options in a row."""
+    options = {name: given.n_options for name, given in rows.items() if isinstance(given, OptionRows)}
+    first, *others = options
+    for name in others:
+        if len(options[name]) != len(options[first]):
+            continue  # refused as another number of rows
+        differs = np.flatnonzero(options[name] != options[first])
+        if differs.size:
+            row = int(differs[0])
+            raise InvalidValueError(
+                "wrong-length",
+                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
+                "models are compared on the same options",
+                argument="y_probs",
+                model=name,
+                first=first,
+                row=row,
+                value=int(options[name][row]),
+                expected=int(options[first][row]),
+            )
+
+
+def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
     """The columns of the first model whose columns have names."""
     return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
 
 
-def _common_index(rows: Mapping[str, Rows]) -> Any:
+def _common_index(rows: Mapping[str, AnyRows]) -> Any:
     """The row labels that the models have in common; refused if they differ."""
     indexes = {name: given.index for name, given in rows.items() if given.index is not None}
     if not indexes:

@@ -43,12 +43,26 @@ class ByNorm:
 
     norm: Callable[[FloatArray], FloatArray]
     """Maps gaps between rank frequencies, (..., C), to their norms, (...)."""
+    distance: str = "tv"
+    """The distance between rank frequencies: gaps of rows with fewer options are on its scale."""
 
     method: ClassVar[str] = "triangle"
 
 
+NOT_OF_TOP = "not defined for the k largest classes"
+
+
 def _never(_: Tables) -> bool:
     return False
+
+
+def _reported(_: Tables) -> str | None:
+    return None
+
+
+def _without_classes(tables: Tables) -> str | None:
+    """VCE by confidence is ECE; by entropy it needs the number of classes."""
+    return "needs the number of classes" if tables.n_classes is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +101,16 @@ class ReportedMetric:
     """Whether, for these tables, it equals another metric of the list; it is then not counted as evidence twice."""
     missing: str = "cannot be estimated from these tables"
     """Why there is no estimate where `estimate` returns None."""
+    withheld: Callable[[Tables], str | None] = _reported
+    """Why it is not reported for these tables, although the estimate exists; None if it is reported."""
 
     def of(self, result: Assessment) -> Estimate | None:
         """The estimate of this metric; None if the tables lack what it needs."""
-        return result.estimates.get(self.key)
+        return None if self.withheld(result.tables) else result.estimates.get(self.key)
+
+    def reason(self, result: Assessment) -> str:
+        """Why `of` is None."""
+        return self.withheld(result.tables) or self.missing
 
     def p_value(self, estimate: Estimate) -> float:
         """The p-value that counts as evidence."""
@@ -124,6 +144,16 @@ def wasserstein(gaps: FloatArray) -> FloatArray:
     return np.asarray(np.abs(cumulated).sum(axis=-1) / cumulated.shape[-1])
 
 
+def _of_all_classes(tables: Tables) -> str | None:
+    """Classes are not assessed one by one where only the k largest of each row count."""
+    return None if tables.by_variation.top_k is None else NOT_OF_TOP
+
+
+def _is_vce(tables: Tables) -> bool:
+    """Whether ECE equals VCE, and VCE is reported."""
+    return tables.by_confidence is tables.by_variation and tables.n_classes is not None
+
+
 REPORTED: dict[str, ReportedMetric] = {
     metric.key: metric
     for metric in (
@@ -138,6 +168,7 @@ REPORTED: dict[str, ReportedMetric] = {
             estimate=lambda sample: sample.variation_error,
             read=metrics.variation_calibration_error,
             contrast=ByReplicates(lambda model: model.by_variation.absolute),
+            withheld=_without_classes,
         ),
         ReportedMetric(
             "net",
@@ -164,7 +195,7 @@ REPORTED: dict[str, ReportedMetric] = {
             contrast=ByReplicates(lambda model: model.by_confidence.absolute),
             by_confidence=True,
             centred=False,
-            repeats=lambda tables: tables.by_confidence is tables.by_variation,  # it is VCE
+            repeats=_is_vce,
             missing="needs a table binned by confidence",
         ),
         ReportedMetric(
@@ -187,10 +218,10 @@ REPORTED: dict[str, ReportedMetric] = {
             reveals="ranks",
             estimate=lambda sample: ranked_error(sample.by_variation, "w1", sample.level),
             read=partial(metrics.ranked_calibration_error, distance="w1"),
-            contrast=ByNorm(wasserstein),
+            contrast=ByNorm(wasserstein, "w1"),
             centred=False,
             bounded_by="rce",
-            repeats=lambda tables: tables.n_classes == 2,  # the two distances are then the same
+            repeats=lambda tables: tables.by_variation.n_cells == 2,  # the two distances are then the same
         ),
         ReportedMetric(
             "cwece_total",
@@ -205,6 +236,7 @@ REPORTED: dict[str, ReportedMetric] = {
             is_evidence=False,
             centred=False,
             missing="needs the event table of all classes (by_class=True)",
+            withheld=_of_all_classes,
         ),
         ReportedMetric(
             "cwece",
@@ -221,6 +253,7 @@ REPORTED: dict[str, ReportedMetric] = {
             centred=False,
             bounded_by="cwece_total",
             missing="needs the event table of all classes (by_class=True)",
+            withheld=_of_all_classes,
         ),
         ReportedMetric(
             "gap",
@@ -236,6 +269,7 @@ REPORTED: dict[str, ReportedMetric] = {
             centred=False,
             bounded_by="cwece_total",
             missing="needs the event table of all classes (by_class=True)",
+            withheld=_of_all_classes,
         ),
     )
 }

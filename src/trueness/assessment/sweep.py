@@ -17,7 +17,7 @@ from trueness.assessment._to_json import SCHEMA, plain
 from trueness.bins import EqualMass, EqualWidth
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, require_table
+from trueness.table import AnyRankTable, require_rank_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay
@@ -81,7 +81,7 @@ class BinSweep:
 
 
 def sweep_bins(
-    table: CalibrationTable,
+    table: AnyRankTable,
     n_bins: Sequence[int] = (5, 10, 20, 40, 80),
     *,
     kind: str = "mass",
@@ -93,7 +93,7 @@ def sweep_bins(
 
     Parameters
     ----------
-    table : CalibrationTable
+    table : CalibrationTable or OptionTables
         A table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns.
     n_bins : list of int
         The numbers of bins; for bins of equal width, each must divide that of the grid.
@@ -108,7 +108,7 @@ def sweep_bins(
     >>> bool(sweep.value[1] > sweep.value[0]), bool(sweep.p_value.min() > 0.05)
     (True, True)
     """
-    require_table("table", table)
+    require_rank_table("table", table)
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
     numbers = [whole_number("n_bins", number, 1, table.n_bins) for number in n_bins]
@@ -131,7 +131,7 @@ def sweep_bins(
     )
 
 
-def _point(table: CalibrationTable, settings: Settings) -> dict[str, float]:
+def _point(table: AnyRankTable, settings: Settings) -> dict[str, float]:
     """The entries of the sweep for one number of bins."""
     resampled = ResampledTable.of(table, settings.resamples, [settings.seed, _STREAM])
     vce = variation_error(resampled, settings.level, [settings.seed, _STREAM])

@@ -10,8 +10,9 @@ from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
 from trueness.assessment._class_words import fault_of
 from trueness.assessment.cluster_text import cluster_lines
-from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
+from trueness.assessment.reported import NOT_OF_TOP, REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
+from trueness.table.option_text import options_text
 
 if TYPE_CHECKING:
     from trueness.assessment._result import Assessment, GroupAssessment
@@ -33,13 +34,15 @@ def page(result: Assessment) -> str:
     """The metrics as a table, the verdict, the groups and the warnings."""
     event = result.event
     first = [] if event is None else [_event_text.heading(event), "", *_event_text.number_lines(event), ""]
-    parts = [heading(result), "", *first, *_metric_lines(result), "", scores(result)]
+    parts = [heading(result), "", *first, *_metric_lines(result), *_tail_lines(result), "", scores(result)]
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
     parts += cluster_lines(result.cluster_spread)
+    if result.by_options:
+        parts += ["", *_group_lines(result, result.by_options, "options")]
     if result.groups:
-        parts += ["", *_group_lines(result)]
+        parts += ["", *_group_lines(result, result.groups, "group")]
     if result.compared_groups is not None:
         parts += ["", *result.compared_groups.lines()]
     if result.warnings:
@@ -48,9 +51,9 @@ def page(result: Assessment) -> str:
 
 
 def heading(result: Assessment) -> str:
-    """Rows, classes, bins, resamples and seed."""
+    """Rows, classes or options, bins, resamples and seed."""
     facts = [
-        f"{plural(result.n_rows, 'row')}, {result.tables.n_classes} classes, {bins_of(result)}",
+        f"{plural(result.n_rows, 'row')}, {classes_of(result)}, {bins_of(result)}",
         f"{result.resamples} resamples, seed {result.seed}",
     ]
     if result.n_clusters is not None:
@@ -58,21 +61,39 @@ def heading(result: Assessment) -> str:
     return "; ".join(facts)
 
 
+def classes_of(result: Assessment) -> str:
+    """The number of classes, or the numbers of options with their rows; and how many are counted one by one."""
+    if result.options is not None:
+        return options_text(result.options)
+    number, top_k = result.tables.n_classes, result.top_k
+    if top_k is None:
+        return f"{number} classes"
+    return (
+        f"the {top_k} largest of {'an unknown number of' if number is None else number} classes and the rest"
+    )
+
+
 def bins_of(result: Assessment) -> str:
-    """The number and measure of the bins, those of ECE included."""
-    table, by_confidence = result.table, result.confidence_table
+    """The number and measure of the bins, those of ECE included, and ties if rows have options of their own."""
+    table, by_confidence, own = result.table, result.confidence_table, result.options is not None
     words = f"{plural(table.n_bins, 'bin')} of {table.spec.variation.display_name}"
-    if by_confidence is None or by_confidence is table:
-        return words
-    return f"{words} (ECE: {plural(by_confidence.n_bins, 'bin')} of confidence)"
+    if own and table.spec.variation.grows_with_dispersion:
+        words += " to each row's own base"
+    if by_confidence is not None and by_confidence is not table:
+        over = " over [0, 1]" if own else ""
+        words += f" (ECE: {plural(by_confidence.n_bins, 'bin')} of confidence{over})"
+    return f"{words}, ties {table.spec.ties}" if own else words
 
 
 def scores(result: Assessment) -> str:
     """Accuracy, Brier score and log-loss, which a recalibration may change too."""
+    if not result.table.spec.has_scores:
+        return f"accuracy {result.accuracy:.4f}"
     if math.isnan(result.brier_score):
         return f"accuracy {result.accuracy:.4f} (Brier score and log-loss: {NO_SCORES})"
     loss = "infinite" if math.isinf(result.log_loss) else f"{result.log_loss:.4f}"
-    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}"
+    tail = "" if result.top_k is None else " (of rows with an even tail)"
+    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}{tail}"
 
 
 def _metric_lines(result: Assessment) -> Iterator[str]:
@@ -80,7 +101,8 @@ def _metric_lines(result: Assessment) -> Iterator[str]:
     interval = f"{100 * result.level:g} % interval"
     yield f"{'':{width}}{'plug-in':>9}{'noise floor':>13}{'p':>8}{'centred p':>11}{'debiased':>10}  {interval}"
     for metric in REPORTED.values():
-        yield _metric_line(metric, result, width)
+        if metric.of(result) is not None or not metric.by_class or result.options is None:
+            yield _metric_line(metric, result, width)
     yield _uce_line(result, width)
     yield _log_score_line(result, width)
     yield from _score_lines(result, width)
@@ -90,7 +112,7 @@ def _metric_lines(result: Assessment) -> Iterator[str]:
 def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     estimate, sign = metric.of(result), metric.sign
     if estimate is None:
-        return f"{metric.label:{width}}{'-':>9}  {metric.missing}"
+        return f"{metric.label:{width}}{'-':>9}  {metric.reason(result)}"
     return (
         f"{metric.label:{width}}{estimate.value:{sign}9.4f}{estimate.noise_floor:{sign}13.4f}"
         f"{p_text(estimate.p_value):>8}{p_text(estimate.centred_p_value):>11}{estimate.debiased:{sign}10.4f}  "
@@ -98,12 +120,27 @@ def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     )
 
 
+def _tail_lines(result: Assessment) -> list[str]:
+    """What the probabilities beyond the k largest could make of the plug-in values."""
+    bounds = result.tail_bounds
+    if bounds is None:
+        return []
+    net = f"net gap [{bounds.net[0]:+.4f}, {bounds.net[1]:+.4f}]"
+    vce, rce = (f"[{low:.4f}, {high:.4f}]" for low, high in (bounds.vce, bounds.rce))
+    return ["", f"whatever the tails are: VCE {vce}, {net}, RCE {rce} (plug-in)"]
+
+
 def _uce_line(result: Assessment, width: int) -> str:
     uce = result.uce
     if uce is None:
-        return f"{'UCE':{width}}{'-':>9}  {NO_UCE}"
+        return f"{'UCE':{width}}{'-':>9}  {no_uce(result)}"
     start = f"{'UCE':{width}}{uce.value:9.4f}{'':13}{p_text(uce.p_value):>8}"
     return f"{start}  expected for a calibrated model: {uce.calibrated_value:.4f}"
+
+
+def no_uce(result: Assessment) -> str:
+    """Why there is no UCE."""
+    return NO_UCE if result.top_k is None else NOT_OF_TOP
 
 
 def _log_score_line(result: Assessment, width: int) -> str:
@@ -179,26 +216,30 @@ def _debiased_text(metric: ReportedMetric, result: Assessment) -> str:
     return f"{value:>{column_width(metric)}}"
 
 
-def _group_lines(result: Assessment) -> Iterator[str]:
-    width = max(5, *(len(visible(group.name)) for group in result.groups))
-    kinds, labels = metric_heads()
+def _group_lines(result: Assessment, groups: Sequence[GroupAssessment], head: str) -> Iterator[str]:
+    """A line for each group; numbers of options stay in their order."""
+    metrics = [metric for metric in headline_metrics() if result.options is None or not metric.by_class]
+    width = max(5, len(head), *(len(visible(group.name)) for group in groups))
+    kinds, labels = metric_heads(metrics)
     yield f"{'':{width}}{'':>10}{kinds}{'':>8}{'adjusted':>10}"
-    yield f"{'group':{width}}{'rows':>10}{labels}{'p':>8}{'p':>10}  verdict"
-    ordered = flagged_first(
-        result.groups, lambda group: group.adjusted_p_value, significance_limit(result.level)
+    yield f"{head:{width}}{'rows':>10}{labels}{'p':>8}{'p':>10}  verdict"
+    ordered = (
+        list(groups)
+        if groups is result.by_options
+        else flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(result.level))
     )
     for group in ordered[:MOST_GROUPS]:
-        yield _group_line(group, width)
-    if len(result.groups) > MOST_GROUPS:
-        yield f"… and {len(result.groups) - MOST_GROUPS} more groups, in .groups"
+        yield _group_line(group, width, metrics)
+    if len(groups) > MOST_GROUPS:
+        yield f"… and {len(groups) - MOST_GROUPS} more groups, in .groups"
 
 
-def _group_line(group: GroupAssessment, width: int) -> str:
+def _group_line(group: GroupAssessment, width: int, metrics: Sequence[ReportedMetric]) -> str:
     start = f"{visible(group.name):{width}}{group.n_rows:>10}"
     if group.assessment is None:
         return f"{start}  {group.reason}"
     p_values = f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}"
-    return f"{start}{debiased_columns(group.assessment)}{p_values}  {group.kind}"
+    return f"{start}{debiased_columns(group.assessment, metrics)}{p_values}  {group.kind}"
 
 
 def flagged_first(groups: Iterable[Group], p_value: Callable[[Group], float], limit: float) -> list[Group]:

@@ -13,10 +13,10 @@ from trueness.assessment._contrasts import Samples, comparison_of
 from trueness.assessment._sample import Sample, replicates_of
 from trueness.assessment._settings import Settings
 from trueness.bins import Bins
-from trueness.inference.replicates import bootstrap_table
+from trueness.inference.option_replicates import bootstrap_any_table, by_table
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.clusters import identity
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, OptionTables
 from trueness.table.clusters import in_common_units
 from trueness.table.tables import Tables, sum_pairwise
 
@@ -30,7 +30,7 @@ _STREAM = 8
 
 
 def compare_tables(
-    tables: Mapping[str, CalibrationTable | Tables],
+    tables: Mapping[str, CalibrationTable | OptionTables | Tables],
     *,
     bins: int | Bins | None = None,
     confidence_bins: int | Bins | None = None,
@@ -134,14 +134,17 @@ def _samples(tables: Mapping[str, Tables], settings: Settings) -> Samples:
     samples: Samples = {}
     for name, of_name in tables.items():
         if of_name.clusters is not None:
-            samples[name] = Sample(of_name, replicates_of(next(in_order), settings))
+            made = iter(replicates_of(next(in_order), settings))
+            samples[name] = Sample(of_name, by_table(made, of_name.calibration_tables))
             continue
         seed = [settings.seed, _STREAM, identity(name)]
-        made = [
-            bootstrap_table(table, settings.resamples, [*seed, place])
-            for place, table in enumerate(of_name.calibration_tables)
-        ]
-        samples[name] = Sample(of_name, tuple(made))
+        samples[name] = Sample(
+            of_name,
+            tuple(
+                bootstrap_any_table(table, settings.resamples, [*seed, place])
+                for place, table in enumerate(of_name.calibration_tables)
+            ),
+        )
     return samples
 
 
@@ -157,7 +160,7 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
         )
     given: dict[str, Tables] = {}
     for name, table in tables.items():
-        if not isinstance(table, (CalibrationTable, Tables)):
+        if not isinstance(table, (CalibrationTable, OptionTables, Tables)):
             raise InvalidTypeError(
                 "wrong-type",
                 "{argument} must be a CalibrationTable or Tables, got {type}",
@@ -170,6 +173,15 @@ def _as_tables(tables: Any) -> dict[str, Tables]:
 
 
 def _kind_of_rows(tables: Tables) -> str:
+    return "with the same classes" if tables.options is None else "with options of their own"
+
+
+def _classes_of(tables: Tables) -> int | None:
+    """The number of classes; None if rows have options of their own, which may be any number."""
+    return tables.n_classes if tables.options is None else None
+
+
+def _dependence_of_rows(tables: Tables) -> str:
     return "independent" if tables.clusters is None else "in clusters"
 
 
@@ -178,13 +190,14 @@ def _refuse_other_kinds(tables: Mapping[str, Tables]) -> None:
     mine = tables[first]
     for name in others:
         for what, own, other in (
-            ("classes", mine.n_classes, tables[name].n_classes),
+            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("classes", _classes_of(mine), _classes_of(tables[name])),
             (
                 "measures",
                 mine.by_variation.spec.variation.name,
                 tables[name].by_variation.spec.variation.name,
             ),
-            ("kinds of rows", _kind_of_rows(mine), _kind_of_rows(tables[name])),
+            ("kinds of rows", _dependence_of_rows(mine), _dependence_of_rows(tables[name])),
         ):
             if own != other:
                 raise InvalidValueError(

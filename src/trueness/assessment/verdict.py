@@ -63,7 +63,7 @@ class Verdict:
     are not as frequent as predicted), "top-class" (only the top class is miscalibrated), "classes" (some classes are
     predicted too often, too seldom, too extremely or too timidly), "predicted-class" (over-confident where some classes
     are predicted), "none" (no evidence of miscalibration) or "too-few-rows"; of an event also "over-forecast",
-    "under-forecast", "too-extreme", "too-timid" and "curve"."""
+    "under-forecast", "too-extreme", "too-timid", "curve", "stated-too-high" and "stated-too-low"."""
     direction: str | None
     """"over" or "under"; None if the error has no single direction."""
     p_value: float
@@ -205,7 +205,7 @@ def _is_specific(called: Sequence[ClassAssessment], result: Assessment) -> bool:
     if is_gap(called[0]):
         return True
     alike = sum(fault_of(it) == fault_of(called[0]) for it in called)
-    return 2 * alike < result.tables.n_classes
+    return 2 * alike < result.table.n_cells
 
 
 def _classes(result: Assessment, called: Sequence[ClassAssessment], clear: set[str]) -> Case:
@@ -319,8 +319,9 @@ def _one_direction(over: bool, sentence: str) -> Case:
 def _order_is_wrong(result: Assessment) -> bool:
     """Whether a rank other than the first is more frequent for the true class, by more than noise."""
     table = result.table
-    frequency = np.asarray(table.rank_count, dtype=np.float64).sum(axis=0) / table.count.sum()
-    first, best = float(frequency[0]), float(frequency[1:].max())
+    ranks = np.asarray(table.rank_count, dtype=np.float64)[:, : table.top_k]
+    frequency = ranks.sum(axis=0) / table.count.sum()
+    first, best = float(frequency[0]), float(frequency[1:].max(initial=0.0))
     noise = math.sqrt((first + best) / float(np.nansum(result.vce.bins.independent_rows)))
     return best - first > normal_quantile(result.level) * noise
 

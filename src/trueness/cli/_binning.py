@@ -42,6 +42,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
     """The requested tables."""
     from trueness.bins import EqualWidth
     from trueness.files import Plan
+    from trueness.ranking import DEFAULT_TIES
 
     refuse_unknown_variation(arguments)
     bins = bins_of(arguments) or EqualWidth(DEFAULT_BINS)
@@ -52,9 +53,11 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         arguments.variation,
         bins,
         None if chosen is None else EqualWidth(chosen),
-        arguments.ties,
+        arguments.ties or DEFAULT_TIES,
         by_class=arguments.by_class is not False,
         events=events_of(arguments),
+        options=getattr(arguments, "ragged", False),
+        top_k=getattr(arguments, "top_k", None),
         exact=arguments.exact,
         engine=arguments.engine,
         n_threads=arguments.n_threads,
@@ -105,6 +108,8 @@ def note_bin_masses(tables: GroupedTables, method: str) -> None:
 
 def summary_of(tables: GroupedTables) -> str:
     """The rows, classes, bins and groups of the tables, in one line."""
+    from trueness.table.option_text import options_text
+
     whole = tables.whole.calibration_tables
     first, *others = ((table.n_bins, table.spec.variation.display_name) for table in whole)
     bins = " and ".join(
@@ -113,7 +118,9 @@ def summary_of(tables: GroupedTables) -> str:
     groups = "" if tables.by is None else f", {len(tables.groups)} groups by {tables.by!r}"
     clusters = tables.whole.clusters
     named = "" if clusters is None else f", {plural(clusters.n_clusters, 'cluster')}"
-    return f"{tables.n_rows} rows, {whole[0].n_classes} classes, {bins}{_cells_of(tables)}{groups}{named}"
+    options = tables.whole.options
+    classes = f"{whole[0].n_classes} classes" if options is None else options_text(options)
+    return f"{tables.n_rows} rows, {classes}, {bins}{_cells_of(tables)}{groups}{named}"
 
 
 def _cells_of(tables: GroupedTables) -> str:

@@ -111,12 +111,12 @@ def assess(arguments: argparse.Namespace, events: Sequence[EventTable]) -> Event
         table,
         bins=arguments.class_bins,
         level=arguments.level,
-        resamples=_resamples(arguments),
+        resamples=resamples_for_gate(arguments),
         rng=arguments.rng_seed,
     )
 
 
-def _resamples(arguments: argparse.Namespace) -> int:
+def resamples_for_gate(arguments: argparse.Namespace) -> int:
     """The number of resamples: enough for the limit of the gate, unless it was given."""
     limit: float | None = arguments.fail_below_p
     if limit is None or arguments.resamples is not None:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
+from trueness.cli._language_options import FORMATS
 from trueness.formats import format_names
 
 DEFAULT_BINS = 10
@@ -28,8 +29,11 @@ OLD_SPELLINGS = {
     "--surely": "--lower-end",
     "--beyond": "--more-metrics",
     "--twins": "--miscalibrated",
+    "--cluster": "--clusters",
+    "--labels": "--label-file",
+    "--normalize-by": "--normalise-by",
 }
-"""Options of earlier versions. They are accepted, but neither shown in the help nor completed."""
+"""Options of earlier versions, and other spellings. They are accepted, but neither shown in the help nor completed."""
 
 
 Parser: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
@@ -78,7 +82,7 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "folder of NIfTI labels for --format nnunet, a folder of predictions (extra: images)",
     },
     "--format": {
-        "choices": [*format_names(), NNUNET],
+        "choices": [*format_names(), NNUNET, *FORMATS],
         "help": "format of all files (default: from the file extension)",
     },
     "--label": {"metavar": "COLUMN", "help": "column of true classes"},
@@ -87,7 +91,14 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "columns of probabilities: 'p_*' (ordered by numeric suffix if there is one, otherwise as in the "
         "file), a,b,c or 1-10 (in this order), or one list column",
     },
-    "--label-file": {"metavar": "NPY", "help": "labels for predictions in an NPY file"},
+    "--ragged": {
+        "action": "store_true",
+        "help": "rows have options of their own: one list column, whose rows may have different lengths",
+    },
+    "--label-file": {
+        "metavar": "FILE",
+        "help": "labels for predictions in an NPY file, or for logs that hold none",
+    },
     "--classes": {
         "metavar": "NAMES",
         "help": "class names such as cat,dog, matched to the columns by name; `columns`: the names of the columns; "
@@ -133,8 +144,9 @@ SHARED: dict[str, dict[str, Any]] = {
     },
     "--ties": {
         "choices": ("first", "split"),
-        "default": "first",
-        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks",
+        "default": None,
+        "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks "
+        "(default with --ragged)",
     },
     "--engine": {
         "choices": ("auto", "portable", "compiled"),
@@ -187,6 +199,7 @@ _COLUMN_OPTIONS = (
     "--format",
     "--label",
     "--probs",
+    "--ragged",
     "--label-file",
     "--classes",
     "--no-header",

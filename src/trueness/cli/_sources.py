@@ -27,6 +27,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         clusters=getattr(arguments, "clusters", None),
         classes=arguments.classes,
         header=not arguments.no_header,
+        ragged=arguments.ragged,
     )
 
 

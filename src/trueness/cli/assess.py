@@ -14,10 +14,12 @@ from trueness.cli import _gate, _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
+from trueness.cli._language_options import add_language_options
 from trueness.cli._outputs import output_path, print_note, write_json
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Caution, EventAssessment
+    from trueness.cli._language import Log
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 
@@ -73,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
     _options.add_column_options(parser)
+    add_language_options(parser)
     _options.add_table_options(parser)
     _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")
@@ -82,10 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum, assess, write, and apply the gate."""
+    from trueness.cli._language import find_log
     from trueness.cli._saved_tables import are_tables, saved_paths
     from trueness.cli._summation import remove_checkpoint
     from trueness.files import check_outputs
 
+    log = find_log(arguments)
+    if log is not None:
+        return _run_log(arguments, log)
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else inputs_of(arguments)
@@ -110,6 +117,20 @@ def run(arguments: argparse.Namespace) -> int:
     failures = _gate.failures_of(result, arguments)
     _write(result, tables, arguments)
     remove_checkpoint(arguments)
+    return _gate.exit_code(failures)
+
+
+def _run_log(arguments: argparse.Namespace, log: Log) -> int:
+    """The same for evaluation logs of language models."""
+    from trueness.cli._language import read_log
+    from trueness.cli._language_assess import assess_reading
+    from trueness.files import check_outputs
+
+    check_outputs(_outputs(arguments), [*log.paths, arguments.label_file])
+    refuse_inference_options(arguments)
+    reading = read_log(arguments, log)
+    result, tables, failures = assess_reading(arguments, reading, log.paths[0], _assess)
+    _write(result, tables, arguments)
     return _gate.exit_code(failures)
 
 

@@ -150,7 +150,8 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
         )
         for line in sources[name].choice.found:
             print_note(f"{name}: {line}")
-    refuse_other_classes({name: source.n_classes for name, source in sources.items()})
+    complete = {name: source for name, source in sources.items() if not source.choice.ragged}
+    refuse_other_classes({name: source.n_classes for name, source in complete.items()})
     return sources
 
 
@@ -204,10 +205,12 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
     from trueness.cli._summation import reading_progress
     from trueness.files import pair_batches
     from trueness.partitions.comparison import add_batches
+    from trueness.ranking import DEFAULT_TIES
 
     first = next(iter(sources.values()))
     comparer = Comparer(
-        first.n_classes,
+        None if arguments.ragged else first.n_classes,
+        options=arguments.ragged,
         models=list(sources),
         variation=arguments.variation,
         bins=_bins(sources, arguments),
@@ -216,7 +219,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),
         rng=arguments.rng_seed,
-        ties=arguments.ties,
+        ties=arguments.ties or DEFAULT_TIES,
         weighted=arguments.sample_weight is not None,
         from_logits=arguments.from_logits,
         normalize=arguments.normalize,

@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness.files.batches import Batch
 from trueness.refusals import Refusal
-from trueness.rows import RowCode, Rows, count_codes, refusal_of_row, row_codes
+from trueness.rows import OptionRows, RowCode, Rows, count_codes, refusal_of_row, row_codes
+from trueness.rows.lists import Lists
 
 _FOR_LOGPROBS = (
     "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
@@ -21,7 +23,7 @@ def without_bad_rows(batch: Batch) -> Batch:
     """The good rows; the others are counted by code."""
     if len(batch) == 0:
         return batch
-    codes = row_codes(_rows(batch))
+    codes = _codes(_rows(batch))
     if not codes.any():
         return batch
     counts = zip(RowCode, count_codes(codes).tolist(), strict=True)
@@ -31,17 +33,17 @@ def without_bad_rows(batch: Batch) -> Batch:
 
 def has_bad_rows(batch: Batch) -> bool:
     """Whether a row of the batch is bad."""
-    return bool(row_codes(_rows(batch)).any())
+    return bool(_codes(_rows(batch)).any())
 
 
 def refusal(batch: Batch, error: Refusal) -> Refusal:
     """The refusal of the first bad row by its number in the file; if none is bad, the error with the rows' numbers."""
     rows = _rows(batch)
-    codes = row_codes(rows)
+    codes = _codes(rows)
     if not codes.any():
         return error.with_facts(source=f"{batch.file}, rows {batch.numbers[0]} to {batch.numbers[-1]}")
     row = int(np.argmax(codes != RowCode.GOOD))
-    found = refusal_of_row(rows, row)
+    found = rows.refusal_of_row(row) if isinstance(rows, OptionRows) else refusal_of_row(rows, row)
     remedy = found.args[2] or "fix the row"
     facts = {"source": batch.file, "row": int(batch.numbers[row])}
     if batch.options.scale == "logprobs" and found.argument == "y_prob":
@@ -50,12 +52,15 @@ def refusal(batch: Batch, error: Refusal) -> Refusal:
     return found.with_facts(remedy=remedy + ", or {skip_rows}", **facts)
 
 
-def _rows(batch: Batch) -> Rows:
+def _codes(rows: Rows | OptionRows) -> NDArray[np.uint8]:
+    return rows.codes() if isinstance(rows, OptionRows) else row_codes(rows)
+
+
+def _rows(batch: Batch) -> Rows | OptionRows:
     """The rows of a batch without a check of their values."""
+    from_logits, normalize = batch.options.scale == "logits", batch.options.normalize
+    if isinstance(batch.y_prob, Lists):
+        return OptionRows(batch.y_prob, batch.y_true, batch.weight, from_logits, normalize)
     return Rows.of_arrays(
-        batch.y_true,
-        batch.y_prob,
-        batch.weight,
-        from_logits=batch.options.scale == "logits",
-        normalize=batch.options.normalize,
+        batch.y_true, batch.y_prob, batch.weight, from_logits=from_logits, normalize=normalize
     )

@@ -33,6 +33,7 @@ _OPTIONS = {
     "by": "--groups",
     "clusters": "--clusters",
     "events": "--event",
+    "options": "--ragged",
 }
 """Options whose name for the user is not that of the field."""
 

@@ -13,6 +13,7 @@ from trueness.files.batches import Batch
 from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
 from trueness.refusals import InvalidValueError, Refusal
+from trueness.table import TablePlan
 from trueness.variation import as_variation
 
 
@@ -109,5 +110,7 @@ def equal_mass_edges(source: Source, variation: str, bins: EqualMass) -> tuple[E
         )
     measures = [as_variation(variation), as_variation("confidence")]
     batches = (replace(placed.batch, weight=None) for placed in source.batches())
-    by_measure, by_confidence = exact_edges(batches, measures, source.n_classes, bins)
+    plan = TablePlan.of(measures[0], bins, options=source.choice.ragged)
+    ranges = [plan.range_of(measure, source.n_classes) for measure in measures]
+    by_measure, by_confidence = exact_edges(batches, measures, ranges, bins)
     return by_measure, by_confidence

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from trueness.files._coding import encode_column, is_numeric, missing_values, refuse_nested
 from trueness.files.request import Choice
-from trueness.formats.arrow import Matrix, Values, matrix_of, values_of
+from trueness.formats.arrow import ListValues, Matrix, Values, lists_of, matrix_of, values_of
 from trueness.formats.fields import is_number
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
 from trueness.rows.class_columns import BOOLEANS
 from trueness.rows.containers import Contents
 from trueness.rows.groups import EncodedNames, combine
+from trueness.rows.lists import Lists, of_flat
 
 BoolArray = NDArray[np.bool_]
 
@@ -42,8 +43,10 @@ def _plain_value(value: Any) -> Any:
 
 def predictions_of(
     columns: dict[str, Any], choice: Choice, n_classes: int, problems: list[Problem]
-) -> NDArray[Any] | Contents:
+) -> NDArray[Any] | Contents | Lists:
     """The predictions of all rows; missing values and lists of another length are added to the problems."""
+    if choice.ragged:
+        return _with_own_options(lists_of(columns[choice.probs[0]]), choice.probs[0], problems)
     if choice.is_list:
         return _from_list(
             matrix_of(columns[choice.probs[0]], choice.list_width or n_classes),
@@ -95,12 +98,28 @@ def _from_list(matrix: Matrix, name: str, n_classes: int, problems: list[Problem
         refusal = InvalidValueError(
             "wrong-length",
             "column {column!q} must have {n_classes} probabilities, got {value}",
-            "every row needs as many as the first one, or {skip_rows}",
+            "every row needs as many as the first one, or pass {ragged} if rows have options of their own, or "
+            "{skip_rows}",
             column=name,
             n_classes=n_classes,
         )
         problems.append(Problem(matrix.ragged, refusal, matrix.lengths))
     return matrix.data
+
+
+def _with_own_options(values: ListValues, name: str, problems: list[Problem]) -> Lists:
+    """The predictions over the options of each row, of which at least two are needed."""
+    _note_missing(values.missing, name, problems)
+    few = values.lengths < 2
+    if few.any():
+        refusal = InvalidValueError(
+            "wrong-length",
+            "column {column!q} must have at least 2 probabilities, got {value}",
+            "every row needs at least 2 options, or {skip_rows}",
+            column=name,
+        )
+        problems.append(Problem(few, refusal, values.lengths))
+    return of_flat(values.data, values.lengths, values.starts)
 
 
 def _note_missing(missing: BoolArray | None, name: str, problems: list[Problem]) -> None:
@@ -114,8 +133,10 @@ def _note_missing(missing: BoolArray | None, name: str, problems: list[Problem])
         problems.append(Problem(missing, refusal))
 
 
-def exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
+def exponentials(y_prob: NDArray[Any] | Contents | Lists) -> NDArray[Any] | Lists:
     """exp of log-probabilities, in the dtype they came in."""
+    if isinstance(y_prob, Lists):
+        return y_prob.map(exponentials)
     if isinstance(y_prob, Contents):
         y_prob = np.stack(y_prob.columns or (), axis=1)
     narrow = y_prob.dtype if y_prob.dtype.kind == "f" else np.float64
@@ -123,8 +144,10 @@ def exponentials(y_prob: NDArray[Any] | Contents) -> NDArray[Any]:
         return np.asarray(np.exp(y_prob, dtype=np.float64).astype(narrow))
 
 
-def hundredths(y_prob: NDArray[Any] | Contents) -> NDArray[Any] | Contents:
+def hundredths(y_prob: NDArray[Any] | Contents | Lists) -> NDArray[Any] | Contents | Lists:
     """Percentages as probabilities, in the dtype they came in."""
+    if isinstance(y_prob, Lists):
+        return y_prob.map(_divide_by_100)
     if isinstance(y_prob, Contents):
         return Contents.of_columns([_divide_by_100(column) for column in y_prob.columns or ()])
     return _divide_by_100(y_prob)

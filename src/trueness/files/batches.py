@@ -31,9 +31,11 @@ from trueness.formats import InputFile
 from trueness.formats.arrow import pyarrow, values_of
 from trueness.formats.fields import Chunk
 from trueness.refusals import Refusal
-from trueness.rows import Rows
+from trueness.rows import OptionRows, Rows
 from trueness.rows.containers import Contents
 from trueness.rows.groups import EncodedNames, objects_of
+from trueness.rows.lists import Lists
+from trueness.rows.option_rows import rows_of_lists
 
 SKIPPED: Mapping[str, str] = {
     "not-finite": "probabilities that are not finite",
@@ -45,7 +47,7 @@ SKIPPED: Mapping[str, str] = {
     "bad-weight": "weights that are negative, not finite or out of range",
     "missing-value": "missing values",
     "not-a-number": "text instead of a number",
-    "wrong-length": "another number of probabilities than in the first row",
+    "wrong-length": "another number of probabilities than needed",
     "unknown-label": "labels that are not classes",
     "not-one-hot": "labels that are not one-hot",
     "wrong-field-count": "another number of fields than in the first row",
@@ -86,8 +88,8 @@ class Batch:
     numbers: NDArray[np.int64]
     """The rows' numbers in the file, from 1."""
     y_true: NDArray[Any]
-    y_prob: NDArray[Any] | Contents
-    """(rows, classes) or (rows,) as an array, or one column for each class as `Contents`."""
+    y_prob: NDArray[Any] | Contents | Lists
+    """(rows, classes) or (rows,) as an array, one column for each class as `Contents`, or `Lists` of own options."""
     weight: NDArray[Any] | None = None
     groups: EncodedNames | None = None
     """The group of each row."""
@@ -100,21 +102,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.y_true)
 
-    def rows(self) -> Rows:
+    def rows(self) -> Rows | OptionRows:
         """The rows, validated."""
-        return Rows.of(
-            self.y_true,
-            self.y_prob,
-            self.weight,
-            from_logits=self.options.scale == "logits",
-            normalize=self.options.normalize,
-        )
+        from_logits, normalize = self.options.scale == "logits", self.options.normalize
+        if isinstance(self.y_prob, Lists):
+            return rows_of_lists(self.y_true, self.y_prob, self.weight, from_logits, normalize)
+        return Rows.of(self.y_true, self.y_prob, self.weight, from_logits=from_logits, normalize=normalize)
 
     def take(self, chosen: Any) -> Batch:
         """Some of the rows: a mask, or their places in the batch."""
         places = np.flatnonzero(chosen) if getattr(chosen, "dtype", None) == np.bool_ else chosen
         y_prob = self.y_prob
-        y_prob = y_prob.take(places) if isinstance(y_prob, Contents) else y_prob[places]
+        y_prob = y_prob.take(places) if isinstance(y_prob, (Contents, Lists)) else y_prob[places]
         return replace(
             self,
             numbers=self.numbers[places],

@@ -42,9 +42,12 @@ def choose(
     if request.clusters is not None and request.clusters in {label, request.weight, *columns.names}:
         other = {label: "label", request.weight: "weight"}.get(request.clusters, "probs")
         raise _two_roles(request.clusters, other, "clusters")
+    if request.ragged:
+        _require_list(columns.names, is_list, request, file)
     _require_numbers(fields, columns.names, is_list, file, percent=request.percent)
     found = [] if request.label else [f"labels from column {quote(label)}"]
     chosen = Choice(label, columns.names, is_list, request.weight, by, request.where, request.clusters)
+    chosen = replace(chosen, ragged=request.ragged)
     if len(columns.names) == 1:
         found.append(description(columns.names, is_list))
         index_of = _names_of_two(columns, request, is_list)
@@ -59,6 +62,26 @@ def choose(
         columns=columns if request.header else None,
         found=tuple(found),
     )
+
+
+def _require_list(probs: Sequence[str], is_list: bool, request: Request, file: str) -> None:
+    """Refuse options of rows that are not in one list column, and names for them."""
+    if not is_list:
+        raise InvalidValueError(
+            "wrong-type",
+            "{ragged} needs one list column, and {file} has {found}",
+            "write the options of each row as a list, or leave it out",
+            argument="ragged",
+            file=file,
+            found=description(probs, is_list),
+        )
+    if request.classes is not None:
+        raise InvalidValueError(
+            "bad-argument",
+            "{classes} cannot be used with {ragged}",
+            "labels are the index of the option, from 0",
+            argument="classes",
+        )
 
 
 def _refuse_two_roles(label: str, probs: Sequence[str], weight: str | None, by: Sequence[str]) -> None:

@@ -25,11 +25,11 @@ READ_VALUES = 2**20
 def exact_edges(
     batches: Iterator[Batch],
     measures: Sequence[Variation],
-    n_classes: int,
+    ranges: Sequence[tuple[float, float]],
     bins: EqualMass,
     engine: str = "auto",
 ) -> list[Edges]:
-    """For each measure the edges that `tabulate` would find for all rows at once, to the last bit."""
+    """For each measure, which has this range, the edges that `tabulate` would find for all rows at once, to the bit."""
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         files = [first, second][: len(measures)]
         n_rows = sum(write_sort_keys(batch, measures, files, engine) for batch in batches if len(batch))
@@ -39,9 +39,7 @@ def exact_edges(
             )
         nth = bins.nth(n_rows)
         ends = [order_statistics(nth, 1, partial(_count_digits, file), DIGIT_BITS)[0] for file in files]
-    return [
-        bins.edges_at(end, *measure.range_for(n_classes)) for end, measure in zip(ends, measures, strict=True)
-    ]
+    return [bins.edges_at(end, *range) for end, range in zip(ends, ranges, strict=True)]
 
 
 def write_sort_keys(

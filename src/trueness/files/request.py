@@ -31,6 +31,8 @@ class Request:
     """Whether text files begin with a header; without it columns are named 1, 2, 3, …"""
     percent: bool = False
     """Whether probabilities are percentages, which may be written as text such as 85%."""
+    ragged: bool = False
+    """Whether rows have options of their own: one list column, whose rows may have different lengths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Choice:
     """1 if rows of a list column hold the probability of class 1 alone; else None."""
     found: tuple[str, ...] = ()
     """Lines that describe the choice to the user."""
+    ragged: bool = False
+    """Whether rows have options of their own."""
 
     @property
     def wanted(self) -> Wanted:
@@ -80,8 +84,10 @@ class Choice:
         return names_of_classes(self.index_of, self.columns, n_classes)
 
     def with_width(self, width: int) -> tuple[Choice, int]:
-        """The choice for lists of this length, and the number of classes."""
+        """The choice for lists of this length, and the number of classes: that of the first row, if they differ."""
         n_classes = max(2, width)
+        if self.ragged:
+            return self, n_classes
         if self.index_of is not None and len(self.index_of) != n_classes:
             raise InvalidValueError(
                 "wrong-number-of-classes",

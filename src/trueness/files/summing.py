@@ -15,11 +15,21 @@ from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
 from trueness.files.source import Position, PositionedBatch, Source
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_names
 from trueness.rows.groups import in_order
-from trueness.table import AnySpec, EventSpec, GroupedTables, TablePlan, Tables, empty_table
+from trueness.table import (
+    AnySpec,
+    EventSpec,
+    GroupedTables,
+    OptionSpec,
+    SingleSpec,
+    TablePlan,
+    Tables,
+    TableSpec,
+    empty_table,
+)
 from trueness.table.clusters import ClusterTables
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters
@@ -51,11 +61,13 @@ class Plan:
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         confidence_bins: int | Bins | None = None,
-        ties: str = "first",
+        ties: str = DEFAULT_TIES,
         *,
         with_confidence: bool = True,
         by_class: bool = False,
         events: Sequence[str] = (),
+        options: bool = False,
+        top_k: int | None = None,
         exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
@@ -69,12 +81,21 @@ class Plan:
             with_confidence=with_confidence,
             by_class=by_class,
             events=events,
+            options=options,
+            top_k=top_k,
         )
         return cls(tables, exact, engine, n_threads)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
         bins, by_confidence = self.tables.bins, self.tables.confidence_bins
+        if self.exact and self.tables.top_k is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "{exact} is not supported for the largest classes of each row",
+                "leave out {exact} or {top_k}",
+                argument="exact",
+            )
         if self.exact and not isinstance(bins, EqualMass):
             raise InvalidValueError(
                 "bad-argument",
@@ -104,12 +125,14 @@ class Plan:
         class_names: tuple[str, ...] | None = None,
     ) -> list[AnySpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
+        if self.tables.top_k is not None:
+            return list(self.tables.top_specs(n_classes, weighted=weighted, edges_of=_edges_of_top))
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
                 bins = exact.get(measure.name, FineGrid())
-            return bins.resolve(*measure.range_for(n_classes))
+            return bins.resolve(*self.tables.range_of(measure, n_classes))
 
         return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
 
@@ -122,6 +145,10 @@ class Plan:
                 "leave out {exact}: the grid supports weights",
                 argument="exact",
             )
+
+
+def _edges_of_top(spec: TableSpec, bins: Bins) -> Edges:
+    return (FineGrid() if isinstance(bins, EqualMass) else bins).resolve(*spec.range)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +226,8 @@ class _Run:
         self._plan.require_exact_possible(weighted=self._weighted)
         batches, tables = self._with_progress(self._source.batches()), self._plan.tables
         assert isinstance(tables.bins, EqualMass)
-        return exact_edges(batches, tables.measures, self._source.n_classes, tables.bins, self._plan.engine)
+        ranges = [tables.range_of(measure, self._source.n_classes) for measure in tables.measures]
+        return exact_edges(batches, tables.measures, ranges, tables.bins, self._plan.engine)
 
     def _with_progress(self, batches: Iterator[PositionedBatch]) -> Iterator[Batch]:
         """The batches; progress is reported after each."""
@@ -253,10 +281,17 @@ def _tables(batch: Batch, specs: Sequence[AnySpec], engine: str, n_threads: int 
 
 def _of_no_weight(batch: Batch, specs: Sequence[AnySpec]) -> Tables:
     """Empty tables for rows whose weights are all 0, which validation refuses as a whole; bad rows are refused."""
-    rows: Rows = replace(batch, weight=None).rows()
+    rows = replace(batch, weight=None).rows()
     tabulate_rows(rows, [replace(specs[0], weighted=False)], "portable")
     empty = [empty_table(spec) for spec in specs]
-    return Tables.of(empty if batch.clusters is None else [*empty, ClusterTables.empty(specs)])
+    return Tables.of(
+        empty if batch.clusters is None else [*empty, ClusterTables.empty(_without_options(specs))]
+    )
+
+
+def _without_options(specs: Sequence[AnySpec]) -> list[SingleSpec]:
+    """The specs of tables for which there are sums of clusters before the first row."""
+    return [spec for spec in specs if not isinstance(spec, OptionSpec)]
 
 
 def refuse_too_many(groups: Collection[str | None], specs: Sequence[AnySpec], by: str | None) -> None:

@@ -152,6 +152,41 @@ def matrix_of(column: Any, width: int) -> Matrix:
     return _irregular(flat, starts, lengths, missing, width)
 
 
+class ListValues(NamedTuple):
+    """The numbers of a list column one after the other, where each row begins, its length, and what is missing."""
+
+    data: NDArray[Any]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    missing: NDArray[np.bool_] | None = None
+    """Rows that are missing, or in which a number is."""
+
+
+def lists_of(column: Any) -> ListValues:
+    """A list column whose rows may have different lengths."""
+    if isinstance(column, np.ndarray):
+        n_rows, width = column.shape
+        return ListValues(column.reshape(-1), np.arange(n_rows) * width, np.full(n_rows, width, np.int64))
+    pa = pyarrow()
+    column = plain(column)
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+    absent = nulls_of(column)
+    if pa.types.is_fixed_size_list(column.type):
+        size = column.type.list_size
+        flat = column.values.slice(column.offset * size, len(column) * size)
+        starts, lengths = np.arange(len(column)) * size, np.full(len(column), size, np.int64)
+    else:
+        offsets = column.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+        flat = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+        starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
+    values = values_of(flat)
+    if values.missing is not None:
+        inside = np.concatenate([[0], np.cumsum(values.missing)])
+        holes = inside[starts + lengths] > inside[starts]
+        absent = holes if absent is None else absent | holes
+    return ListValues(values.data, starts, lengths, absent)
+
+
 def nulls_of(column: Any) -> NDArray[np.bool_] | None:
     """Which values of an Arrow array are missing; None if none is. Nulls inside a dictionary are ignored."""
     if column.null_count == 0:

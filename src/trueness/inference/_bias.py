@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.inference.null import NullBins, mean_variation
+from trueness.inference.option_bins import AnyBins, combined, seeds_of, single_parts
 
 _MOST = 2.0**10
 _MOST_STEPS = 60
@@ -40,31 +41,45 @@ def at_power(bins: NullBins, beta: float) -> NullBins:
     return replace(bins, predicted=powers / powers.sum(axis=1, keepdims=True))
 
 
-def fitted_bias(bins: NullBins, resamples: int, seed: list[int]) -> Bias:
-    """The bias at the most likely β; its standard error is half its change over β ± one standard error."""
+def fitted_bias(bins: AnyBins, resamples: int, seed: list[int]) -> Bias:
+    """The bias at the most likely β; its standard error is half its change over β ± one standard error.
+
+    Rows with different numbers of options share one β, and their biases are averaged in each bin.
+    """
     if bins.variation.linear:
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
+    parts, seeds = single_parts(bins), seeds_of(bins, seed)
     beta, error = most_likely_beta(bins)
     here, below, above = (
-        _bias(at_power(bins, b), resamples, seed) for b in (beta, beta - error, beta + error)
+        combined(
+            bins,
+            [_bias(at_power(part, b), resamples, own) for part, own in zip(parts, seeds, strict=True)],
+        )
+        for b in (beta, beta - error, beta + error)
     )
     return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
 
 
-def most_likely_beta(bins: NullBins) -> tuple[float, float]:
-    """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c, and its standard error.
+def most_likely_beta(bins: AnyBins) -> tuple[float, float]:
+    """The β that maximises Σ_m n_m Σ_c r̄_c ln q_β,c over all bins and numbers of options, and its standard error.
 
     This is the likelihood of an exponential family: at its maximum the mean of ln q̄ equals the observed one, and its
     variance is the information. β is below 0 if the ranks are observed in reverse order.
     """
-    logs, n = _logs(bins), bins.count
-    observed = float(n @ (bins.observed * logs).sum(axis=1))
+    parts = single_parts(bins)
+    logs = [_logs(part) for part in parts]
+    observed = sum(
+        float(part.count @ (part.observed * own).sum(axis=1)) for part, own in zip(parts, logs, strict=True)
+    )
 
     def excess(beta: float) -> tuple[float, float]:
         """How far the mean of ln q̄ exceeds the observed one, and the information, which is its slope."""
-        p = at_power(bins, beta).predicted
-        mean = (p * logs).sum(axis=1)
-        return float(n @ mean) - observed, float(n @ ((p * logs**2).sum(axis=1) - mean**2))
+        total, information = -observed, 0.0
+        for part, own in zip(parts, logs, strict=True):
+            p = at_power(part, beta).predicted
+            total += float(part.count @ (p * own).sum(axis=1))
+            information += _information(part.count, p, own)
+        return total, information
 
     low, high = 0.0, 1.0
     while excess(high)[0] < 0 and high < _MOST:
@@ -86,6 +101,12 @@ def most_likely_beta(bins: NullBins) -> tuple[float, float]:
     information = excess(beta)[1]
     # If all q̄ are uniform or one-hot, β has no effect.
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
+
+
+def _information(count: IntArray, predicted: FloatArray, logs: FloatArray) -> float:
+    """The variance of Σ n ln q̄ of the rank under these predictions."""
+    mean = (predicted * logs).sum(axis=1)
+    return float(count @ ((predicted * logs**2).sum(axis=1) - mean**2))
 
 
 def _bias(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:

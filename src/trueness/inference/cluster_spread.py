@@ -16,8 +16,8 @@ from trueness.inference.chi_square import chi_square_tail
 from trueness.inference.normal import normal_quantile
 from trueness.inference.null import NullBins
 from trueness.inference.results import Interval
-from trueness.table import CalibrationTable
-from trueness.table.cluster_sums import CellSums
+from trueness.table import AnyRankTable, CalibrationTable, option_tables
+from trueness.table.cluster_sums import CellSums, ClusterSums
 from trueness.table.clusters import ClusterTables
 
 STEP = 1e-4
@@ -55,7 +55,7 @@ class ClusterSpread:
     reason: str | None = None
 
 
-def cluster_spread(table: CalibrationTable, clusters: ClusterTables, level: float) -> ClusterSpread:
+def cluster_spread(table: AnyRankTable, clusters: ClusterTables, level: float) -> ClusterSpread:
     """The spread of the net gap between clusters, from their sums in the bins of the table.
 
     The variance between clusters is that of DerSimonian and Laird (1986): the excess of Cochran's Q over its mean.
@@ -76,7 +76,7 @@ def cluster_spread(table: CalibrationTable, clusters: ClusterTables, level: floa
     share = between / (between + variance)
     shrunk, sd = centre + share * (gap - centre), np.sqrt(share * variance)
     reach = normal_quantile(level) * sd
-    largest = table.spec.variation.largest_gap_for(table.n_classes)
+    largest = max(own.spec.measure.largest_gap_for(own.spec.n_cells) for own in option_tables(table))
     found = [
         ClusterGap(
             names[k],
@@ -91,9 +91,17 @@ def cluster_spread(table: CalibrationTable, clusters: ClusterTables, level: floa
     return ClusterSpread(centre, math.sqrt(between), p_value, tuple(found))
 
 
-def _gaps(table: CalibrationTable, clusters: ClusterTables) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _gaps(table: AnyRankTable, clusters: ClusterTables) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The net gap of each cluster to first order, its variance if rows are independent and calibrated, and its rows."""
-    sums = clusters.of_tables[0]
+    totals = np.zeros((4, clusters.clusters.n_units))
+    for own, sums in zip(option_tables(table), clusters.of_tables, strict=False):
+        totals += _unit_sums(own, sums, totals.shape[1])
+    mass, total, variance, rows = totals
+    return np.asarray(total / mass), np.asarray(variance / mass**2), rows
+
+
+def _unit_sums(table: CalibrationTable, sums: ClusterSums, n_units: int) -> FloatArray:
+    """The weight of each unit, its summed influence, the variance of that, and its rows, (4, units)."""
     of_cells = sums.sums
     assert isinstance(of_cells, CellSums)
     bins = NullBins.of(table)
@@ -103,12 +111,11 @@ def _gaps(table: CalibrationTable, clusters: ClusterTables) -> tuple[FloatArray,
     apart = of_cells.rank.value - of_cells.ordered.value
     q = bins.predicted[place[sums.bins]]
     spread = (q * influence**2).sum(axis=1) - (q * influence).sum(axis=1) ** 2
-    n_units = clusters.clusters.n_units
     mass = np.bincount(sums.units, sums.mass, n_units)
     rows = np.bincount(sums.units, of_cells.rows, n_units)
     total = np.bincount(sums.units, (apart * influence).sum(axis=1), n_units)
     variance = np.bincount(sums.units, sums.mass * np.maximum(spread, 0.0), n_units)
-    return np.asarray(total / mass), np.asarray(variance / mass**2), np.asarray(rows, np.float64)
+    return np.array([mass, total, variance, rows], np.float64)
 
 
 def _influence(bins: NullBins) -> FloatArray:

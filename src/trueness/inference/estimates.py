@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,21 @@ from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
-from trueness.inference.null import NullBins, Resamples, multinomial_frequencies, p_value, resample
-from trueness.inference.replicates import Replicates
+from trueness.inference.null import NullBins, Resamples, p_value
+from trueness.inference.option_bins import (
+    AnyBins,
+    OptionBins,
+    bins_of,
+    model_draws,
+    rank_gaps,
+    single_parts,
+)
+from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
 from trueness.inference.scores.rank_draws import score_draws
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable, option_tables
+
+NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only"
 
 
 class Null(NamedTuple):
@@ -33,7 +43,7 @@ class Null(NamedTuple):
 class ResampledTable:
     """A table with its resamples."""
 
-    bins: NullBins
+    bins: AnyBins
     n_bins: int
     predicted: FloatArray
     """𝒫_m of the filled bins, (F,)."""
@@ -49,21 +59,20 @@ class ResampledTable:
     """Variance of Σ(ln p_y + H)."""
 
     @classmethod
-    def of(cls, table: CalibrationTable, resamples: int, seed: list[int]) -> ResampledTable:
+    def of(cls, table: AnyRankTable, resamples: int, seed: list[int]) -> ResampledTable:
         """A table of independent rows with its resamples, from the table alone."""
-        bins = NullBins.of(table)
-        smoothed = bins.smooth()
-        around = resample(smoothed, multinomial_frequencies(smoothed, resamples, [*seed, 1]), resamples)
+        bins = bins_of(table)
+        around = model_draws(bins.smooth(), resamples, [*seed, 1])
         return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
-    def of_clusters(cls, table: CalibrationTable, replicates: Replicates, seed: list[int]) -> ResampledTable:
+    def of_clusters(cls, table: AnyRankTable, replicates: AnyReplicates, seed: list[int]) -> ResampledTable:
         """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
-        bins = NullBins.of(table)
-        bins = replace(bins, count=replicates.effective_count(bins))
-        around = resample(bins.smooth(), replicates.observed_frequencies(bins), replicates.size)
+        bins: Any = bins_of(table)  # of the same kind as the replicates
+        bins = replicates.with_effective_counts(bins)
+        around = replicates.resample_observed(bins)
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
-        together = resample(bins, replicates.null_frequencies(bins), replicates.size)
+        together = replicates.resample_null(bins)
         return replace(
             alone,
             nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
@@ -72,9 +81,9 @@ class ResampledTable:
 
     @classmethod
     def _of_bins(
-        cls, table: CalibrationTable, bins: NullBins, around: Resamples, resamples: int, seed: list[int]
+        cls, table: AnyRankTable, bins: AnyBins, around: Resamples, resamples: int, seed: list[int]
     ) -> ResampledTable:
-        null = resample(bins, multinomial_frequencies(bins, resamples, [*seed, 0]), resamples)
+        null = model_draws(bins, resamples, [*seed, 0])
         variance = table.log_score_variance
         if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
@@ -83,7 +92,7 @@ class ResampledTable:
             n_bins=table.n_bins,
             predicted=table.predicted_variation[bins.index],
             observed=table.observed_variation[bins.index],
-            nulls=(Null(null, bins.expected_variation(null.variation)),),
+            nulls=(Null(null, _expected_variation(bins, null)),),
             around=around,
             bias=fitted_bias(bins, resamples, [*seed, 2]),
             log_score_variance=variance,
@@ -153,6 +162,12 @@ class ResampledTable:
     def null_net_sd(self) -> float:
         """Standard deviation of the net gap if the model were calibrated."""
         return max(float((null.resamples.variation @ self.bins.weight).std()) for null in self.nulls)
+
+
+def _expected_variation(bins: AnyBins, null: Resamples) -> FloatArray:
+    if isinstance(bins, NullBins):
+        return bins.expected_variation(null.variation)
+    return bins.expected_variation(null.cells)
 
 
 def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
@@ -231,7 +246,7 @@ def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Esti
     """
     require_choice("distance", distance, ("tv", "w1"))
     e, w = resampled, resampled.bins.weight
-    apart = e.bins.observed - e.bins.predicted
+    apart = rank_gaps(e.bins, distance)
     if distance == "tv":
         gaps, noise, share = apart, e.null.tv_noise, 0.5
     else:
@@ -271,7 +286,7 @@ def _centred_distances(
     return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
-def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) -> Reference:
+def uncertainty_reference(resampled: ResampledTable, table: AnyRankTable) -> Reference:
     """UCE, and its value for a calibrated model with these predictions."""
     e, w = resampled, resampled.bins.weight
     uncertainty = table.mean_variation[e.bins.index]
@@ -287,13 +302,15 @@ def uncertainty_reference(resampled: ResampledTable, table: CalibrationTable) ->
     return Reference(value, float(values(e.nulls[0]).mean()), e.p_value(distances))
 
 
-def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
+def log_score_test(table: AnyRankTable, resampled: ResampledTable) -> ZTest:
     """Z = Σ(ln p_y + H)/√ΣVE, standard normal if the model is calibrated; it needs no bins.
 
     For rows in clusters the variance is that of the replicates, if that is larger. Rows whose true class had
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
     variance = resampled.log_score_variance
+    if not table.spec.has_scores:
+        return ZTest(math.nan, math.nan, NO_LOG_SCORES, math.nan)
     if variance <= 0:
         return ZTest(
             math.nan,
@@ -309,19 +326,32 @@ def log_score_test(table: CalibrationTable, resampled: ResampledTable) -> ZTest:
     return ZTest(z, math.erfc(abs(z) / math.sqrt(2)), reason, _drawn_log_score_p_value(table, resampled))
 
 
-def log_score_draws(table: CalibrationTable, resampled: ResampledTable) -> list[FloatArray]:
+def log_score_draws(table: AnyRankTable, resampled: ResampledTable) -> list[FloatArray]:
     """Draws of Σ(ln p_y + H) in the filled bins under each null, (R, F) each, with the variance of the rows."""
-    bins, scores = resampled.bins, table.log_scores
-    variance = bins.log_score_variance if scores is None else scores.variance[bins.index]
-    if (total := float(variance.sum())) > 0:
-        variance = variance * (resampled.log_score_variance / total)
-    return [
-        score_draws(null.resamples.log_score, bins.count, bins.predicted, variance)
-        for null in resampled.nulls
+    bins, parts = resampled.bins, single_parts(resampled.bins)
+    variances = [
+        own.log_score_variance if of.log_scores is None else of.log_scores.variance[own.index]
+        for of, own in zip(option_tables(table), parts, strict=True)
     ]
+    if (total := sum(float(variance.sum()) for variance in variances)) > 0:
+        variances = [variance * (resampled.log_score_variance / total) for variance in variances]
+    draws = []
+    for null in resampled.nulls:
+        scores = _log_scores(null.resamples)
+        of_parts = [
+            score_draws(score, own.count, own.predicted, variance, own.log_sizes)
+            for score, own, variance in zip(scores, parts, variances, strict=True)
+        ]
+        draws.append(bins.add_up(of_parts) if isinstance(bins, OptionBins) else of_parts[0])
+    return draws
 
 
-def _drawn_log_score_p_value(table: CalibrationTable, resampled: ResampledTable) -> float:
+def _log_scores(resamples: Resamples) -> Sequence[FloatArray]:
+    """The log-scores of the cells of each number of options."""
+    return [cells.log_score for cells in resamples.cells] or [resamples.log_score]
+
+
+def _drawn_log_score_p_value(table: AnyRankTable, resampled: ResampledTable) -> float:
     """The two-sided p-value of Σ(ln p_y + H) by simulation.
 
     The tails of Z are not normal if rare outcomes contribute most of its variance; those of the simulation are nearly

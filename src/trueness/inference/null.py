@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import CalibrationTable, TableSpec
 from trueness.tabulation.engines import available_cores
 from trueness.variation import Variation
 
@@ -44,6 +45,8 @@ class NullBins:
     observed: FloatArray
     """r̄_m, (F, C)."""
     variation: Variation
+    log_sizes: FloatArray | float = 0.0
+    """ln of the number of classes that each column holds, (C,): 0, but for what is beyond the k largest classes."""
 
     @classmethod
     def of(cls, table: CalibrationTable) -> NullBins:
@@ -60,7 +63,8 @@ class NullBins:
             weight=mass / mass.sum(),
             predicted=ordered / ordered.sum(axis=1, keepdims=True),
             observed=ranks / mass[:, None],
-            variation=table.spec.variation,
+            variation=table.spec.measure,
+            log_sizes=_log_sizes(table.spec),
         )
 
     @property
@@ -80,8 +84,9 @@ class NullBins:
 
     @property
     def log_predicted(self) -> FloatArray:
-        """ln q̄_m, and 0 for ranks of predicted frequency 0, (F, C)."""
-        return np.log(np.where(self.predicted > 0, self.predicted, 1.0))
+        """ln q̄_m, of each class of a column that holds several, and 0 where the frequency is 0, (F, C)."""
+        logs = np.log(np.where(self.predicted > 0, self.predicted, 1.0)) - self.log_sizes
+        return np.where(self.predicted > 0, logs, 0.0)
 
     @property
     def log_score(self) -> FloatArray:
@@ -107,6 +112,24 @@ class NullBins:
         return np.asarray(resamples.mean(axis=0)) if exact is None else exact
 
 
+def _log_sizes(spec: TableSpec) -> FloatArray | float:
+    """ln of the number of classes in each column, (C,)."""
+    if spec.n_beyond == 1:
+        return 0.0
+    sizes = np.zeros(spec.n_cells)
+    sizes[-1] = np.log(spec.n_beyond)
+    return sizes
+
+
+class CellResamples(NamedTuple):
+    """Resamples of the cells of one number of options, if rows have options of their own, (R, K) each."""
+
+    variation: FloatArray
+    """𝒱(r̄*)."""
+    log_score: FloatArray
+    """Σ_c (r̄*_c - q̄_c)·ln q̄_c."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resamples:
     """Numbers of each bin for each resample of its rank frequencies, (R, F) each."""
@@ -125,15 +148,19 @@ class Resamples:
     """Mean of |Σ_{j≤c}(r̄*_j - q̄_j)|, (F, C - 1)."""
     log_score: FloatArray
     """Σ_c (r̄*_c - q̄_c)·ln q̄_c: the log-score of the ranks against its mean, (R, F)."""
+    cells: tuple[CellResamples, ...] = ()
+    """Of each number of options, if rows have options of their own."""
 
 
 Frequencies = Callable[[int], Iterator[FloatArray]]
 """For each bin, batches of rank frequencies, (k, C), R of them in all."""
 
 
-def multinomial_frequencies(bins: NullBins, resamples: int, seed: list[int]) -> Frequencies:
+def multinomial_frequencies(
+    bins: NullBins, resamples: int, seed: list[int], batch: int | None = None
+) -> Frequencies:
     """Multinomial(n_m, q̄_m)/n_m, each bin from its own random stream, independent of other bins and of batches."""
-    batch = max(1, BATCH_VALUES // bins.n_classes)
+    batch = batch or max(1, BATCH_VALUES // bins.n_classes)
 
     def of_bin(m: int) -> Iterator[FloatArray]:
         stream = np.random.default_rng([*seed, m])

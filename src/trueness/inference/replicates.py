@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
-from trueness.inference.null import Frequencies, NullBins
+from trueness.inference.null import Frequencies, NullBins, Resamples, resample
 from trueness.table import CalibrationTable, TableSpec
 from trueness.table.cluster_sums import CellSums, ClusterSums
 from trueness.table.clusters import Clusters
@@ -39,12 +39,12 @@ class Replicates:
     @property
     def ordered(self) -> FloatArray:
         """Σwq of each bin, (M, C, B)."""
-        return self.sums[:, : self.spec.n_classes]
+        return self.sums[:, : self.spec.n_cells]
 
     @property
     def rank(self) -> FloatArray:
         """Σwr of each bin, (M, C, B)."""
-        return self.sums[:, self.spec.n_classes :]
+        return self.sums[:, self.spec.n_cells :]
 
     def shares(self, bins: NullBins) -> FloatArray:
         """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
@@ -64,21 +64,46 @@ class Replicates:
             ordered[:, missing], ranks[:, missing] = bins.predicted[m][:, None], bins.observed[m][:, None]
         return ordered.T, ranks.T
 
-    def deviations(self, bins: NullBins, m: int) -> FloatArray:
-        """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C)."""
+    def variation_gaps(self, bins: NullBins) -> FloatArray:
+        """𝒱(r̄) - 𝒱(q̄) of each filled bin in each replicate, (B, F)."""
+        gaps = np.empty((self.size, len(bins.count)))
+        for m in range(len(bins.count)):
+            ordered, ranks = self.means(bins, m)
+            gaps[:, m] = bins.variation.of(ranks) - bins.variation.of(ordered)
+        return gaps
+
+    def deviations(self, bins: NullBins, m: int, _: str = "tv") -> FloatArray:
+        """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C).
+
+        It is the same for every distance; see `OptionReplicates`.
+        """
         ordered, ranks = self.means(bins, m)
         return np.asarray((ranks - ordered) - (bins.observed[m] - bins.predicted[m]))
 
+    def with_effective_counts(self, bins: NullBins) -> NullBins:
+        """The bins with the number of independent rows that have the same noise."""
+        return replace(bins, count=self.effective_count(bins))
+
+    def resample_observed(self, bins: NullBins) -> Resamples:
+        """Resamples around what was observed."""
+        return resample(bins.smooth(), self.observed_frequencies(bins), self.size)
+
+    def resample_null(self, bins: NullBins) -> Resamples:
+        """Resamples around the predictions."""
+        return resample(bins, self.null_frequencies(bins), self.size)
+
     def effective_count(self, bins: NullBins) -> IntArray:
         """The number of independent rows with the same noise in each filled bin, (F,); at most the number of rows."""
+        effect = self.design_effect(bins)
+        return independent_rows(bins.count, effect, float(effect @ bins.weight))
+
+    def design_effect(self, bins: NullBins) -> FloatArray:
+        """The variance of the rank frequencies of each filled bin over that of independent rows, (F,)."""
         independent = (bins.predicted * (1 - bins.predicted)).sum(axis=1)  # of a single row
         seen = np.array([self.deviations(bins, m).var(axis=0).sum() for m in range(len(bins.count))])
-        effect = np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
-        # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
-        effect = np.maximum(np.maximum(effect, effect @ bins.weight), 1.0)
-        # A bootstrap of k clusters has (k - 1)/k of their variance, as if there were k² / (k - 1), about k + 1.
-        fewer = np.where(effect > 1, 1, 0)
-        return np.asarray(np.maximum(np.rint(bins.count / effect) - fewer, 1), np.int64)
+        return np.asarray(
+            np.divide(seen * bins.count, independent, out=np.ones(len(seen)), where=independent > 0)
+        )
 
     def null_frequencies(self, bins: NullBins) -> Frequencies:
         """Rank frequencies of a calibrated model: around q̄, with the noise of the replicates."""
@@ -98,6 +123,15 @@ class Replicates:
         return of_bin
 
 
+def independent_rows(count: IntArray, effect: FloatArray, mean: float) -> IntArray:
+    """The number of independent rows with the same noise in each bin, (F,), given its design effect and their mean."""
+    # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
+    effect = np.maximum(np.maximum(effect, mean), 1.0)
+    # A bootstrap of k clusters has (k - 1)/k of their variance, as if there were k² / (k - 1), about k + 1.
+    fewer = np.where(effect > 1, 1, 0)
+    return np.asarray(np.maximum(np.rint(count / effect) - fewer, 1), np.int64)
+
+
 def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) -> Replicates:
     """The replicates of a table of independent rows, from the table alone: the rank counts are Poisson.
 
@@ -106,7 +140,7 @@ def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) ->
     """
     bins = NullBins.of(table)
     smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
-    n, c = table.n_bins, table.n_classes
+    n, c = table.n_bins, table.spec.n_cells
     made = Replicates(table.spec, np.zeros((n, 2 * c, resamples)), np.zeros((n, resamples)))
     for m, at in enumerate(bins.index.tolist()):
         stream = np.random.default_rng([*seed, at])

@@ -10,7 +10,7 @@ import numpy as np
 from trueness._arrays import FloatArray
 from trueness.monitoring.watched import Watched
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +82,6 @@ def _require_largest(squares: FloatArray, weights: FloatArray, most: float) -> N
         )
 
 
-def rank_tables(entry: Entry) -> list[CalibrationTable]:
+def rank_tables(entry: Entry) -> list[AnyRankTable]:
     """The rank tables of all groups."""
     return [each.ranks for each in entry.tables.values() if each.ranks is not None]

@@ -17,6 +17,7 @@ from trueness.monitoring.families import (
     EventBets,
     Family,
     MixedBets,
+    OptionBets,
     RankBets,
     WholeLookBets,
     log_weights,
@@ -26,6 +27,7 @@ from trueness.monitoring.settings import Settings
 from trueness.monitoring.starts import Evidence, flagged, log_sum
 from trueness.monitoring.watched import Watched, in_bins, rank_bins
 from trueness.refusals import InvalidValueError
+from trueness.table import OptionTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,13 @@ class Streams:
         reference = settings.reference_for(group)
         if reference is not None and settings.reference is not None:
             like + reference
+            if isinstance(like.ranks, OptionTables):
+                raise InvalidValueError(
+                    "wrong-table",
+                    "{argument} is not supported for rows with options of their own",
+                    "leave it out, or watch each number of options by itself",
+                    argument="reference",
+                )
             level = settings.reference_level / len(settings.reference)
             return DriftBets(self._in_bins(reference), settings.tolerance, size, level)
         if settings.dependence == "look":
@@ -122,7 +131,11 @@ class Streams:
         if like.ranks is not None:
             table = self._in_bins(like).ranks
             assert table is not None
-            families.append(RankBets(table.n_classes, table.n_bins, settings.tolerance, size))
+            families.append(
+                OptionBets(table.n_bins, settings.tolerance, size)
+                if isinstance(table, OptionTables)
+                else RankBets(table.n_cells, table.n_bins, settings.tolerance, size)
+            )
         if like.by_class is not None:
             families.append(EventBets(like.by_class.spec, settings.tolerance, size))
         if len(families) == 1:

@@ -20,7 +20,7 @@ from trueness.monitoring.cells import Cells
 from trueness.monitoring.directions import Direction, event_directions, rank_directions
 from trueness.monitoring.strengths import SIZES
 from trueness.monitoring.watched import Watched
-from trueness.table import EventSpec
+from trueness.table import CalibrationTable, EventSpec, option_tables
 
 ALL_BINS = 3 / 4
 """The weight of bets on all bins together; the rest is shared by the bins, empty ones included."""
@@ -92,12 +92,53 @@ class RankBets:
 
     def log_values(self, looks: Sequence[Watched]) -> FloatArray:
         """ln e_j of each look by itself, (L, J)."""
-        return self.of_cells(Cells.of_tables([look.ranks for look in looks if look.ranks is not None]))
+        tables = [look.ranks for look in looks if isinstance(look.ranks, CalibrationTable)]
+        return self.of_cells(Cells.of_tables(tables))
 
     def of_cells(self, cells: Cells) -> FloatArray:
         """ln e_j of each look of cells, (L, J)."""
         values = log_bets(cells, self.directions, self.tolerance)
         return np.asarray(values.reshape(cells.n_looks, -1) / self.largest_cluster)
+
+
+@dataclass(frozen=True)
+class OptionBets:
+    """Bets on the ranks of rows with options of their own: the product of the bets on each number of options.
+
+    Rows are independent, so that the product is an e-value if the RCE of the rows of each number of options is within
+    the tolerance. A bet is the same direction and size at all of them; of two options none is on the third rank.
+    """
+
+    n_bins: int
+    tolerance: float
+    largest_cluster: float
+
+    @cached_property
+    def _of_many(self) -> RankBets:
+        """The bets on rows of three or more options."""
+        return RankBets(3, self.n_bins, self.tolerance, self.largest_cluster)
+
+    @property
+    def bets(self) -> tuple[Bet, ...]:
+        """By direction, size, and place: all bins, then each."""
+        return self._of_many.bets
+
+    @property
+    def weights(self) -> FloatArray:
+        """Those of three or more classes."""
+        return self._of_many.weights
+
+    def log_values(self, looks: Sequence[Watched]) -> FloatArray:
+        """ln e_j of each look by itself, (L, J)."""
+        return np.array([self._of_look(look) for look in looks])
+
+    def _of_look(self, look: Watched) -> FloatArray:
+        values = np.zeros(len(self.bets))
+        for table in [] if look.ranks is None else option_tables(look.ranks):
+            family = RankBets(table.n_cells, self.n_bins, self.tolerance, self.largest_cluster)
+            of_table = family.of_cells(Cells.of_tables([table]))[0]
+            values[: len(of_table)] += of_table  # two options lack the last direction
+        return values
 
 
 @dataclass(frozen=True)

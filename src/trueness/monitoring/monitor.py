@@ -19,7 +19,7 @@ from trueness.monitoring.results import Alarm, GroupEvidence, Look, TrendPoint, 
 from trueness.monitoring.settings import Settings
 from trueness.monitoring.watched import Watched, as_watched
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable
+from trueness.table import AnyRankTable, EventTable
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Monitor:
 
         Parameters
         ----------
-        table : CalibrationTable, EventTable, several of these, or a mapping of groups to these
+        table : CalibrationTable, OptionTables, EventTable, several of these, or a mapping of groups to these
             The table of rows that no other look holds. A list, or `Tables`, may have an event table of the classes,
             which is watched too.
         at : str, date or int
@@ -246,7 +246,7 @@ class Monitor:
     # Sums and trend
 
     @property
-    def table(self) -> CalibrationTable | None:
+    def table(self) -> AnyRankTable | None:
         """The sum of all looks; None before the first, and without rank tables."""
         total = self._sum()
         return None if total is None else total.ranks

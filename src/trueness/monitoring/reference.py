@@ -15,6 +15,7 @@ from trueness.monitoring.directions import Direction, event_directions, rank_dir
 from trueness.monitoring.families import OF_CLASSES, Bet
 from trueness.monitoring.strengths import strength_over_bins
 from trueness.monitoring.watched import Watched
+from trueness.table import CalibrationTable
 
 STAKES = tuple(2.0**-i for i in range(5, -1, -1))
 SIZE = 0.08
@@ -92,7 +93,7 @@ class DriftBets:
         ranks, events = self.reference.ranks, self.reference.by_class
         names: list[str | None] = [] if ranks is None else [None]
         names += [] if events is None else [events.spec.name_of(event) for event in events.events]
-        n_classes = 2 if ranks is None else ranks.n_classes
+        n_classes = 2 if ranks is None else ranks.n_cells
         return [
             (cells, rank_directions(n_classes) if name is None else event_directions(), name)
             for cells, name in zip(_cells_of(self.reference), names, strict=True)
@@ -143,7 +144,7 @@ class DriftBets:
 
 def _cells_of(look: Watched) -> list[Cells]:
     """The cells of the ranks and of each event, one look each."""
-    parts = [] if look.ranks is None else [Cells.of_tables([look.ranks])]
+    parts = [Cells.of_tables([look.ranks])] if isinstance(look.ranks, CalibrationTable) else []
     if look.by_class is not None:
         cells = Cells.of_events([look.by_class])
         parts += [cells.part(slice(k, k + 1)) for k in range(cells.n_looks)]

@@ -16,7 +16,8 @@ from trueness.monitoring.names import look_name
 from trueness.monitoring.settings import Settings, decode_bins, encode_bins
 from trueness.monitoring.watched import Watched
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable
+from trueness.table import CalibrationTable, EventTable, OptionTables
+from trueness.table.file import are_together
 from trueness.table.tables import table_from_dict
 from trueness.variation import Variation
 
@@ -99,10 +100,10 @@ def decode_tables(content: Any, variation: Variation | None) -> dict[str | None,
 
 def _decode_watched(content: Any, variation: Variation | None) -> Watched:
     _require(isinstance(content, dict), "table must be an object")
-    listed = content.get("tables", [content])
+    listed = [content] if are_together(content) else content.get("tables", [content])
     _require(isinstance(listed, list) and 1 <= len(listed) <= 2, "tables must be one or two")
     tables = [table_from_dict(each, variation) for each in listed]
-    ranks = [table for table in tables if isinstance(table, CalibrationTable)]
+    ranks = [table for table in tables if isinstance(table, (CalibrationTable, OptionTables))]
     events = [table for table in tables if isinstance(table, EventTable)]
     _require(len(ranks) + len(events) == len(tables), "a look has a table of another kind")
     _require(len(ranks) <= 1 and len(events) <= 1, "a look has two tables of one kind")

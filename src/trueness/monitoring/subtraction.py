@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness.monitoring.watched import Watched
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.table import table_of
+from trueness.table import OptionTables, table_of
 from trueness.table.exact_sums import ExactSum, FloatSum
 from trueness.table.tables import table_from_dict
 
@@ -27,6 +27,8 @@ def gained(later: Watched, earlier: Watched | None, name: str) -> Watched:
 
 def _less(later: Any, earlier: Any, name: str) -> Any:
     """A table less another; what no rows can have is refused as it is in a file."""
+    if isinstance(later, OptionTables):
+        return _less_options(later, earlier, name)
     theirs = dict(earlier.sums.items())
     sums = type(later.sums)(
         **{key: _subtract(mine, theirs[key]) for key, mine in later.sums.items() if key in theirs}
@@ -34,13 +36,25 @@ def _less(later: Any, earlier: Any, name: str) -> Any:
     try:
         return table_from_dict(table_of(later.spec, sums).to_dict(), _measure(later))
     except Refusal as error:
-        raise InvalidValueError(
-            "not-cumulative",
-            "the table {name} does not contain the rows of the look before",
-            "leave out {option} if each table holds its own rows",
-            name=name,
-            option="--cumulative",
-        ) from error
+        raise _not_cumulative(name) from error
+
+
+def _less_options(later: OptionTables, earlier: OptionTables, name: str) -> OptionTables:
+    """The same for each number of options; none that was there before may be missing."""
+    if not set(earlier) <= set(later):
+        raise _not_cumulative(name)
+    tables = {c: _less(table, earlier[c], name) if c in earlier else table for c, table in later.items()}
+    return OptionTables(tables, later.spec)
+
+
+def _not_cumulative(name: str) -> InvalidValueError:
+    return InvalidValueError(
+        "not-cumulative",
+        "the table {name} does not contain the rows of the look before",
+        "leave out {option} if each table holds its own rows",
+        name=name,
+        option="--cumulative",
+    )
 
 
 def _measure(table: Any) -> Any:

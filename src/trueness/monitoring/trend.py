@@ -15,7 +15,7 @@ from trueness.inference.normal import normal_quantile
 from trueness.monitoring._entries import Entry, rank_tables
 from trueness.monitoring.bands import frequency_band, running_factor, wilson_interval
 from trueness.monitoring.results import TrendPoint
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 if TYPE_CHECKING:
     from trueness.monitoring.monitor import Monitor
@@ -65,7 +65,7 @@ def _top_label(entries: Sequence[Entry], alpha: float, size: float) -> _Columns:
         return _Columns(gap, mean - high, mean - low, confidence - all_observed / total, *bands)
 
 
-def _top_label_sums(tables: Sequence[CalibrationTable]) -> list[float]:
+def _top_label_sums(tables: Sequence[AnyRankTable]) -> list[float]:
     """Rows, predicted and observed number of top labels."""
     return [
         float(sum(float(column.sum()) for column in columns))
@@ -80,7 +80,7 @@ def _top_label_sums(tables: Sequence[CalibrationTable]) -> list[float]:
 def _net(entries: Sequence[Entry], alpha: float, size: float) -> _Columns:
     """The debiased net gap with its normal interval, and the band of equation 9."""
     lines: list[list[float]] = []
-    total: CalibrationTable | None = None
+    total: AnyRankTable | None = None
     first = 0.0
     for entry in entries:
         tables = [table for table in rank_tables(entry) if table.n_rows > 0]
@@ -107,7 +107,7 @@ def _net(entries: Sequence[Entry], alpha: float, size: float) -> _Columns:
     return _Columns(*np.array(lines).T)
 
 
-def _net_gap(table: CalibrationTable, size: float) -> tuple[float, float]:
+def _net_gap(table: AnyRankTable, size: float) -> tuple[float, float]:
     """The debiased net gap and its standard deviation; clusters of m rows have √m times that of single rows."""
     resampled = ResampledTable.of(table, RESAMPLES, [0])
     return net_gap(resampled, 0.95).debiased, resampled.net_sd * math.sqrt(size)

@@ -10,7 +10,15 @@ import numpy as np
 
 from trueness.bins import Bins, Edges, EqualWidth, ProbabilityGrid
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
-from trueness.table import CalibrationTable, EventTable, GroupedTables, Tables, spec_difference
+from trueness.table import (
+    AnyRankTable,
+    CalibrationTable,
+    EventTable,
+    GroupedTables,
+    OptionTables,
+    Tables,
+    spec_difference,
+)
 
 MOST_BINS = 40
 """With more bins, bets on single bins would have no weight left: tables are coarsened first."""
@@ -26,11 +34,11 @@ EVENT_EDGES = (0.0, *_TAIL, *(k / 10 for k in range(1, 10)), *(1 - edge for edge
 class Watched:
     """The tables of the rows of one look, of one group."""
 
-    ranks: CalibrationTable | None
+    ranks: AnyRankTable | None
     by_class: EventTable | None = None
 
     @property
-    def tables(self) -> tuple[CalibrationTable | EventTable, ...]:
+    def tables(self) -> tuple[AnyRankTable | EventTable, ...]:
         """The tables that there are."""
         return tuple(table for table in (self.ranks, self.by_class) if table is not None)
 
@@ -43,7 +51,7 @@ class Watched:
     def weight(self) -> float:
         """The number of rows, or the sum of their weights."""
         table = self.tables[0]
-        return float((table.count if isinstance(table, CalibrationTable) else table.count[0]).sum())
+        return float((table.count[0] if isinstance(table, EventTable) else table.count).sum())
 
     @property
     def weighted(self) -> bool:
@@ -70,13 +78,31 @@ class Watched:
                 mine=_kinds(self),
                 theirs=_kinds(other),
             )
-        ranks = None if self.ranks is None or other.ranks is None else self.ranks + other.ranks
+        ranks = None if self.ranks is None or other.ranks is None else _sum_of(self.ranks, other.ranks)
         events = None if self.by_class is None or other.by_class is None else self.by_class + other.by_class
         return Watched(ranks, events)
 
 
+def _sum_of(mine: AnyRankTable, theirs: AnyRankTable) -> AnyRankTable:
+    difference = None if type(mine) is type(theirs) else spec_difference(mine.spec, theirs.spec)
+    if difference is not None:
+        raise InvalidValueError(
+            "different-tables",
+            "these tables cannot be added: {difference}",
+            "watch the same tables in every look",
+            difference=difference,
+        )
+    together: Any = mine + theirs
+    ranks: AnyRankTable = together
+    return ranks
+
+
 def _kinds(watched: Watched) -> str:
-    names = {CalibrationTable: "a table of ranks", EventTable: "a table of events"}
+    names = {
+        CalibrationTable: "a table of ranks",
+        OptionTables: "tables of different numbers of options",
+        EventTable: "a table of events",
+    }
     return " and ".join(names[type(table)] for table in watched.tables)
 
 
@@ -84,7 +110,7 @@ def as_watched(value: Any) -> dict[str | None, Watched]:
     """The tables of each group; those of all rows under None. A refusal says what is accepted."""
     if isinstance(value, GroupedTables):
         value = value.groups if value.by is not None else value.whole
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not isinstance(value, OptionTables):
         if not value:
             raise InvalidValueError("no-tables", "{argument} names no groups", argument="table")
         return {_group_name(name): _of_tables(tables) for name, tables in value.items()}
@@ -103,11 +129,12 @@ def _of_tables(value: Any) -> Watched:
     if isinstance(value, Tables):
         return _joined([value.by_variation], [] if value.by_class is None else [value.by_class])
     tables = list(value) if isinstance(value, (list, tuple)) and value else [value]
-    ranks = [table for table in tables if isinstance(table, CalibrationTable)]
+    ranks = [table for table in tables if isinstance(table, (CalibrationTable, OptionTables))]
     events = [table for table in tables if isinstance(table, EventTable)]
     if len(ranks) + len(events) < len(tables) or not tables:
         unlike = next(
-            (each for each in tables if not isinstance(each, (CalibrationTable, EventTable))), value
+            (each for each in tables if not isinstance(each, (CalibrationTable, OptionTables, EventTable))),
+            value,
         )
         raise InvalidTypeError(
             "wrong-type",
@@ -119,9 +146,17 @@ def _of_tables(value: Any) -> Watched:
     return _joined(ranks, events)
 
 
-def _joined(ranks: Sequence[CalibrationTable], events: Sequence[EventTable]) -> Watched:
+def _joined(ranks: Sequence[AnyRankTable], events: Sequence[EventTable]) -> Watched:
     """The first table of each kind; both must be of the same rows."""
     first = ranks[0] if ranks else None
+    if first is not None and first.top_k is not None:
+        raise InvalidValueError(
+            "wrong-table",
+            "{argument} holds the {top_k} largest classes and what is beyond them",
+            "watch whether the top class is right: tabulate_events(..., events='top', grid='event')",
+            argument="table",
+            top_k=first.top_k,
+        )
     of_events = event_cells(events[0]) if events else None
     if first is not None and of_events is not None:
         Tables(first, events=(of_events,))  # refuses unlike numbers of rows
@@ -137,14 +172,14 @@ def event_cells(table: EventTable) -> EventTable:
     return table.coarsen(ProbabilityGrid(edges))
 
 
-def rank_bins(table: CalibrationTable, bins: Bins | None) -> Bins | None:
+def rank_bins(table: AnyRankTable, bins: Bins | None) -> Bins | None:
     """The coarser bins in which a rank table is watched; None if they are its own."""
     if bins is None:
         return EqualWidth(COARSE_BINS) if table.n_bins > MOST_BINS else None
     return None if isinstance(bins, Edges) and bins.edges == table.bins.edges else bins
 
 
-def in_bins(table: CalibrationTable, bins: Bins | None) -> CalibrationTable:
+def in_bins(table: AnyRankTable, bins: Bins | None) -> AnyRankTable:
     """The table in coarser bins; one without rows has no rows in them."""
     if bins is None or table.n_rows == 0:
         return table
@@ -165,7 +200,7 @@ def is_contained(earlier: Watched, later: Watched) -> bool:
     mine, theirs = earlier.tables[0], later.tables[0]
     if type(mine) is not type(theirs) or earlier.n_rows == 0 or later.n_rows <= earlier.n_rows:
         return False
-    if isinstance(mine, CalibrationTable) and isinstance(theirs, CalibrationTable):
+    if not isinstance(mine, EventTable) and not isinstance(theirs, EventTable):
         pairs = ((mine.ordered_sum, theirs.ordered_sum), (mine.rank_count, theirs.rank_count))
     else:
         assert isinstance(mine, EventTable)

@@ -21,9 +21,10 @@ def exact_edges(work: Work, n_rows: int, count: DigitCounts) -> list[Edges]:
     """
     bins = work.plan.tables.bins
     assert isinstance(bins, EqualMass)
-    measures = work.plan.tables.measures
+    plan = work.plan.tables
+    measures = plan.measures
     ends = order_statistics(bins.nth(n_rows), len(measures), count, DIGIT_BITS)
     return [
-        bins.edges_at(of_measure, *measure.range_for(work.n_classes))
+        bins.edges_at(of_measure, *plan.range_of(measure, work.n_classes))
         for of_measure, measure in zip(ends, measures, strict=True)
     ]

@@ -10,6 +10,7 @@ from trueness.bins import Bins
 from trueness.files import Choice, Plan, Request, RowOptions
 from trueness.files.columns import choose
 from trueness.formats.fields import Field
+from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, nearest
 from trueness.rows.class_columns import Columns, text_of
 from trueness.rows.labels import class_names
@@ -39,6 +40,8 @@ class Options(TypedDict, total=False):
     returns `Tables` instead of a `CalibrationTable`."""
     exact: bool
     """`EqualMass` bins from the values of all rows, in two passes; by default from a grid of 4000 cells, in one."""
+    ragged: bool
+    """Whether rows have options of their own: one list column, whose rows may have different lengths."""
     ties: str
     from_logits: bool
     normalize: bool
@@ -73,7 +76,14 @@ def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) 
             )
     names = probs if probs is None or isinstance(probs, str) else tuple(probs)
     return Request(
-        label, names, weight, _group_columns(options), (), clusters, classes=class_names_of(options)
+        label,
+        names,
+        weight,
+        _group_columns(options),
+        (),
+        clusters,
+        classes=class_names_of(options),
+        ragged=boolean("ragged", options.get("ragged", False)),
     )
 
 
@@ -121,9 +131,10 @@ def plan_of(options: Options, *, for_assessment: bool) -> Plan:
         options.get("variation", "entropy"),
         options.get("bins", 10),
         options.get("confidence_bins"),
-        options.get("ties", "first"),
+        options.get("ties", DEFAULT_TIES),
         with_confidence=for_assessment,
         by_class=options.get("by_class", for_assessment),
+        options=boolean("ragged", options.get("ragged", False)),
         exact=boolean("exact", options.get("exact", False)),
         engine=options.get("engine", "auto"),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from trueness.assessment import Assessment, assess_table
-from trueness.table import CalibrationTable, GroupedTables, Tables
+from trueness.table import AnyRankTable, GroupedTables, Tables
 
-Tabulated: TypeAlias = CalibrationTable | Tables
+Tabulated: TypeAlias = AnyRankTable | Tables
 """The table by variation, or all tables if the one by class was asked for."""
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness._printing import rows_text
-from trueness.table.calibration_table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.table.table_text import FEW_ROWS
 
 
@@ -32,10 +32,10 @@ class PlottedBins:
     """The share of the rows in each of all bins, (M,)."""
 
     @classmethod
-    def of(cls, table: CalibrationTable) -> Self:
+    def of(cls, table: AnyRankTable) -> Self:
         """The filled bins of a table."""
         index = np.flatnonzero(table.row_count)
-        enough = max(FEW_ROWS, table.n_classes) * (1 - 1e-9)
+        enough = max(FEW_ROWS, table.n_cells) * (1 - 1e-9)
         return cls(
             measure=table.spec.variation.display_name,
             number=index + 1,

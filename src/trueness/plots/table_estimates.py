@@ -9,7 +9,7 @@ from trueness._arguments import confidence_level, whole_number
 from trueness._random import Seed, root_seed
 from trueness.inference.estimates import ResampledTable, net_gap, uncertainty_reference, variation_error
 from trueness.inference.results import Estimate, Reference
-from trueness.table import CalibrationTable, require_table
+from trueness.table import AnyRankTable, require_rank_table
 
 
 class Drawable(Protocol):
@@ -32,11 +32,11 @@ class Drawable(Protocol):
         """Uncertainty calibration error; None unless the table is binned by entropy."""
 
     @property
-    def table(self) -> CalibrationTable:
+    def table(self) -> AnyRankTable:
         """Table of the rows, binned by the variation measure."""
 
     @property
-    def confidence_table(self) -> CalibrationTable | None:
+    def confidence_table(self) -> AnyRankTable | None:
         """Table of the same rows, binned by confidence; None if there is none."""
 
     @property
@@ -52,14 +52,14 @@ class TableEstimates:
     net: Estimate
     ece: Estimate | None
     uce: Reference | None
-    table: CalibrationTable
-    confidence_table: CalibrationTable | None
+    table: AnyRankTable
+    confidence_table: AnyRankTable | None
     level: float
 
     @classmethod
     def of(cls, table: Any, *, level: float = 0.95, resamples: int = 999, rng: Seed = 0) -> TableEstimates:
         """Estimate from a table of independent rows."""
-        require_table("table", table)
+        require_rank_table("table", table)
         level = confidence_level(level)
         resamples, seed = whole_number("resamples", resamples, 1, 10**7), root_seed(rng)
         resampled = ResampledTable.of(table, resamples, [seed, 0])

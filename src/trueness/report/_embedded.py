@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trueness._markup import Markup, json_text, tag
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, EventTable
+from trueness.table import AnyRankTable, EventTable
 from trueness.table import file as table_file
-from trueness.table.tables import Tables, table_from_dict
+from trueness.table.tables import Tables, tables_of_content
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _clusters_fit(tables: Tables) -> bool:
     clusters = tables.clusters
     if clusters is None:
         return True
-    least = 2 * tables.n_classes * sum(len(sums.cells) for sums in clusters.of_tables)
+    least = 2 * tables.by_variation.n_cells * sum(len(sums.cells) for sums in clusters.of_tables)
     return least <= MOST_FOR_CLUSTERS and len(json_text(clusters.to_dict())) <= MOST_FOR_CLUSTERS
 
 
@@ -86,7 +86,7 @@ def embed_event(event: EventAssessment) -> Markup:
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": table_file.FORMAT,
-        "schema": table_file.SCHEMA,
+        "schema": table_file.schema_of(tables),
         "library": __version__,
         "tables": tables,
         "report": settings,
@@ -152,7 +152,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_TOP_OR_TOGETHER, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )
@@ -180,9 +180,7 @@ def _between(text: str, name: str) -> str:
 
 
 def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tables:
-    return Tables.of_file(
-        table_file.read_content(content, place, lambda table: table_from_dict(table, variation))
-    )
+    return Tables.of_file(tables_of_content(content, place, variation))
 
 
 def event_tables_in(path: str | os.PathLike[str]) -> list[EventTable]:
@@ -190,10 +188,10 @@ def event_tables_in(path: str | os.PathLike[str]) -> list[EventTable]:
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
         content = table_file.parse_file(lambda: _between(file.read(), name), name)
-    tables = table_file.read_content(content, name, table_from_dict)
+    tables = tables_of_content(content, name)
     return [table for table in tables if isinstance(table, EventTable)]
 
 
-def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[CalibrationTable]:
+def tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> list[AnyRankTable]:
     """The tables of a report that are binned by a measure: by variation, then by confidence."""
     return read(path, variation).tables.calibration_tables

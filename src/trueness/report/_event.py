@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, capitalise, count_text, rows_text
-from trueness.assessment.event_numbers import EventNumber, event_numbers
+from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
 from trueness.assessment.verdict import significance_limit
 from trueness.plots import event_pictures
+from trueness.plots.forest import OF_EVENT
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
 from trueness.report._embedded import embed_event
 from trueness.report._figures import figure
@@ -19,7 +20,7 @@ from trueness.report._numbers import html_p_sentence, html_p_text, number
 from trueness.report._provenance import assess_event_call, event_code_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.assessment import EventAssessment, EventGroup
 
 _BLIND = (
     "All of this compares the frequency of the event with its probability, at each probability: two groups of rows "
@@ -41,6 +42,7 @@ def page_of_event(
         "main",
         verdict_section(event.verdict),
         event_section(event),
+        _groups(event),
         warning_section(event.warnings),
         _provenance(event, made_by, file_name),
     )
@@ -59,6 +61,8 @@ def _header(event: EventAssessment, heading: str) -> Markup:
 
 def label_of(event: EventAssessment) -> str:
     """The event in a heading."""
+    if event.what == "right":
+        return "stated confidence"
     return "top label" if event.table.events == ("top",) else f"class {event.name}"
 
 
@@ -68,12 +72,64 @@ def event_section(event: EventAssessment) -> Markup:
     table = html_table(f"Numbers of {label_of(event)}", *event_number_table(event))
     return tag(
         "section",
-        tag("h2", f"How often is {name_text(event)} observed?"),
-        tag("ul", _gap_card(event), _spread_card(event), _error_card(event), class_="cards"),
+        tag("h2", _question(event)),
+        tag("ul", _gap_card(event), _second_card(event), _error_card(event), class_="cards"),
         tag("div", figures, class_="figures"),
         tag("details", tag("summary", f"All numbers of {label_of(event)}"), table),
         tag("p", _BLIND, class_="detail"),
     )
+
+
+def _question(event: EventAssessment) -> str:
+    if event.what == "right":
+        return "How often are the answers right?"
+    return f"How often is {name_text(event)} observed?"
+
+
+_GROUP_HEADS = [
+    "group",
+    "rows",
+    "mean probability",
+    "observed",
+    "net gap",
+    "ECE",
+    "p",
+    "adjusted p",
+    "verdict",
+]
+
+
+def _groups(event: EventAssessment) -> Markup | None:
+    """One line for each group, those with the smallest p-value first."""
+    if not event.groups:
+        return None
+    flagged = sum(group.flagged for group in event.groups)
+    words = (
+        f"{flagged} of {len(event.groups)} groups are miscalibrated at significance level {1 - event.level:.2g}; the "
+        "p-values are adjusted for the number of groups (Benjamini and Hochberg)."
+    )
+    lines = [_group_line(group) for group in by_p_value(event.groups)]
+    drawn = tag("div", figure(OF_EVENT, event), class_="figures") if OF_EVENT.applies(event) else None
+    table = html_table("Groups", _GROUP_HEADS, lines)
+    return tag("section", tag("h2", "Groups"), tag("p", words), drawn, table)
+
+
+def _group_line(group: EventGroup) -> list[Any]:
+    own = group.assessment
+    if own is None:
+        return [name_of(group.name), count_text(group.n_rows), "", "", "", "", "", "", group.reason or ""]
+    gap, rows = own.in_the_large, float(own.table.count.sum())
+    return [
+        name_of(group.name),
+        count_text(group.n_rows),
+        number(gap.expected / rows),
+        number(gap.observed / rows),
+        number(gap.value, sign=True),
+        number(own.ece.debiased),
+        html_p_text(group.p_value),
+        html_p_text(group.adjusted_p_value),
+        own.verdict.kind.replace("-", " ") if group.flagged else "none",
+    ]
 
 
 def name_text(event: EventAssessment) -> str:
@@ -120,6 +176,33 @@ def _gap_card(event: EventAssessment) -> Markup:
         [_chip(gap.p_value, event.level), words, html_p_sentence(gap.p_value)],
         "Above 0 the event is forecast too often, below 0 too seldom.",
         picture,
+    )
+
+
+def _second_card(event: EventAssessment) -> Markup:
+    """The slope; of a stated confidence, where 0 and 100 % are common, the test of the Brier score."""
+    return _spread_card(event) if event.what is None else _brier_card(event)
+
+
+def _brier_card(event: EventAssessment) -> Markup:
+    z, parts = event.spiegelhalter, event.brier_parts
+    detail: list[Any] = [z.reason or ""]
+    if not math.isnan(z.p_value):
+        detail = [
+            _chip(z.p_value, event.level),
+            " test of the Brier score, ",
+            html_p_sentence(z.p_value),
+            ".",
+        ]
+    detail.append(
+        f" Brier score {number(event.brier_score)}: reliability {number(parts.reliability)}, resolution "
+        f"{number(parts.resolution)}, uncertainty {number(parts.uncertainty)}."
+    )
+    return _card(
+        ("Brier Z", "needs no bins"),
+        ("–" if math.isnan(z.value) else number(z.value, sign=True, digits=2), ""),
+        detail,
+        "Above 0 the confidences are too extreme, below 0 too timid.",
     )
 
 

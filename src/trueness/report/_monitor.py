@@ -25,7 +25,7 @@ from trueness.report._numbers import html_p_sentence, number
 
 if TYPE_CHECKING:
     from trueness.monitoring import Alarm, Monitor
-    from trueness.table import CalibrationTable
+    from trueness.table import AnyRankTable
 
 STATE_ID = "trueness-monitor"
 MOST_STATE = 20_000_000
@@ -182,7 +182,7 @@ _BIN_HEADS = [
 ]
 
 
-def _parts(monitor: Monitor, alarm: Alarm | None) -> list[tuple[str, CalibrationTable | None]]:
+def _parts(monitor: Monitor, alarm: Alarm | None) -> list[tuple[str, AnyRankTable | None]]:
     if alarm is None:
         return [("of all looks", monitor.table)]
     names = [entry.at for entry in monitor.entries]
@@ -194,13 +194,13 @@ def _parts(monitor: Monitor, alarm: Alarm | None) -> list[tuple[str, Calibration
     ]
 
 
-def _sum_of(monitor: Monitor, which: slice, group: str | None) -> CalibrationTable | None:
+def _sum_of(monitor: Monitor, which: slice, group: str | None) -> AnyRankTable | None:
     found = (entry.tables.get(group) for entry in monitor.entries[which])
     tables = [each.ranks for each in found if each is not None and each.ranks is not None]
     return sum(tables[1:], start=tables[0]) if tables else None
 
 
-def _bin_lines(table: CalibrationTable) -> list[list[Any]]:
+def _bin_lines(table: AnyRankTable) -> list[list[Any]]:
     lines = []
     for m in np.flatnonzero(table.row_count):
         confidence, accuracy = float(table.mean_ordered[m, 0]), float(table.rank_frequency[m, 0])

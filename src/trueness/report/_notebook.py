@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, tag
 from trueness._printing import rows_text
+from trueness.assessment.text import classes_of
 from trueness.assessment.verdict import Verdict
 from trueness.plots.event import RELIABILITY
 from trueness.plots.reliability import VCE
@@ -26,7 +27,7 @@ def fragment(result: Assessment) -> str:
     """
     spec, event = result.table.spec, result.event
     facts = (
-        f"{rows_text(result.n_rows)}, {spec.n_classes} classes, {spec.bins.n_bins} bins of "
+        f"{rows_text(result.n_rows)}, {classes_of(result)}, {spec.bins.n_bins} bins of "
         f"{spec.variation.display_name}; seed {result.seed}"
     )
     note = f". {UCE_NOTE}" if result.uce is not None else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,7 @@ import numpy as np
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, rows_text
 from trueness.assessment.cluster_text import MOST_CLUSTERS, spread_sentence
-from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import bins_of
-from trueness.assessment.verdict import significance_limit
-from trueness.inference.results import Estimate
+from trueness.assessment.text import bins_of, classes_of
 from trueness.plots import pictures
 from trueness.plots.picture import BINS, CLASSES, COMPARED_GROUPS, GROUPS, PREDICTED_CLASSES
 from trueness.report._classes import around_classes, around_predicted_classes
@@ -23,12 +19,12 @@ from trueness.report._document import HEADING, citation, document, verdict_secti
 from trueness.report._embedded import Embedded, embed_tables
 from trueness.report._event import event_section
 from trueness.report._figures import drawable, figures_by_section
+from trueness.report._groups import around_groups, options_section
 from trueness.report._html_table import html_table
 from trueness.report._numbers import (
     UCE_NOTE,
     cards,
     html_p_sentence,
-    html_p_text,
     number,
     number_table,
 )
@@ -53,8 +49,9 @@ def page(
         "main",
         verdict_section(result.verdict),
         None if event is None else event_section(event),
-        tag("section", tag("h2", "The numbers"), cards(result), _key()),
+        tag("section", tag("h2", "The numbers"), cards(result), _tails(result), _key()),
         warning_section(result.warnings),
+        options_section(result),
         _pictures(shown, note),
         _bins(shown),
         _clusters(result),
@@ -65,10 +62,9 @@ def page(
 
 
 def _header(result: Assessment, heading: str) -> Markup:
-    table = result.table
     facts = [
         rows_text(result.n_rows),
-        f"{table.n_classes} classes",
+        classes_of(result),
         bins_of(result),
         f"{result.resamples} resamples",
         f"seed {result.seed}",
@@ -76,6 +72,21 @@ def _header(result: Assessment, heading: str) -> Markup:
     if result.n_clusters is not None:
         facts.insert(1, f"{result.n_clusters} clusters")
     return tag("header", tag("h1", name_of(heading)), tag("p", " · ".join(facts), class_="facts"))
+
+
+def _tails(result: Assessment) -> Markup | None:
+    """What the probabilities beyond the k largest could make of the plug-in values."""
+    bounds = result.tail_bounds
+    if bounds is None:
+        return None
+    vce, rce = (f"{number(low)} to {number(high)}" for low, high in (bounds.vce, bounds.rce))
+    net = f"{number(bounds.net[0], sign=True)} to {number(bounds.net[1], sign=True)}"
+    return tag(
+        "p",
+        f"Only the {result.top_k} largest probabilities of a row are known; what is beyond them is read as even. "
+        f"Whatever these tails are, the plug-in values of whole rows in the same bins lie within: VCE {vce}, net gap "
+        f"{net}, RCE {rce}.",
+    )
 
 
 def _key() -> Markup:
@@ -111,7 +122,7 @@ def _headings(result: Assessment, figures: Mapping[str, Any]) -> list[str]:
 def _around_figures(result: Assessment, heading: str, note: str | None) -> tuple[list[Markup], Any]:
     """What stands before and after the figures of a section."""
     if heading == GROUPS:
-        return _groups(result)
+        return around_groups(result)
     if heading == COMPARED_GROUPS:
         return around_compared_groups(result)
     if heading == CLASSES:
@@ -157,78 +168,6 @@ def _bins(result: Assessment) -> Markup:
         else None
     )
     return tag("section", tag("h2", "All bins"), html_table(f"Bins of {measure}", heads, lines), note)
-
-
-def _groups(result: Assessment) -> tuple[list[Markup], Markup]:
-    """The text above the picture of the groups, and the table of all groups below it."""
-    assessed = [group for group in result.groups if group.assessment is not None]
-    parts = []
-    if assessed:
-        limit = significance_limit(result.level)
-        found = sum(group.adjusted_p_value <= limit for group in assessed)
-        parts.append(
-            tag(
-                "p",
-                f"{found} of {len(assessed)} groups are miscalibrated at significance level {limit:.2g}; the p-values "
-                "are adjusted for the number of groups (Benjamini and Hochberg).",
-            )
-        )
-    left_out = len(result.groups) - len(assessed)
-    if left_out:
-        parts.append(
-            tag(
-                "p",
-                f"{left_out} of {len(result.groups)} groups were not assessed; the last column gives the reason.",
-            )
-        )
-    ordered = sorted(result.groups, key=lambda group: _last_if_nan(group.adjusted_p_value))
-    heads = [
-        "group",
-        "rows",
-        *(head for metric in headline_metrics() for head in _group_heads(metric)),
-        "p",
-        "adjusted p",
-        "verdict",
-    ]
-    table = html_table(
-        "Groups, smallest p-value first", heads, [_group(group) for group in ordered], tall=True, id="groups"
-    )
-    return parts, table
-
-
-def _last_if_nan(p: float) -> float:
-    return math.inf if math.isnan(p) else p
-
-
-def _group_heads(metric: ReportedMetric) -> list[str]:
-    """The columns of a metric in the table of groups: its debiased value; for a signed metric also its interval."""
-    return [f"debiased {metric.label}", *(["interval"] if metric.signed else [])]
-
-
-def _group_cells(metric: ReportedMetric, estimate: Estimate | None) -> list[str]:
-    if estimate is None:
-        return ["–"] * len(_group_heads(metric))
-    low, high = (number(end, sign=True) for end in (estimate.interval.low, estimate.interval.high))
-    return [number(estimate.debiased, sign=metric.signed), *([f"[{low}, {high}]"] if metric.signed else [])]
-
-
-def _group(group: Any) -> list[Any]:
-    it = group.assessment
-    if it is None:
-        return [
-            name_of(group.name),
-            count_text(group.n_rows),
-            *[""] * (2 + sum(len(_group_heads(metric)) for metric in headline_metrics())),
-            f"not assessed: {group.reason}",
-        ]
-    return [
-        name_of(group.name),
-        count_text(group.n_rows),
-        *(cell for metric in headline_metrics() for cell in _group_cells(metric, metric.of(it))),
-        html_p_text(group.p_value),
-        html_p_text(group.adjusted_p_value),
-        it.verdict.headline if group.flagged else "No evidence of miscalibration after correction",
-    ]
 
 
 def _all_numbers(result: Assessment) -> Markup:

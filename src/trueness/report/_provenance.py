@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trueness.bins import EqualWidth
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, EventAssessment
@@ -22,18 +22,25 @@ def assess_call(result: Assessment) -> str:
     options += [f"level={result.level:g}", f"resamples={result.resamples}", f"rng={result.seed}"]
     if result.tolerance is not None:
         options.append(f"tolerance={dict(result.tolerance)}")
-    if spec.ties != "first":
-        options.append(f"ties={spec.ties!r}")
-    if spec.weighted:
-        options.append("sample_weight=sample_weight")
-    if result.n_clusters is not None:
-        options.append("clusters=clusters")
-    if result.groups:
-        options.append("groups=groups")
+    options += _options_of_rows(result)
+    if result.top_k is not None:
+        return f"trueness.assess_top(rank, prob, n_classes={result.table.n_classes}, {', '.join(options)})"
     return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
 
 
-def _bins(table: CalibrationTable, number: int) -> str:
+def _options_of_rows(result: Assessment) -> list[str]:
+    spec, usual = result.table.spec, result.options is None and result.top_k is None
+    given = {
+        "n_options=n_options": result.options is not None,
+        f"ties={spec.ties!r}": spec.ties != ("first" if usual else "split"),
+        "sample_weight=sample_weight": spec.weighted,
+        "clusters=clusters": result.n_clusters is not None,
+        "groups=groups": bool(result.groups),
+    }
+    return [option for option, wanted in given.items() if wanted]
+
+
+def _bins(table: AnyRankTable, number: int) -> str:
     bins = table.bins
     if _are_equal_width(table):
         return str(bins.n_bins)
@@ -42,12 +49,12 @@ def _bins(table: CalibrationTable, number: int) -> str:
     return f"saved.tables[{number}].bins"
 
 
-def _are_equal_width(table: CalibrationTable) -> bool:
-    equal = EqualWidth(table.n_bins).resolve(*table.spec.variation.range_for(table.n_classes))
+def _are_equal_width(table: AnyRankTable) -> bool:
+    equal = EqualWidth(table.n_bins).resolve(*table.spec.range)
     return equal.edges == table.bins.edges
 
 
-def _are_default(table: CalibrationTable, by_confidence: CalibrationTable) -> bool:
+def _are_default(table: AnyRankTable, by_confidence: AnyRankTable) -> bool:
     """Whether the bins of confidence are those that `assess` chooses by default."""
     return by_confidence is table or (
         by_confidence.n_bins == table.n_bins and _are_equal_width(by_confidence)
@@ -76,6 +83,8 @@ def code_from_report(result: Assessment, file_name: str, with_groups: bool) -> s
 def assess_event_call(event: EventAssessment) -> str:
     """The call of `assess_event` that gives this assessment for the same rows."""
     weights = ", sample_weight=sample_weight" if event.table.spec.weighted else ""
+    weights += ", clusters=clusters" if event.n_clusters is not None else ""
+    weights += ", groups=groups" if event.groups else ""
     return (
         f"trueness.assess_event(y_true, y_prob, event={_event_text(event)}, {_event_options(event)}{weights})"
     )
@@ -91,7 +100,8 @@ def _event_options(event: EventAssessment) -> str:
     bins = event.class_bins
     shown = str(bins.n_bins) if isinstance(bins, EqualWidth) else f"trueness.{bins!r}"
     curve = "" if event.curve.curve == "loess" else f" curve={event.curve.curve!r},"
-    return f"bins={shown},{curve} level={event.level:g}, resamples={event.resamples}, rng={event.seed}"
+    what = "" if event.what is None else f" what={event.what!r},"
+    return f"bins={shown},{curve}{what} level={event.level:g}, resamples={event.resamples}, rng={event.seed}"
 
 
 def event_code_from_report(event: EventAssessment, file_name: str) -> str:

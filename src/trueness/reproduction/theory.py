@@ -227,12 +227,11 @@ def _moment_sums(y_prob: FloatArray, specs: Sequence[TableSpec]) -> list[_Moment
     sums = []
     for spec in specs:
         value = spec.variation.of_rows(q, sum_tolerance(q.shape[-1], 0.0))
-        low, high = spec.variation.range_for(spec.n_classes)
-        index = spec.bins.index(value, spec.bins.thresholds(np.finfo(np.float64).eps, high - low))
+        index = spec.bins.index(value, spec.thresholds(np.finfo(np.float64).eps))
         of_bin = [q[index == m] for m in range(spec.bins.n_bins)]
         ordered = np.array([rows.sum(axis=0) for rows in of_bin])
         squares = np.array([rows.T @ rows for rows in of_bin])
-        covariance = ordered[:, :, None] * np.eye(spec.n_classes) - squares
+        covariance = ordered[:, :, None] * np.eye(spec.n_cells) - squares
         gap = np.bincount(index, entropy + top - 1, minlength=spec.bins.n_bins)
         sums.append((np.array([len(rows) for rows in of_bin]), ordered, covariance, gap, square))
     return sums

@@ -9,6 +9,7 @@ from trueness.rows._rows import (
     sum_tolerance,
     sum_tolerance_units,
 )
+from trueness.rows.option_rows import OptionRows, option_rows_of
 from trueness.rows.row_checks import (
     RowCode,
     count_codes,
@@ -23,9 +24,11 @@ __all__ = [
     "MAX_BLOCK_ROWS",
     "SUM_TOLERANCE",
     "Form",
+    "OptionRows",
     "RowCode",
     "Rows",
     "count_codes",
+    "option_rows_of",
     "refusal_of_row",
     "refuse_bad_rows",
     "row_codes",

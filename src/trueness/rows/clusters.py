@@ -61,6 +61,13 @@ def clusters_of_rows(clusters: Any, n_rows: int, index: Any = None) -> ClustersO
     return clusters_of_names(*encode_names(names_of("clusters", clusters, n_rows, index)))
 
 
+def clusters_given(clusters: Any, n_rows: int, index: Any) -> ClustersOfRows | None:
+    """The clusters of rows as an argument gives them; None if rows are independent."""
+    if clusters is None or clusters is False:
+        return None
+    return clusters_of_rows(clusters, n_rows, index)
+
+
 def clusters_of_names(names: Sequence[str], codes: IntArray) -> ClustersOfRows:
     """The clusters of rows, from distinct names and the position of each row's name among them."""
     identities = np.fromiter(map(identity, names), np.uint64, len(names))

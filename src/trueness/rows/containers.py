@@ -206,6 +206,13 @@ def _own_index(index: Any) -> Any:
     return None if counting else index
 
 
+def index_of_series(series: Any) -> Any:
+    """The row labels of a series of narwhals that is one of pandas; None if they only count the rows from 0."""
+    import narwhals.stable.v1 as nw
+
+    return _own_index(nw.maybe_get_index(series))
+
+
 def refuse_other_index(argument: str, index: Any, other: str, other_index: Any) -> None:
     """Refuse pandas objects whose row labels differ: rows may belong together by position or by label."""
     if index is None or other_index is None or len(index) != len(other_index) or index.equals(other_index):

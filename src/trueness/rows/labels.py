@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arrays import IntArray
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows.class_columns import BOOLEANS, COLUMNS, INDEX
 from trueness.rows.containers import Contents, is_bfloat16, refuse_none
@@ -67,6 +68,24 @@ class Labels:
             return InvalidValueError(code, cause, "a class index is an integer", **facts)
         last = self.n_classes - 1
         return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
+
+
+def whole_numbers(argument: str, given: NDArray[Any], last: int, remedy: str) -> IntArray:
+    """Numbers from 0 to `last` as integers; the first other value is refused."""
+    with np.errstate(invalid="ignore"):
+        good = (given >= 0) & (given <= last) & (given == np.floor(given))
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InvalidValueError(
+            "label-out-of-range",
+            "{argument} is {value}{place}",
+            remedy,
+            argument=argument,
+            row=row,
+            value=given[row].item(),
+            last=last,
+        )
+    return given.astype(np.int64)
 
 
 def _nearest(name: object, names: Iterable[Hashable]) -> str | None:

@@ -1,15 +1,21 @@
 """Tables of sums, what they are sums of, and their file."""
 
-from trueness.table.calibration_table import CalibrationTable, ScoreSums, require_table
+from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.content import Sums, TableSpec
 from trueness.table.event_content import TOP_LABEL, Event, EventSpec, EventSums, event_from_text, event_index
 from trueness.table.event_table import EventTable, require_table_by_class, stack_events
+from trueness.table.option_spec import OptionSpec
+from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables, require_rank_table
 from trueness.table.plan import TablePlan
+from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import (
     AnySpec,
     AnyTable,
     GroupedTables,
+    SingleSpec,
+    SingleTable,
     Tables,
+    empty_single_table,
     empty_table,
     named_classes,
     spec_difference,
@@ -18,6 +24,7 @@ from trueness.table.tables import (
 
 __all__ = [
     "TOP_LABEL",
+    "AnyRankTable",
     "AnySpec",
     "AnyTable",
     "CalibrationTable",
@@ -26,15 +33,22 @@ __all__ = [
     "EventSums",
     "EventTable",
     "GroupedTables",
+    "OptionSpec",
+    "OptionTables",
     "ScoreSums",
+    "SingleSpec",
+    "SingleTable",
     "Sums",
     "TablePlan",
     "TableSpec",
     "Tables",
+    "empty_single_table",
     "empty_table",
     "event_from_text",
     "event_index",
     "named_classes",
+    "option_tables",
+    "require_rank_table",
     "require_table",
     "require_table_by_class",
     "spec_difference",

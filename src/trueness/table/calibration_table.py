@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,11 @@ from trueness._arrays import FloatArray, IntArray
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
-from trueness.table.content import Sums, TableSpec
+from trueness.table.content import Sums, TableSpec, cut_spec
 from trueness.table.exact_sums import ExactSum, Sum
+from trueness.table.score_sums import ScoreSums
 from trueness.table.table_text import text_of
 from trueness.variation import Variation
-
-
-class ScoreSums(NamedTuple):
-    """Sums of a score that has mean zero if the model is calibrated: of each bin, or of each predicted class."""
-
-    rows: NDArray[Any]
-    """The number of rows; of bins, the sum of their weights."""
-    score: FloatArray
-    variance: FloatArray
-    """The variance of `score` if the model is calibrated and rows have no weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +56,19 @@ class CalibrationTable:
         return int(self.sums.rows.sum())
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes C."""
+    def n_classes(self) -> int | None:
+        """Number of classes C; None if the rows list the largest of an unknown number."""
         return self.spec.n_classes
+
+    @property
+    def top_k(self) -> int | None:
+        """The number k of ranks before the last column, which holds all beyond; None if columns are the ranks."""
+        return self.spec.top_k
+
+    @property
+    def n_cells(self) -> int:
+        """The number of columns: C ranks, or k ranks and what is beyond."""
+        return self.spec.n_cells
 
     @property
     def n_bins(self) -> int:
@@ -117,7 +118,7 @@ class CalibrationTable:
 
     @property
     def impossible_rows(self) -> int:
-        """Rows whose true class had probability zero."""
+        """Rows whose true class had probability zero; of the k largest classes, counted in tables by entropy only."""
         return int(self.sums.impossible_rows)
 
     @property
@@ -134,7 +135,8 @@ class CalibrationTable:
     def log_scores(self) -> ScoreSums | None:
         """Σ(ln p_y + H) of each bin and its variance; None for a table from a file of schema 1 or 2."""
         score, variance = self.sums.log_score.value, self.sums.log_score_variance.value
-        return ScoreSums(self.count, score, variance) if score.ndim else None
+        known = score.ndim and self.spec.has_scores
+        return ScoreSums(self.count, score, variance) if known else None
 
     @property
     def brier_residuals(self) -> ScoreSums | None:
@@ -256,7 +258,7 @@ class CalibrationTable:
         filled = self.sums.rows.nonzero()[0]
         if filled.size:  # `take` and `array` cost a third of indexing and `stack`
             totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
-            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
+            values[:, filled] = self.spec.measure.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening
@@ -309,6 +311,14 @@ class CalibrationTable:
         starts, edges = group_starts(self.bins, self.count, as_bins(bins))
         spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
         return CalibrationTable(spec, self.sums.merge_runs(starts))
+
+    def cut(self, top_k: int) -> CalibrationTable:
+        """The same rows with all ranks above `top_k` in one column, the last; for tables binned by confidence.
+
+        It equals the table of cut rows. By entropy the bin of a row depends on k: cut the rows instead.
+        """
+        spec = cut_spec(self.spec, top_k)
+        return CalibrationTable(spec, self.sums.merge_columns(spec.n_cells))
 
     def __repr__(self) -> str:
         return text_of(self)

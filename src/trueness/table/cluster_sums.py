@@ -204,7 +204,7 @@ def n_bins_of(spec: TableSpec | EventSpec) -> int:
 
 def bytes_of_unit(spec: TableSpec | EventSpec) -> int:
     """The memory that the sums of one unit take, if it fills all bins."""
-    words = 6 if isinstance(spec, EventSpec) else 4 * spec.n_classes + 12
+    words = 6 if isinstance(spec, EventSpec) else 4 * spec.n_cells + 12
     return 8 * words * n_bins_of(spec)
 
 
@@ -217,7 +217,7 @@ def zero_cells(spec: TableSpec | EventSpec, n: int) -> AnyCellSums:
     rows, weight = np.zeros(n, np.int64), FloatSum(np.zeros(n)) if spec.weighted else None
     if isinstance(spec, EventSpec):
         return EventCellSums(rows, zero(PROBABILITY_BITS), zero(PROBABILITY_BITS), weight)
-    c = spec.n_classes
+    c = spec.n_cells
     return CellSums(
         rows,
         zero(PROBABILITY_BITS, c),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -194,7 +194,8 @@ class ClusterTables:
             [sums.with_units(it.clusters.places_in(together)) for sums in it.of_tables]
             for it in (self, other)
         )
-        return ClusterTables(together, tuple(a.merge(b) for a, b in zip(mine, theirs, strict=True)))
+        pairs = zip(*_with_all_options(mine, theirs), strict=True)
+        return ClusterTables(together, tuple(a.merge(b) for a, b in pairs))
 
     def in_blocks(self, n_blocks: int) -> ClusterTables:
         """The same sums in so many blocks, at most as many as now."""
@@ -205,6 +206,27 @@ class ClusterTables:
     def select(self, tables: slice) -> ClusterTables:
         """The sums of some of the tables."""
         return ClusterTables(self.clusters, self.of_tables[tables])
+
+    def with_n_classes(self, n_classes: int) -> ClusterTables:
+        """The sums of tables with so many classes or options, and the clusters that have such rows."""
+        kept = tuple(
+            sums
+            for sums in self.of_tables
+            if isinstance(sums.spec, TableSpec) and sums.spec.n_classes == n_classes
+        )
+        present = np.unique(np.concatenate([sums.units for sums in kept]))
+        if self.clusters.n_blocks is not None or not kept:
+            return ClusterTables(self.clusters, kept)
+        names = self.clusters.names
+        fewer = Clusters(
+            self.clusters.identities[present],
+            None if names is None else tuple(names[k] for k in present.tolist()),
+            None,
+            self.clusters.single_rows,
+        )
+        places = np.zeros(self.clusters.n_units, np.int64)
+        places[present] = np.arange(len(present))
+        return ClusterTables(fewer, tuple(sums.with_units(places) for sums in kept))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ClusterTables):
@@ -222,6 +244,25 @@ class ClusterTables:
     def __repr__(self) -> str:
         blocks = "" if self.clusters.n_blocks is None else f" in {self.clusters.n_blocks} blocks"
         return f"ClusterTables: {self.n_clusters} clusters{blocks}, {len(self.of_tables)} tables"
+
+
+def _with_all_options(
+    mine: Sequence[ClusterSums], theirs: Sequence[ClusterSums]
+) -> tuple[list[ClusterSums], list[ClusterSums]]:
+    """The sums of both for the same tables in the same order: empty where one lacks a number of options."""
+    if [sums.spec for sums in mine] == [sums.spec for sums in theirs]:
+        return list(mine), list(theirs)
+    of_mine, of_theirs = ({sums.spec: sums for sums in of} for of in (mine, theirs))
+    kinds = list(dict.fromkeys(_kind_of(spec) for spec in (*of_mine, *of_theirs)))
+    specs = sorted(
+        {*of_mine, *of_theirs}, key=lambda spec: (kinds.index(_kind_of(spec)), spec.n_classes or 0)
+    )
+    return tuple([of.get(spec) or ClusterSums.empty(spec) for spec in specs] for of in (of_mine, of_theirs))  # type: ignore[return-value]
+
+
+def _kind_of(spec: TableSpec | EventSpec) -> TableSpec | EventSpec:
+    """The spec without its number of options."""
+    return spec if isinstance(spec, EventSpec) else replace(spec, n_classes=2)
 
 
 def in_common_units(tables: Sequence[ClusterTables]) -> list[ClusterTables]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EQUAL_MASS_SNAP, Edges
 from trueness.refusals import InvalidValueError
@@ -20,23 +21,79 @@ from trueness.table.exact_sums import (
     make_read_only,
     reduce_to_fields,
 )
-from trueness.variation import CONFIDENCE, ENTROPY, Variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation, even_tail_entropy
+
+CELLS = ("ranks", "top")
+"""What the columns of a table are: the ranks 1 to C; or the ranks 1 to k and everything beyond."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """What the sums of a table are sums of. Only tables of equal specs add."""
 
-    n_classes: int
+    n_classes: int | None
+    """None if rows list the k largest of an unknown number of classes."""
     variation: Variation
     bins: Edges
     ties: str = "first"
     weighted: bool = False
+    cells: str = "ranks"
+    """One of `CELLS`."""
+    top_k: int | None = None
+    """The number k of ranks before the last cell, if `cells` is "top"."""
+
+    @property
+    def n_cells(self) -> int:
+        """The number of columns: C ranks, or k ranks and what is beyond."""
+        if self.top_k is not None:
+            return self.top_k + 1
+        assert self.n_classes is not None
+        return self.n_classes
+
+    @property
+    def n_beyond(self) -> int:
+        """L = V - k, the number of classes in the last cell; 1 for a rank, and if V is unknown."""
+        return 1 if self.top_k is None or self.n_classes is None else self.n_classes - self.top_k
+
+    @property
+    def measure(self) -> Variation:
+        """The variation measure as it is evaluated on means of the columns."""
+        if self.top_k is None or self.n_classes is None or self.variation != ENTROPY:
+            return self.variation
+        return even_tail_entropy(self.n_classes, self.top_k)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The range of the bins: that of the measure, or [0, 1] for the k largest of many classes."""
+        return (0.0, 1.0) if self.cells == "top" else self.variation.range_for(self.n_cells)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether log-scores are summed and impossible rows counted: not for the k largest by confidence.
+
+        Such a table may be cut, and these depend on k.
+        """
+        return self.cells == "ranks" or self.variation == ENTROPY
 
     @property
     def n_bytes(self) -> int:
         """The memory of the sums, about."""
-        return self.bins.n_bins * (4 * self.n_classes + 16) * 8 + 40 * self.n_classes
+        return self.bins.n_bins * (4 * self.n_cells + 16) * 8 + 40 * self.n_cells
+
+    def thresholds(self, eps: float) -> FloatArray:
+        """Where V is above each interior edge, for predictions of a dtype with this eps.
+
+        Rounding is relative to the measure's range, or to [0, 1] if the bins are over [0, 1]: rows with different
+        numbers of options share bins of confidence, and so the rule for values on an edge.
+        """
+        return self.bins.thresholds(eps, self.span)
+
+    @property
+    def span(self) -> float:
+        """The width to which rounding is relative."""
+        low, high = self.range
+        unit = (self.bins.edges[0], self.bins.edges[-1]) == (0.0, 1.0) and low >= 0.0 and high <= 1.0
+        return 1.0 if unit else high - low
 
     @property
     def is_by_confidence(self) -> bool:
@@ -46,14 +103,14 @@ class TableSpec:
     @property
     def is_by_entropy(self) -> bool:
         """Whether the bins are of entropy, as UCE needs."""
-        return self.variation == ENTROPY
+        return self.variation == ENTROPY and self.cells == "ranks"
 
     def difference(self, other: TableSpec) -> str | None:
         """The first field in which two specs differ, with both values; None if they are equal."""
-        for field in fields(self):
-            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+        for name in ("cells", "top_k", *(field.name for field in fields(self))):
+            mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                return f"{field.name} differs: {_contrast(mine, theirs)}"
+                return f"{name} differs: {_contrast(mine, theirs)}"
         return None
 
     def agrees(self, other: TableSpec) -> bool:
@@ -63,6 +120,22 @@ class TableSpec:
             return False
         apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
         return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
+
+
+def cut_spec(spec: TableSpec, top_k: int) -> TableSpec:
+    """The spec of a table whose ranks above `top_k` are merged into one column; refused if it cannot be cut."""
+    if spec.cells != "top" or not spec.is_by_confidence:
+        raise InvalidValueError(
+            "wrong-table",
+            "only a table of the k largest classes that is binned by confidence can be cut, this one holds {cells} by "
+            "{variation}",
+            "cut the rows: tabulate(..., top_k={top_k})",
+            argument="table",
+            cells="ranks" if spec.cells == "ranks" else f"the {spec.top_k} largest",
+            variation=spec.variation.name,
+            top_k=top_k,
+        )
+    return replace(spec, top_k=whole_number("top_k", top_k, 1, spec.n_cells - 1))
 
 
 def _contrast(mine: Any, theirs: Any) -> str:
@@ -139,11 +212,12 @@ class Sums(NamedSums):
     @classmethod
     def zeros(cls, spec: TableSpec) -> Sums:
         """The identity of `+`."""
-        m, c = spec.bins.n_bins, spec.n_classes
+        m, c = spec.bins.n_bins, spec.n_cells
 
         def zero(shape: tuple[int, ...], bits: int) -> Sum:
             return FloatSum(np.zeros(shape)) if spec.weighted else ExactSum.zeros(shape, bits)
 
+        scored, by_class = spec.has_scores, spec.cells == "ranks"
         return cls(
             rows=np.zeros(m, np.int64),
             tied_rows=np.zeros((), np.int64),
@@ -153,14 +227,14 @@ class Sums(NamedSums):
             variation=zero((m,), PROBABILITY_BITS),
             log_score=zero((m,), LOG_SCORE_BITS),
             log_score_variance=zero((m,), LOG_SCORE_BITS),
-            true_probability=zero((), PROBABILITY_BITS),
-            square=zero((), PROBABILITY_BITS),
-            log_likelihood=zero((), LOG_SCORE_BITS),
-            brier_residual=zero((m,), PROBABILITY_BITS),
-            brier_residual_variance=zero((m,), PROBABILITY_BITS),
-            predicted_rows=np.zeros(c, np.int64),
-            predicted_scores=zero((c, 2), LOG_SCORE_BITS),
-            predicted_brier=zero((c, 2), PROBABILITY_BITS),
+            true_probability=zero((), PROBABILITY_BITS) if scored else None,
+            square=zero((), PROBABILITY_BITS) if scored else None,
+            log_likelihood=zero((), LOG_SCORE_BITS) if scored else None,
+            brier_residual=zero((m,), PROBABILITY_BITS) if scored else None,
+            brier_residual_variance=zero((m,), PROBABILITY_BITS) if scored else None,
+            predicted_rows=np.zeros(c, np.int64) if by_class else None,
+            predicted_scores=zero((c, 2), LOG_SCORE_BITS) if by_class else None,
+            predicted_brier=zero((c, 2), PROBABILITY_BITS) if by_class else None,
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
         )
@@ -182,7 +256,7 @@ class Sums(NamedSums):
         mine, theirs = dict(self.items()), dict(other.items())
 
         def scale(name: str, value: FloatArray) -> FloatArray:
-            of_no_bin = value.ndim == 0 or name in _BY_PREDICTED_CLASS
+            of_no_bin = value.ndim == 0 or name in BY_PREDICTED_CLASS
             return np.zeros(()) if name == "weight_square" else of_all if of_no_bin else mass
 
         return mine.keys() == theirs.keys() and all(
@@ -191,6 +265,18 @@ class Sums(NamedSums):
             else _close(a.value, theirs[name].value, rtol, scale(name, a.value))
             for name, a in mine.items()
         )
+
+    def merge_columns(self, n_columns: int) -> Sums:
+        """Sums in which the last of so many columns holds itself and all columns after it."""
+
+        def merge(value: Sum) -> Sum:
+            starts = np.arange(n_columns)
+            if isinstance(value, FloatSum):
+                return FloatSum(np.add.reduceat(value.value, starts, axis=1))
+            merged = ExactSum(value.whole.T, value.fraction.T, value.bits).merge_runs(starts)
+            return ExactSum(merged.whole.T, merged.fraction.T, value.bits)
+
+        return replace(self, ordered=merge(self.ordered), rank=merge(self.rank))
 
     def merge_runs(self, starts: IntArray) -> Sums:
         """Sums in which each run of bins that begins at one of `starts` is one bin."""
@@ -203,7 +289,7 @@ class Sums(NamedSums):
             )
 
         def merge(name: str, value: Any) -> Any:
-            if name in _BY_PREDICTED_CLASS:
+            if name in BY_PREDICTED_CLASS:
                 return value
             if isinstance(value, np.ndarray):
                 return value if value.ndim == 0 else np.add.reduceat(value, starts)
@@ -212,7 +298,8 @@ class Sums(NamedSums):
         return Sums(**{name: merge(name, value) for name, value in self.items()})
 
 
-_BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
+"""The sums that have an entry for each predicted class instead of each bin."""
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

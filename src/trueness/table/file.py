@@ -6,7 +6,8 @@ JSON and not pickle, because a file may come from anywhere. Inconsistent content
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,16 +19,23 @@ from trueness.bins import Edges
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
-from trueness.table.content import Sums, TableSpec
+from trueness.table.content import CELLS, Sums, TableSpec
 from trueness.table.json_numbers import decode_sum, encode_sum, is_number
-from trueness.variation import Variation, as_variation
+from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
 
 T = TypeVar("T")
 
 FORMAT = "trueness calibration tables"
 SCHEMA = 3
-SCHEMAS = (1, 2, SCHEMA)
+"""That of files all of whose tables hold ranks or events."""
+SCHEMA_TOP_OR_TOGETHER = 4
+"""That of files with a table of the k largest classes, whose spec has `cells` and `top_k`, and of files whose key
+"together" says that their tables are those of different numbers of options."""
+SCHEMAS = (1, 2, SCHEMA, SCHEMA_TOP_OR_TOGETHER)
 """The schemas that are read."""
+
+OPTIONS = "options"
+"""The value of the key "together"."""
 
 SINCE_SCHEMA_2 = frozenset({"true_probability", "square", "log_likelihood"})
 """Sums that a table of schema 1 lacks, and so do tables added to it. A table has all of them or none."""
@@ -44,14 +52,31 @@ SINCE_SCHEMA_3 = frozenset(
 """Sums that a table of schema 2 lacks, of which the log-scores are totals over all bins."""
 
 
-def write(tables: list[dict[str, Any]], path: str | os.PathLike[str]) -> None:
-    """Write encoded tables as a file, atomically."""
+def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: str | None = None) -> None:
+    """Write encoded tables as a file, atomically; `together` is `OPTIONS` if rows have options of their own."""
     import json
 
     if not tables:
         raise InvalidValueError("no-tables", "there is no table to save")
-    content = {"format": FORMAT, "schema": SCHEMA, "library": __version__, "tables": tables}
-    write_text(os.fsdecode(path), json.dumps(content, allow_nan=False))
+    write_text(os.fsdecode(path), json.dumps(file_content(tables, together), allow_nan=False))
+
+
+def file_content(tables: list[dict[str, Any]], together: str | None = None) -> dict[str, Any]:
+    """What is written to a file of encoded tables."""
+    if together is None:
+        return {"format": FORMAT, "schema": schema_of(tables), "library": __version__, "tables": tables}
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA_TOP_OR_TOGETHER,
+        "library": __version__,
+        "together": together,
+        "tables": tables,
+    }
+
+
+def are_together(content: Any) -> bool:
+    """Whether the tables of a file are those of different numbers of options."""
+    return isinstance(content, dict) and content.get("together") is not None
 
 
 def read(path: str | os.PathLike[str], decode: Callable[[Any], T]) -> list[T]:
@@ -85,10 +110,29 @@ def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]
             "damaged-file", "{file} is JSON, but not a file of calibration tables", file=name
         )
     require_schema(content, name)
+    if content.get("together") not in (None, OPTIONS):
+        raise InvalidValueError(
+            "damaged-file",
+            "{file} is damaged: its tables belong together as {value!q}, which is unknown",
+            file=name,
+            value=content["together"],
+        )
     tables = content.get("tables")
     if not isinstance(tables, list) or not tables:
         raise InvalidValueError("no-tables", "{file} holds no tables", file=name)
     return [_decode_in_file(table, decode, f"{name}, table {k}") for k, table in enumerate(tables, 1)]
+
+
+def schema_of(tables: Iterable[dict[str, Any]]) -> int:
+    """The schema of a file with these encoded tables."""
+    return SCHEMA_TOP_OR_TOGETHER if any(map(_has_cells, tables)) else SCHEMA
+
+
+def _has_cells(content: dict[str, Any]) -> bool:
+    """Whether an encoded table, or the sums of clusters of one, says what its columns are."""
+    if "clusters" in content:
+        return any("cells" in of_table.get("spec", {}) for of_table in content.get("tables", []))
+    return "cells" in content.get("spec", {})
 
 
 def is_of_events(content: Any) -> bool:
@@ -132,6 +176,7 @@ def encode(spec: TableSpec, sums: Sums) -> dict[str, Any]:
 
 def encode_spec(spec: TableSpec) -> dict[str, Any]:
     """A spec as plain numbers, lists and strings."""
+    cells = {} if spec.cells == "ranks" else {"cells": spec.cells, "top_k": spec.top_k}
     return {
         "n_classes": spec.n_classes,
         "variation": spec.variation.name,
@@ -139,7 +184,7 @@ def encode_spec(spec: TableSpec) -> dict[str, Any]:
         "snap": spec.bins.snap,
         "ties": spec.ties,
         "weighted": spec.weighted,
-    }
+    } | cells
 
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
@@ -157,9 +202,10 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     _require_declared_lengths(spec, content["sums"])
     expected, given = dict(Sums.zeros(spec).items()), content["sums"]
     names = set(expected)
-    complete = set(given) in (names, names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2)
+    older = [names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2]
+    complete = set(given) in [names, *(older if spec.cells == "ranks" else [])]
     require(complete, f"its sums must be {', '.join(expected)}")
-    if not set(given) >= SINCE_SCHEMA_3:
+    if set(given) != names and not set(given) >= SINCE_SCHEMA_3:
         expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}
     sums = Sums(**{name: decode_sum(name, given[name], expected[name]) for name in given})
     with np.errstate(over="ignore"):  # numbers that are far too large are refused without a warning
@@ -174,29 +220,49 @@ def _require_declared_lengths(spec: TableSpec, sums: Any) -> None:
     ordered = sums.get("ordered")
     lines = ordered.get("whole") if isinstance(ordered, dict) else ordered
     fits = isinstance(lines, list) and all(
-        isinstance(line, list) and len(line) == spec.n_classes for line in lines
+        isinstance(line, list) and len(line) == spec.n_cells for line in lines
     )
-    require(fits, f"ordered must have {spec.n_classes} entries in each bin")
+    require(fits, f"ordered must have {spec.n_cells} entries in each bin")
 
 
 def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     """The spec of `encode_spec`, of which everything is checked."""
     names = {"n_classes", "variation", "edges", "snap", "ties", "weighted"}
-    require(isinstance(spec, dict) and set(spec) == names, f"its spec must give {', '.join(sorted(names))}")
-    require(
-        is_int(spec["n_classes"]) and spec["n_classes"] >= 2, "n_classes must be an integer of at least 2"
-    )
+    known = isinstance(spec, dict) and set(spec) in (names, names | {"cells", "top_k"})
+    require(known, f"its spec must give {', '.join(sorted(names))}")
+    n_classes, top_k = spec["n_classes"], _decode_top_k(spec)
+    counted = n_classes is None and top_k is not None
+    require(counted or (is_int(n_classes) and n_classes >= 2), "n_classes must be an integer of at least 2")
+    require(top_k is None or counted or n_classes > top_k, "top_k must be below n_classes")
     require(isinstance(spec["edges"], list) and all(map(is_number, spec["edges"])), "edges must be numbers")
     require(spec["snap"] is None or is_number(spec["snap"]), "snap must be a number or null")
     require(spec["ties"] in TIES, f"ties must be one of {', '.join(TIES)}")
     require(isinstance(spec["weighted"], bool), "weighted must be true or false")
     measure = _decode_variation(spec["variation"], variation)
+    cells = "ranks" if top_k is None else "top"
+    if top_k is not None:
+        fits = measure == CONFIDENCE or (measure == ENTROPY and not counted)
+        require(fits, "a table of the k largest classes is by confidence, or by entropy of known classes")
     try:
-        bins = Edges(spec["edges"], spec["snap"]).resolve(*measure.range_for(spec["n_classes"]))
+        bins = Edges(spec["edges"], spec["snap"])
+        whole = TableSpec(n_classes, measure, bins, spec["ties"], spec["weighted"], cells, top_k)
+        whole = replace(whole, bins=bins.resolve(*whole.range))
     except ValueError as error:
         raise damaged_table_error(error) from error
-    require(bins.snap is None or bins.snap < narrowest(bins) / 2, "snap is as wide as half the narrowest bin")
-    return TableSpec(spec["n_classes"], measure, bins, spec["ties"], spec["weighted"])
+    snap = whole.bins.snap
+    require(snap is None or snap < narrowest(whole.bins) / 2, "snap is as wide as half the narrowest bin")
+    return whole
+
+
+def _decode_top_k(spec: dict[str, Any]) -> int | None:
+    """The number of ranks before the last column; None if the columns are the ranks."""
+    cells, top_k = spec.get("cells", "ranks"), spec.get("top_k")
+    require(cells in CELLS, f"cells must be one of {', '.join(CELLS)}")
+    if cells == "ranks":
+        require(top_k is None, "top_k is for the k largest classes")
+        return None
+    require(isinstance(top_k, int) and is_int(top_k) and top_k >= 1, "top_k must be an integer of at least 1")
+    return top_k
 
 
 def _decode_variation(name: Any, given: Variation | None) -> Variation:

@@ -15,11 +15,10 @@ from trueness._atomic_write import write_text
 from trueness._version import __version__
 from trueness.refusals import InvalidValueError, Refusal, reason_of
 from trueness.table import file as table_file
-from trueness.table.tables import GroupedTables, Tables, table_from_dict
+from trueness.table.tables import GroupedTables, Tables, table_from_dict, tables_of_content
 from trueness.variation import Variation
 
 FORMAT = "trueness tables by group"
-SCHEMA = table_file.SCHEMA
 SCHEMAS = table_file.SCHEMAS
 """Those that are read: the tables of the first lack some sums, as in files of single tables."""
 
@@ -70,12 +69,13 @@ def save_tables(tables: GroupedTables, path: str) -> None:
     if tables.by is None:
         tables.groups[None].save(path)
         return
+    groups = encode_groups(tables.groups)
     content = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": table_file.schema_of(table for group in groups for table in group["tables"]),
         "library": __version__,
         "by": tables.by,
-        "groups": encode_groups(tables.groups),
+        "groups": groups,
     }
     write_text(path, json.dumps(content, allow_nan=False))
 
@@ -105,7 +105,7 @@ def load_tables(path: str) -> GroupedTables:
 
 def _tables_without_groups(content: Any, path: str) -> Tables:
     try:
-        found = table_file.read_content(content, path, table_from_dict)
+        found = tables_of_content(content, path)
     except Refusal as error:
         raise error.with_facts(remedy="name a file that tabulate or merge wrote") from error
     return Tables.of_file(found)

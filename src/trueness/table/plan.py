@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trueness._arguments import boolean, require_choice
-from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
-from trueness.ranking import TIES
+from trueness._arguments import boolean, whole_number
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth, as_bins, confidence_bins_for, event_grid
+from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec, event_from_text
-from trueness.variation import CONFIDENCE, Variation, as_variation
+from trueness.table.option_spec import OptionSpec, range_over_options
+from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
 """The edges of bins by a measure; bins of equal mass need the rows."""
@@ -30,6 +31,10 @@ class TablePlan:
     """Whether to make the event table of all classes."""
     events: tuple[str, ...] = ()
     """Events to sum on the event grid too: names or indices of classes, or "top"."""
+    options: bool = False
+    """Whether rows have options of their own: one table for each number of options, in bins over [0, 1]."""
+    top_k: int | None = None
+    """The number of ranks before the last column, if rows are cut to their k largest classes."""
 
     @classmethod
     def of(
@@ -37,19 +42,41 @@ class TablePlan:
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         confidence_bins: int | Bins | None = None,
-        ties: str = "first",
+        ties: str = DEFAULT_TIES,
         *,
         with_confidence: bool = True,
         by_class: bool = False,
         events: Sequence[str] = (),
+        options: bool = False,
+        top_k: int | None = None,
     ) -> TablePlan:
-        """The plan for these arguments; a refusal names the argument."""
-        require_choice("ties", ties, TIES)
-        by_class = boolean("by_class", by_class)
+        """The plan for these arguments; a refusal names the argument.
+
+        Options of different rows are not the same classes, so that there is no table by class of them.
+        """
+        ties = ties_for(ties, options=options)
+        by_class = boolean("by_class", by_class) and not options
+        if options and events:
+            raise InvalidValueError(
+                "bad-argument",
+                "rows with options of their own have no classes in common, and so no events",
+                "leave out events",
+                argument="events",
+            )
+        if options and top_k is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "rows with options of their own are not cut to the largest ones",
+                "leave out {top_k}",
+                argument="top_k",
+            )
         measure, chosen = as_variation(variation), as_bins(bins)
+        if top_k is not None:
+            top_k = whole_number("top_k", top_k, 1)
+            _require_measure_of_top(measure)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
-        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events))
+        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events), options, top_k)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
@@ -69,8 +96,10 @@ class TablePlan:
         weighted: bool,
         edges_of: EdgesOf | None = None,
         class_names: tuple[str, ...] | None = None,
-    ) -> list[TableSpec | EventSpec]:
+    ) -> list[TableSpec | EventSpec | OptionSpec]:
         """The spec of each table; as `calibration_specs`, followed by those of events."""
+        if self.options:
+            return [*self.binned_specs(n_classes, weighted=weighted, edges_of=edges_of)]
         binned = self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
         whole = EventSpec.by_class(n_classes, self.ties, weighted=weighted, class_names=class_names)
         chosen = self._chosen(whole)
@@ -84,13 +113,27 @@ class TablePlan:
         events = tuple(event for event in dict.fromkeys(named) if event not in known)
         return replace(whole, events=events, grid=event_grid())
 
-    def calibration_specs(
+    def binned_specs(
         self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
-    ) -> list[TableSpec]:
+    ) -> list[TableSpec] | list[OptionSpec]:
         """The spec of each table that is binned by a measure.
 
         `edges_of` gives the edges of bins; without it, bins must not depend on the rows.
         """
+        if not self.options:
+            return self.calibration_specs(n_classes, weighted=weighted, edges_of=edges_of)
+        edges = self._edges(n_classes, edges_of)
+        return [OptionSpec(of, found, self.ties, weighted) for of, found in edges]
+
+    def calibration_specs(
+        self, n_classes: int, *, weighted: bool, edges_of: EdgesOf | None = None
+    ) -> list[TableSpec]:
+        """The same for rows that all have these classes."""
+        edges = self._edges(n_classes, edges_of)
+        return [TableSpec(n_classes, of, found, self.ties, weighted) for of, found in edges]
+
+    def _edges(self, n_classes: int, edges_of: EdgesOf | None) -> list[tuple[Variation, Edges]]:
+        """The measure and the edges of each table."""
 
         def resolve(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
@@ -103,7 +146,52 @@ class TablePlan:
                     n_bins=bins.n_bins,
                     variation=measure.name,
                 )
-            return bins.resolve(*measure.range_for(n_classes))
+            return bins.resolve(*self.range_of(measure, n_classes))
 
         find = edges_of or resolve
-        return [TableSpec(n_classes, of, find(of, bins), self.ties, weighted) for of, bins in self.wanted]
+        return [(of, find(of, bins)) for of, bins in self.wanted]
+
+    def range_of(self, measure: Variation, n_classes: int) -> tuple[float, float]:
+        """The range of the bins by a measure."""
+        return range_over_options(measure) if self.options else measure.range_for(n_classes)
+
+    def top_specs(
+        self, n_classes: int | None, *, weighted: bool, edges_of: Callable[[TableSpec, Bins], Edges]
+    ) -> list[TableSpec]:
+        """The spec of each table of the k largest classes; `edges_of` is given the spec with bins of equal width."""
+        assert self.top_k is not None
+        if n_classes is not None and n_classes <= self.top_k:
+            raise InvalidValueError(
+                "bad-argument",
+                "{top_k} is {value}, and there are {n_classes} classes",
+                "at least one class must be beyond the list",
+                argument="top_k",
+                value=self.top_k,
+                n_classes=n_classes,
+            )
+        if n_classes is None and self.variation != CONFIDENCE:
+            raise InvalidValueError(
+                "bad-argument",
+                "the entropy of the classes beyond the list needs their number",
+                "pass {vocabulary}, or variation='confidence'",
+                argument="variation",
+                value=self.variation.name,
+            )
+        specs = []
+        for of, bins in self.wanted:
+            edges = EqualWidth(10).resolve(0.0, 1.0)
+            spec = TableSpec(n_classes, of, edges, self.ties, weighted, "top", self.top_k)
+            specs.append(replace(spec, bins=edges_of(spec, bins)))
+        return specs
+
+
+def _require_measure_of_top(measure: Variation) -> None:
+    """Refuse measures that need the whole distribution."""
+    if measure not in (ENTROPY, CONFIDENCE):
+        raise InvalidValueError(
+            "bad-argument",
+            "{value!r} needs the probabilities of all classes",
+            "with {top_k} the measures are 'entropy' and 'confidence'",
+            argument="variation",
+            value=measure.name,
+        )

@@ -19,7 +19,7 @@ def text_of(table: CalibrationTable) -> str:
     """The table as lines, one for each bin, followed by remarks."""
     kind = "weighted rows" if table.spec.weighted else "rows"
     head = (
-        f"CalibrationTable: {table.n_rows} {kind}, {table.n_classes} classes, "
+        f"CalibrationTable: {table.n_rows} {kind}, {_classes(table)}, "
         f"{table.n_bins} bins of {table.spec.variation.name}, ties {table.spec.ties}"
     )
     if table.n_bins > 40:
@@ -38,6 +38,12 @@ def text_of(table: CalibrationTable) -> str:
     return "\n".join([head, titles, *lines, *_remarks(table)])
 
 
+def _classes(table: CalibrationTable) -> str:
+    if table.top_k is None:
+        return f"{table.n_classes} classes"
+    return f"the {table.top_k} largest of {table.n_classes or 'unknown'} classes and the rest"
+
+
 def _remarks(table: CalibrationTable) -> list[str]:
     """Warnings about the rows, as lines of text."""
     remarks = []
@@ -47,7 +53,7 @@ def _remarks(table: CalibrationTable) -> list[str]:
         remarks.append(
             f"  {table.impossible_rows} rows: the true class had probability 0, the log-score is -inf"
         )
-    enough = max(FEW_ROWS, table.n_classes)
+    enough = max(FEW_ROWS, table.spec.n_cells)
     held = table.effective_count[table.row_count > 0]
     few = np.count_nonzero(held < enough * (1 - 1e-9))  # up to rounding of weights
     if few:

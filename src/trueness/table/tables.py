@@ -19,13 +19,18 @@ from trueness.table.clusters import ClusterTables
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
 from trueness.table.event_table import EventTable
+from trueness.table.option_spec import OptionSpec
+from trueness.table.option_tables import AnyRankTable, OptionTables, option_tables
+from trueness.table.same_rows import require_as_many_rows, require_same_rows
 from trueness.variation import Variation
 
-AnySpec: TypeAlias = TableSpec | EventSpec
-AnyTable: TypeAlias = CalibrationTable | EventTable
+SingleSpec: TypeAlias = TableSpec | EventSpec
+AnySpec: TypeAlias = SingleSpec | OptionSpec
+SingleTable: TypeAlias = CalibrationTable | EventTable
+AnyTable: TypeAlias = AnyRankTable | EventTable
 
 
-def table_of(spec: AnySpec, sums: Any) -> AnyTable:
+def table_of(spec: SingleSpec, sums: Any) -> CalibrationTable | EventTable:
     """The table with this spec and these sums."""
     return EventTable(spec, sums) if isinstance(spec, EventSpec) else CalibrationTable(spec, sums)
 
@@ -36,7 +41,11 @@ def spec_difference(mine: AnySpec, theirs: AnySpec) -> str | None:
         return mine.difference(theirs)
     if isinstance(mine, TableSpec) and isinstance(theirs, TableSpec):
         return mine.difference(theirs)
-    return "one is a table of events and the other is not"
+    if isinstance(mine, OptionSpec) and isinstance(theirs, OptionSpec):
+        return mine.difference(theirs)
+    if isinstance(mine, EventSpec) or isinstance(theirs, EventSpec):
+        return "one is a table of events and the other is not"
+    return "one is of different numbers of options and the other is not"
 
 
 def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
@@ -48,6 +57,11 @@ def named_classes(spec: AnySpec, names: tuple[str, ...] | None) -> AnySpec:
 
 def empty_table(spec: AnySpec) -> AnyTable:
     """The table of no rows."""
+    return OptionTables.empty(spec) if isinstance(spec, OptionSpec) else empty_single_table(spec)
+
+
+def empty_single_table(spec: SingleSpec) -> SingleTable:
+    """The table of no rows with the same classes."""
     return EventTable.empty(spec) if isinstance(spec, EventSpec) else CalibrationTable.empty(spec)
 
 
@@ -57,14 +71,36 @@ def table_from_dict(content: Any, variation: Variation | None = None) -> AnyTabl
         return cluster_file.decode(content, variation)
     if table_file.is_of_events(content):
         return EventTable(*event_file.decode(content))
+    if table_file.are_together(content):
+        return OptionTables.from_dict(content, variation)
     return CalibrationTable(*table_file.decode(content, variation))
 
 
 def load_tables(
     path: str | os.PathLike[str], variation: Variation | None = None
 ) -> list[AnyTable | ClusterTables]:
-    """All tables of a file, of both kinds, and their clusters."""
-    return table_file.read(path, lambda content: table_from_dict(content, variation))
+    """All tables of a file, of all kinds, and their clusters."""
+    name = os.fsdecode(path)
+    with open(path, encoding="utf-8") as file:
+        return tables_of_content(table_file.parse_file(file.read, name), name, variation)
+
+
+def tables_of_content(
+    content: Any, name: str, variation: Variation | None = None
+) -> list[AnyTable | ClusterTables]:
+    """All tables in the content of a file, whose name is `name`, and their clusters."""
+    found = table_file.read_content(content, name, lambda table: table_from_dict(table, variation))
+    return _by_options(found) if table_file.are_together(content) else found
+
+
+def _by_options(parts: Sequence[AnyTable | ClusterTables]) -> list[AnyTable | ClusterTables]:
+    """The tables of a file with those of the same measure and different numbers of options as one value."""
+    by_spec: dict[OptionSpec, list[CalibrationTable]] = {}
+    for table in parts:
+        if isinstance(table, CalibrationTable):
+            by_spec.setdefault(OptionSpec.shared_by(table.spec), []).append(table)
+    others = [table for table in parts if not isinstance(table, CalibrationTable)]
+    return [*map(OptionTables.of, by_spec.values()), *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +117,9 @@ class Tables:
     4
     """
 
-    by_variation: CalibrationTable
-    by_confidence: CalibrationTable | None = None
-    others: tuple[CalibrationTable, ...] = ()
+    by_variation: AnyRankTable
+    by_confidence: AnyRankTable | None = None
+    others: tuple[AnyRankTable, ...] = ()
     events: tuple[EventTable, ...] = ()
     clusters: ClusterTables | None = None
     """The sums of each cluster of rows, if rows come in clusters."""
@@ -92,15 +128,15 @@ class Tables:
         if self.by_confidence is None and self.by_variation.spec.is_by_confidence:
             object.__setattr__(self, "by_confidence", self.by_variation)
         if self.by_confidence is not None:
-            _require_same_rows(self.by_variation, self.by_confidence)
+            require_same_rows(self.by_variation, self.by_confidence)
         for table in self.events:
-            _require_as_many_rows(self.by_variation, table)
+            require_as_many_rows(self.by_variation, table)
 
     @classmethod
     def of(cls, tables: Sequence[AnyTable | ClusterTables]) -> Self:
         """The first table, the first one by confidence among the others, those of events, the rest, and clusters."""
         events = tuple(table for table in tables if isinstance(table, EventTable))
-        calibration = [table for table in tables if isinstance(table, CalibrationTable)]
+        calibration = [table for table in tables if isinstance(table, (CalibrationTable, OptionTables))]
         if not calibration:
             raise InvalidValueError(
                 "no-tables", "none of these tables is a CalibrationTable", "make one with tabulate"
@@ -124,16 +160,38 @@ class Tables:
         return [*self.calibration_tables, *self.events]
 
     @property
+    def singles(self) -> list[SingleTable]:
+        """The same with those of each number of options one by one."""
+        return [single for table in self.stored for single in _singles(table)]
+
+    @property
     def parts(self) -> list[AnyTable | ClusterTables]:
         """What is saved: each distinct table once, and the clusters."""
         return [*self.stored, *([] if self.clusters is None else [self.clusters])]
 
     @property
-    def calibration_tables(self) -> list[CalibrationTable]:
+    def calibration_tables(self) -> list[AnyRankTable]:
         """The distinct tables that are binned by a measure, the one by variation first."""
         second = self.by_confidence
         pair = [] if second is None or second is self.by_variation else [second]
         return [self.by_variation, *pair, *self.others]
+
+    @property
+    def options(self) -> dict[int, int] | None:
+        """The rows by number of options; None unless rows have options of their own."""
+        return self.by_variation.options if isinstance(self.by_variation, OptionTables) else None
+
+    def with_options(self, n_options: int) -> Tables:
+        """The rows with one number of options alone, without events."""
+
+        def only(table: AnyRankTable) -> AnyRankTable:
+            assert isinstance(table, OptionTables)
+            return table.only(n_options)
+
+        tables: list[Any] = [only(table) for table in self.calibration_tables]
+        if self.clusters is not None:
+            tables.append(self.clusters.with_n_classes(n_options))
+        return Tables.of(tables)
 
     @property
     def by_class(self) -> EventTable | None:
@@ -157,8 +215,8 @@ class Tables:
         return self.by_variation.n_rows
 
     @property
-    def n_classes(self) -> int:
-        """The number of classes."""
+    def n_classes(self) -> int | None:
+        """The number of classes; None if rows list the largest of an unknown number."""
         return self.by_variation.n_classes
 
     def __add__(self, other: Tables) -> Tables:
@@ -192,7 +250,7 @@ class Tables:
             second = second.coarsen(as_bins(confidence_bins))
         return self._coarser(table, second)
 
-    def _coarser(self, table: CalibrationTable, second: CalibrationTable | None) -> Tables:
+    def _coarser(self, table: AnyRankTable, second: AnyRankTable | None) -> Tables:
         """These tables with the first two in coarser bins, and the sums of clusters in the same."""
         coarser = Tables(table, second, self.others, self.events)
         if self.clusters is None:
@@ -218,7 +276,9 @@ class Tables:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into one file of versioned JSON, atomically."""
-        table_file.write([table.to_dict() for table in self.parts], path)
+        together = None if self.options is None else table_file.OPTIONS
+        parts = [single for part in self.parts for single in _saved_parts(part)]
+        table_file.write([part.to_dict() for part in parts], path, together)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> Self:
@@ -226,7 +286,7 @@ class Tables:
         return cls.of_file(load_tables(path, variation))
 
 
-def _in_bins_of(fine: AnyTable, coarse: AnyTable, sums: ClusterSums) -> ClusterSums:
+def _in_bins_of(fine: SingleTable, coarse: SingleTable, sums: ClusterSums) -> ClusterSums:
     """The sums of clusters in the bins of the coarser table."""
     if isinstance(fine, EventTable) or isinstance(coarse, EventTable) or fine is coarse:
         return sums
@@ -234,12 +294,21 @@ def _in_bins_of(fine: AnyTable, coarse: AnyTable, sums: ClusterSums) -> ClusterS
     return sums.merge_bins(starts, coarse.spec)
 
 
-def _with_units(tables: Sequence[AnyTable]) -> list[AnyTable]:
-    """The tables for which the sums of clusters are kept."""
-    return [table for table in tables if has_units(table.spec)]
+def _with_units(tables: Sequence[AnyTable]) -> list[SingleTable]:
+    """The tables for which the sums of clusters are kept, those of each number of options one by one."""
+    singles = [single for table in tables for single in _singles(table)]
+    return [table for table in singles if has_units(table.spec)]
 
 
-def _are_sums_of(table: AnyTable, sums: ClusterSums) -> bool:
+def _saved_parts(part: AnyTable | ClusterTables) -> Sequence[SingleTable | ClusterTables]:
+    return [part] if isinstance(part, ClusterTables) else _singles(part)
+
+
+def _singles(table: AnyTable) -> Sequence[SingleTable]:
+    return [table] if isinstance(table, EventTable) else option_tables(table)
+
+
+def _are_sums_of(table: SingleTable, sums: ClusterSums) -> bool:
     """Whether the sums of clusters add up to a table."""
     if sums.spec != spec_of_units(table.spec):
         return False
@@ -275,50 +344,15 @@ def _require_same_sums(tables: Sequence[AnyTable], clusters: ClusterTables) -> N
         )
 
 
-def _first_by_confidence(tables: Sequence[CalibrationTable]) -> CalibrationTable | None:
+def _first_by_confidence(tables: Sequence[AnyRankTable]) -> AnyRankTable | None:
     return next((table for table in tables if table.spec.is_by_confidence), None)
 
 
 def _contents(tables: Sequence[AnyTable]) -> str:
     """The measures of tables, and "class" for tables of events."""
     return " and ".join(
-        table.spec.variation.name if isinstance(table, CalibrationTable) else "class" for table in tables
+        "class" if isinstance(table, EventTable) else table.spec.variation.name for table in tables
     )
-
-
-def _require_as_many_rows(table: CalibrationTable, events: EventTable) -> None:
-    if (events.n_rows, events.n_classes or table.n_classes) != (table.n_rows, table.n_classes):
-        raise InvalidValueError(
-            "different-rows",
-            "{argument} holds {n_rows} rows of {n_classes} classes, the event table {other_rows} of {other_classes}",
-            "they must be of the same rows",
-            argument="table",
-            n_rows=table.n_rows,
-            n_classes=table.n_classes,
-            other_rows=events.n_rows,
-            other_classes=events.n_classes,
-        )
-
-
-def _require_same_rows(table: CalibrationTable, confidence_table: CalibrationTable) -> None:
-    if not confidence_table.spec.is_by_confidence:
-        raise InvalidValueError(
-            "wrong-table",
-            "confidence_table is binned by {value}",
-            "tabulate with variation='confidence'",
-            value=confidence_table.spec.variation.name,
-        )
-    if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
-        raise InvalidValueError(
-            "different-rows",
-            "{argument} holds {n_rows} rows of {n_classes} classes, confidence_table {other_rows} of {other_classes}",
-            "they must be of the same rows",
-            argument="table",
-            n_rows=table.n_rows,
-            n_classes=table.n_classes,
-            other_rows=confidence_table.n_rows,
-            other_classes=confidence_table.n_classes,
-        )
 
 
 def sum_pairwise(tables: Sequence[Tables]) -> Tables:

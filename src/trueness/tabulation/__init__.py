@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from trueness._arguments import require_choice
 from trueness.bins import Bins, as_bins
-from trueness.ranking import TIES
-from trueness.rows import Rows
+from trueness.ranking import DEFAULT_TIES, ties_for
+from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
-from trueness.table import CalibrationTable, TableSpec
+from trueness.rows.lists import rectangular
+from trueness.table import CalibrationTable, OptionSpec, OptionTables, TablePlan, TableSpec
 from trueness.tabulation.events import tabulate_events
-from trueness.tabulation.passes import edges_for, tabulate_groups, tabulate_rows, variations_of
+from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
+from trueness.tabulation.passes import top_specs
 from trueness.tabulation.running_sums import RunningSums
+from trueness.tabulation.top_lists import tabulate_top
 from trueness.variation import Variation, as_variation
 
 __all__ = [
+    "AnyRows",
     "RunningSums",
     "edges_for",
     "tabulate",
     "tabulate_events",
     "tabulate_groups",
     "tabulate_rows",
+    "tabulate_top",
+    "top_specs",
     "variations_of",
 ]
 
@@ -32,16 +37,18 @@ def tabulate(
     *,
     variation: str | Variation = "entropy",
     bins: int | Bins = 10,
-    ties: str = "first",
+    ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    n_options: Any = None,
     class_axis: int | None = None,
     ignore_index: int | None = None,
+    top_k: int | None = None,
     engine: str = "auto",
     n_threads: int | None = None,
-) -> CalibrationTable:
+) -> CalibrationTable | OptionTables:
     """Sum the rows into a table, from which every number is computed.
 
     Parameters
@@ -53,12 +60,14 @@ def tabulate(
         Probabilities; with one dimension or one column, the probability of class 1 of two. Columns of a data frame are
         matched to class names by name where these are exactly the names or the endings of the columns; else they are
         taken by number (p_2 before p_10) if all endings are whole numbers, or in the order they have.
+        Rows may have different numbers of options: a list of lists, or a list column of a data frame or of Arrow.
     variation : str or Variation
         The variation measure: a name in `trueness.variations`, or a measure of your own.
     bins : int or EqualWidth, EqualMass, Edges, FineGrid
         A number means bins of equal width over the measure's attainable range.
     ties : "first" or "split"
-        Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count.
+        Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count. By default
+        "first", and "split" if rows have options of their own.
     sample_weight : weights, shape (rows,)
         Finite and not negative. Whole numbers mean the same as repeated rows.
     from_logits : bool
@@ -69,11 +78,19 @@ def tabulate(
         Class names, if labels are names that the columns of `y_prob` do not have: in the order of the columns, or in
         any order if the columns have these names. Names that match the columns only in part are refused. "columns"
         means that labels are the endings of columns such as p_1, p_2, …, "index" that labels count the columns from 0.
+    n_options : whole numbers, shape (rows,)
+        The number of options of each row, if rows have options of their own and `y_prob` is an array (rows, options):
+        entries beyond them must be exactly 0 (-inf for logits). The result is then an `OptionTables`: a table for each
+        number of options, in common bins over [0, 1]. So it is for lists of different lengths.
     class_axis : int
         The axis of the classes of an array of more than two dimensions, such as 1 for (images, classes, height, width).
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
     ignore_index : int
         Rows with this label are left out.
+    top_k : int
+        Count only the k largest probabilities of each row one by one, and all other classes together in one more
+        column, which is read as even: for many classes, or beside lists of the k largest (`tabulate_top`). The measure
+        is "entropy" or "confidence", with bins over [0, 1]; the engine is the portable one.
     engine : "auto", "portable" or "compiled"
         "portable" is NumPy, "compiled" a C library, for unweighted rows and the measures entropy, confidence and
         max_probability; "auto" is "compiled" if it can be used. Both give the same table, bit for bit.
@@ -89,7 +106,25 @@ def tabulate(
     >>> table.rank_count
     array([[0, 0, 0],
            [2, 1, 1]])
+    >>> tabulate([0, 2], [[0.9, 0.1], [0.2, 0.2, 0.6]]).options
+    {2: 1, 3: 1}
     """
+    measure, chosen = as_variation(variation), as_bins(bins)
+    ragged = option_rows_of(
+        y_true,
+        y_prob,
+        sample_weight,
+        n_options=n_options,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+    )
+    if ragged is not None:
+        edges = edges_for(ragged, measure, chosen, engine, n_threads)
+        weighted = sample_weight is not None
+        own = OptionSpec(measure, edges, ties_for(ties, options=True), weighted)
+        return _tabulate_options(ragged, own, engine, n_threads)
+    y_prob = rectangular(y_prob)
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index)
     if pixels is not None:
         y_true, y_prob = pixels.y_true, pixels.y_prob
@@ -97,8 +132,17 @@ def tabulate(
     rows = Rows.of(
         y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
     )
-    measure, chosen = as_variation(variation), as_bins(bins)
-    require_choice("ties", ties, TIES)
+    if top_k is not None:
+        plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False, top_k=top_k)
+        return tabulate_rows(rows, top_specs(rows, plan, rows.n_classes), engine, n_threads)[0]
+    ties = ties_for(ties, options=False)
     edges = edges_for(rows, measure, chosen, engine, n_threads)
     spec = TableSpec(rows.n_classes, measure, edges, ties, weighted=sample_weight is not None)
     return tabulate_rows(rows, [spec], engine, n_threads)[0]
+
+
+def _tabulate_options(rows: OptionRows, spec: OptionSpec, engine: str, n_threads: int | None) -> OptionTables:
+    """The tables of rows with different numbers of options."""
+    (tables,) = tabulate_rows(rows, [spec], engine, n_threads)
+    assert isinstance(tables, OptionTables)
+    return tables

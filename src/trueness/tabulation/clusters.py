@@ -15,16 +15,17 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness._progress import Progress
 from trueness._threads import Span
-from trueness.rows import Rows, refuse_bad_rows
+from trueness.rows import OptionRows, Rows, refuse_bad_rows
 from trueness.rows.clusters import ClustersOfRows
-from trueness.table import AnySpec, AnyTable, table_of
+from trueness.table import AnySpec, AnyTable, OptionSpec, OptionTables, SingleSpec, SingleTable, table_of
 from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
 from trueness.tabulation import portable
 from trueness.tabulation.compiled import units
 from trueness.tabulation.engines import thread_count
-from trueness.tabulation.passes import engine_for, tabulate_rows
+from trueness.tabulation.options import AnyRows, refused_by_row, tabulate_rows
+from trueness.tabulation.passes import engine_for
 
 CHUNK_ROWS, CHUNK_VALUES = 2**20, 2**22
 """The most rows, and values (32 megabytes), that are put in the order of their units at a time."""
@@ -49,7 +50,7 @@ class RowsDone:
 class UnitsOfRows:
     """Rows, all of them or some, with the unit of each that is to be summed."""
 
-    rows: Rows
+    rows: AnyRows
     unit_of: IntArray
     n_units: int
     which: IntArray | None = None
@@ -61,14 +62,14 @@ class UnitsOfRows:
         step = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.rows.n_classes))
         return [(start, min(start + step, n)) for start in range(0, n, step)]
 
-    def chunk(self, start: int, stop: int) -> tuple[Rows, IntArray]:
+    def chunk(self, start: int, stop: int) -> tuple[AnyRows, IntArray]:
         """The rows of a chunk, and their units."""
         chosen = slice(start, stop) if self.which is None else self.which[start:stop]
         return self.rows.take(chosen), self.unit_of[start:stop]
 
 
 def tabulate_clusters(
-    rows: Rows,
+    rows: AnyRows,
     specs: Sequence[AnySpec],
     found: ClustersOfRows,
     *,
@@ -78,17 +79,26 @@ def tabulate_clusters(
     done: RowsDone | None = None,
 ) -> Tables:
     """The tables of rows with the sums of their clusters, of all rows or of those that `which` names."""
-    summed = [spec for spec in specs if has_units(spec)]
+    summed = [spec for spec in specs if isinstance(spec, OptionSpec) or has_units(spec)]
     clusters, unit_of = Clusters.of_rows(
-        found if which is None else among(found, which), [spec_of_units(spec) for spec in summed]
+        found if which is None else among(found, which), unit_specs(rows, summed)
     )
     some = UnitsOfRows(rows, unit_of, clusters.n_units, which)
-    made = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
-    tables: list[AnyTable] = [of for of, _ in made]
-    others = [spec for spec in specs if not has_units(spec)]
+    tables, sums = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
+    others = [spec for spec in specs if spec not in summed]
     if others:
         tables += tabulate_rows(rows if which is None else rows.take(which), others, engine, n_threads)
-    return Tables.of([*tables, ClusterTables(clusters, tuple(sums for _, sums in made))])
+    return Tables.of([*tables, ClusterTables(clusters, tuple(sums))])
+
+
+def unit_specs(rows: AnyRows, specs: Sequence[AnySpec]) -> list[SingleSpec]:
+    """The specs of the sums of clusters: one for each number of options."""
+    present = np.unique(rows.n_options).tolist() if isinstance(rows, OptionRows) else []
+    return [
+        spec_of_units(single)
+        for spec in specs
+        for single in (map(spec.of, present) if isinstance(spec, OptionSpec) else [spec])
+    ]
 
 
 def among(found: ClustersOfRows, which: IntArray) -> ClustersOfRows:
@@ -105,18 +115,49 @@ def tabulate_units(
     engine: str = "auto",
     n_threads: int | None = None,
     done: RowsDone | None = None,
-) -> list[tuple[AnyTable, ClusterSums]]:
-    """For each spec the table of all rows, and the sums of each unit."""
-    engine_module = engine_for(some.rows, specs, engine)
+) -> tuple[list[AnyTable], list[ClusterSums]]:
+    """For each spec the table of all rows, and the sums of each unit: for each number of options, if they differ."""
+    if not isinstance(some.rows, OptionRows):
+        singles: Any = specs
+        made = _tabulate_units(some, some.rows, singles, engine=engine, n_threads=n_threads, done=done)
+        return [table for table, _ in made], [sums for _, sums in made]
+    of_specs: list[list[tuple[Any, ClusterSums]]] = [[] for _ in specs]
+    own = [spec for spec in specs if isinstance(spec, OptionSpec)]
+    rows = some.rows if some.which is None else some.rows.take(some.which)
+    with refused_by_row(some.rows):
+        for c, which, part in rows.parts():
+            of_part = UnitsOfRows(part, some.unit_of[which], some.n_units)
+            of_options = [spec.of(c) for spec in own]
+            sums = _tabulate_units(of_part, part, of_options, engine=engine, n_threads=n_threads, done=done)
+            for of_spec, pair in zip(of_specs, sums, strict=True):
+                of_spec.append(pair)
+    tables: list[AnyTable] = [
+        OptionTables({table.n_classes: table for table, _ in pairs}, spec)
+        for pairs, spec in zip(of_specs, own, strict=True)
+    ]
+    return tables, [sums for pairs in of_specs for table, sums in pairs if table.n_rows]
+
+
+def _tabulate_units(
+    some: UnitsOfRows,
+    rows: Rows,
+    specs: Sequence[SingleSpec],
+    *,
+    engine: str,
+    n_threads: int | None,
+    done: RowsDone | None,
+) -> list[tuple[SingleTable, ClusterSums]]:
+    """For each spec the table of all rows, which have the same number of classes, and the sums of each unit."""
+    engine_module = engine_for(rows, specs, engine)
     unit_pass: Any = portable.UnitPass if engine_module is portable else units.UnitPass
-    workers, own = thread_count(n_threads, engine_module), unit_pass(some.rows, specs, some.n_units)
+    workers, own = thread_count(n_threads, engine_module), unit_pass(rows, specs, some.n_units)
     try:
         for start, stop in some.chunks():
             own.add(*some.chunk(start, stop), workers)
             if done is not None:
                 done.add(stop - start)
     except ValueError:
-        refuse_bad_rows(some.rows, 0, some.rows.n_rows)  # with the row's number among all rows
+        refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number among all rows
         raise
     return [
         (table_of(spec, of.table), ClusterSums.of_dense(spec_of_units(spec), of.cells))

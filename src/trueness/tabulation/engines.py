@@ -21,13 +21,18 @@ ENGINES = ("auto", "portable", "compiled")
 
 
 def choose_engine(
-    engine: str, measures: Sequence[Variation], events: Sequence[EventSpec] = (), *, weighted: bool
+    engine: str,
+    measures: Sequence[Variation],
+    events: Sequence[EventSpec] = (),
+    *,
+    weighted: bool,
+    top: bool = False,
 ) -> ModuleType:
     """The module of the engine for such rows; a refusal if `engine` is "compiled" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
     if engine == "portable":
         return portable
-    obstacle = _obstacle(measures, events, weighted)
+    obstacle = "does not support top_k" if top else _obstacle(measures, events, weighted)
     if obstacle is None:
         return compiled
     if engine == "compiled":

@@ -14,18 +14,20 @@ from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import (
-    AnySpec,
-    AnyTable,
     CalibrationTable,
     EventSpec,
+    SingleSpec,
+    SingleTable,
+    TablePlan,
     TableSpec,
-    empty_table,
+    empty_single_table,
     table_of,
 )
 from trueness.tabulation import portable
 from trueness.tabulation.compiled import spans
 from trueness.tabulation.compiled.equal_mass import equal_mass_edges, measure
 from trueness.tabulation.engines import choose_engine, thread_count
+from trueness.tabulation.top_statistics import variations_of_rows
 from trueness.variation import Variation
 
 CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
@@ -38,10 +40,10 @@ def tabulate_rows(
 ) -> list[CalibrationTable]: ...
 @overload
 def tabulate_rows(
-    rows: Rows, specs: Sequence[AnySpec], engine: str = ..., n_threads: int | None = ...
-) -> list[AnyTable]: ...
+    rows: Rows, specs: Sequence[SingleSpec], engine: str = ..., n_threads: int | None = ...
+) -> list[SingleTable]: ...
 def tabulate_rows(
-    rows: Rows, specs: Sequence[AnySpec], engine: str = "auto", n_threads: int | None = None
+    rows: Rows, specs: Sequence[SingleSpec], engine: str = "auto", n_threads: int | None = None
 ) -> Any:
     """`tabulate` for validated rows, into one table for each spec; in one pass with the compiled engine."""
     engine_module = engine_for(rows, specs, engine)
@@ -54,7 +56,7 @@ def tabulate_rows(
     ]
 
 
-def sum_rows(engine: Any, rows: Rows, specs: Sequence[AnySpec], spans: Iterable[Span]) -> list[Any]:
+def sum_rows(engine: Any, rows: Rows, specs: Sequence[SingleSpec], spans: Iterable[Span]) -> list[Any]:
     """The sums of the blocks of rows that `spans` names, one for each spec."""
     work = engine.Pass(rows, specs)
     for start, stop in spans:
@@ -65,13 +67,13 @@ def sum_rows(engine: Any, rows: Rows, specs: Sequence[AnySpec], spans: Iterable[
 
 def tabulate_groups(
     rows: Rows,
-    specs: Sequence[AnySpec],
+    specs: Sequence[SingleSpec],
     group_of: IntArray,
     n_groups: int,
     *,
     engine: str = "auto",
     n_threads: int | None = None,
-) -> list[list[AnyTable]]:
+) -> list[list[SingleTable]]:
     """For each group a table for each spec, in one pass; `group_of` is the number of each row's group.
 
     Rows are put in order of their groups chunk by chunk, so that each group is a run of rows for the engine.
@@ -97,7 +99,7 @@ def tabulate_groups(
     except ValueError:
         refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number before the reordering
         raise
-    empty = [empty_table(spec).sums for spec in specs]
+    empty = [empty_single_table(spec).sums for spec in specs]
     tables = []
     for code in range(n_groups):
         mine = [part[code] for part in parts if code in part] or [empty]
@@ -110,11 +112,24 @@ def tabulate_groups(
     return tables
 
 
-def engine_for(rows: Rows, specs: Sequence[AnySpec], engine: str) -> Any:
+def engine_for(rows: Rows, specs: Sequence[SingleSpec], engine: str) -> Any:
     """The module of the engine for such rows and tables."""
     measures = [spec.variation for spec in specs if not isinstance(spec, EventSpec)]
     events = [spec for spec in specs if isinstance(spec, EventSpec)]
-    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None)
+    top = any(isinstance(spec, TableSpec) and spec.cells == "top" for spec in specs)
+    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None, top=top)
+
+
+def top_specs(rows: Rows, plan: TablePlan, n_classes: int | None) -> list[TableSpec]:
+    """The specs of tables of the k largest classes, with edges fitted to the rows if the bins depend on them."""
+
+    def edges_of(spec: TableSpec, bins: Bins) -> Edges:
+        if not isinstance(bins, EqualMass):
+            return bins.resolve(*spec.range)
+        ends = bins.right_ends(variations_of_rows(rows, spec), rows.sample_weight)
+        return bins.edges_at(ends, *spec.range)
+
+    return plan.top_specs(n_classes, weighted=rows.sample_weight is not None, edges_of=edges_of)
 
 
 def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:

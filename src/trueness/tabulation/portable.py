@@ -15,11 +15,12 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._row_arithmetic import ONE_BITS, UNIT
 from trueness._scratch import Scratch
 from trueness.rows import Rows
-from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
+from trueness.tabulation.top_statistics import TopDescriber
 from trueness.tabulation.unit_sums import UnitSums
 
 
@@ -31,13 +32,10 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int = 1) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int = 1) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
         eps = rows.y_prob.eps
-        self.describers: list[Any] = [
-            EventDescriber(spec, eps) if isinstance(spec, EventSpec) else Describer(spec, eps, scratch)
-            for spec in specs
-        ]
+        self.describers: list[Any] = [_describer_for(spec, eps, scratch) for spec in specs]
         self.totals = [_totals_for(spec, scratch, n_units) for spec in specs]
 
     def add(self, rows: Rows, start: int, stop: int, unit_of: IntArray | None = None) -> None:
@@ -62,7 +60,7 @@ class Pass:
 class UnitPass:
     """Sums of units that blocks of rows are added to, in one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
         self.specs, self._pass = (
             specs,
             Pass(rows, [spec for spec in specs if isinstance(spec, TableSpec)], n_units),
@@ -114,7 +112,13 @@ class UnitEventTotals:
         return UnitSums(self.of_all.sums(), UnitSums.flat_events(self.of_units.sums()))
 
 
-def _totals_for(spec: AnySpec, scratch: Scratch, n_units: int) -> Any:
+def _describer_for(spec: SingleSpec, eps: float, scratch: Scratch) -> Any:
+    if isinstance(spec, EventSpec):
+        return EventDescriber(spec, eps)
+    return TopDescriber(spec, eps, scratch) if spec.cells == "top" else Describer(spec, eps, scratch)
+
+
+def _totals_for(spec: SingleSpec, scratch: Scratch, n_units: int) -> Any:
     if isinstance(spec, EventSpec):
         return WeightedEventTotals(spec, n_units) if spec.weighted else ExactEventTotals(spec, n_units)
     n_bins = n_units * spec.bins.n_bins
@@ -200,13 +204,13 @@ class _ExactTotals:
     """Running sums of unweighted rows."""
 
     def __init__(self, spec: TableSpec, n_bins: int, scratch: Scratch) -> None:
-        m, c = n_bins, spec.n_classes
+        m, c = n_bins, spec.n_cells
         self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
         self.lines = _ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
         self.rank = _ExactColumn(m, c)
         self.log_likelihood = self.true_probability = self.square = 0
-        self.scores = _ScoreTotals(m, c)
+        self.scores = _ScoreTotals(spec, m)
 
     def add(self, block: BlockStatistics) -> None:
         group = _Grouping(block.bins, len(self.counts.rows))
@@ -231,18 +235,19 @@ class _ExactTotals:
         return np.ascontiguousarray(units.T)
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping) -> None:
-        c = self.spec.n_classes
+        c = self.spec.n_cells
         cells, n_cells = group.place * c + block.rank, len(group.count) * c
         if self.spec.ties == "split":
             shared = block.tied > 1
             units = np.zeros(n_cells, np.uint64)
-            np.add.at(units, *shares(cells[shared], block.tied[shared]))
+            np.add.at(units, *shares(cells[shared], block.tied[shared], c))
             self.rank.add(group.occupied, units.reshape(-1, c))
             cells = cells[~shared]
         self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
 
     def sums(self) -> Sums:
-        return Sums(
+        return _stored(
+            self.spec,
             **self.counts.fields(),
             ordered=self.lines.sum(slice(-1)),
             rank=self.rank.sum(slice(None)),
@@ -257,13 +262,17 @@ class _ExactTotals:
 class _ScoreTotals:
     """Running sums of log-scores and Brier residuals, with their variances, by bin and by predicted class."""
 
-    def __init__(self, n_bins: int, n_classes: int) -> None:
+    def __init__(self, spec: TableSpec, n_bins: int) -> None:
+        n_classes = spec.n_cells
+        self.has_scores = spec.has_scores
         self.by_bin = np.zeros((4, 2, n_bins), np.int64)
         """Whole and fraction of each score."""
         self.by_class = np.zeros((4, 2, n_classes), np.int64)
         self.predicted_rows = np.zeros(n_classes, np.int64)
 
     def add(self, block: BlockStatistics, group: _Grouping) -> None:
+        if not self.has_scores:
+            return
         classes = _Grouping(block.predicted_class, len(self.predicted_rows))
         self.predicted_rows[classes.occupied] += classes.count
         scores = (block.log_scores[0], block.log_scores[2], *block.brier)
@@ -293,6 +302,22 @@ class _ScoreTotals:
         }
 
 
+_OF_SCORES = frozenset(
+    {"true_probability", "square", "log_likelihood", "brier_residual", "brier_residual_variance"}
+)
+
+
+def _stored(spec: TableSpec, **sums: Any) -> Sums:
+    """The sums that a table of this spec has, among all of them."""
+
+    def is_stored(name: str) -> bool:
+        if name.startswith("predicted_"):
+            return spec.cells == "ranks"
+        return spec.has_scores or name not in _OF_SCORES
+
+    return Sums(**{name: value for name, value in sums.items() if is_stored(name)})
+
+
 _SCORE_BITS = (LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
 
 
@@ -300,7 +325,7 @@ class _WeightedTotals:
     """Running sums of weighted rows."""
 
     def __init__(self, spec: TableSpec, n_bins: int) -> None:
-        m, c = n_bins, spec.n_classes
+        m, c = n_bins, spec.n_cells
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
@@ -336,10 +361,10 @@ class _WeightedTotals:
         self.by_class.add(classes.occupied, classes.total(scores).T)
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
-        c = self.spec.n_classes
+        c = self.spec.n_cells
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
-            cells, units = shares(cells, block.tied)
+            cells, units = shares(cells, block.tied, c)
             weight = np.repeat(weight, block.tied) * (units / UNIT)
         total = np.bincount(cells, weight, len(group.count) * c).astype(np.float64, copy=False)
         self.rank.add(group.occupied, total.reshape(-1, c))
@@ -348,7 +373,8 @@ class _WeightedTotals:
         log_likelihood, true_probability, square = (FloatSum(np.array(total)) for total in self.totals)
         by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
         by_class = self.by_class.value
-        return Sums(
+        return _stored(
+            self.spec,
             **self.counts.fields(),
             ordered=self.ordered.sum(),
             rank=self.rank.sum(),

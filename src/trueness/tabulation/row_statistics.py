@@ -80,30 +80,36 @@ class Describer:
 
     def __init__(self, spec: TableSpec, eps: float, scratch: Scratch) -> None:
         self.spec, self.scratch = spec, scratch
-        low, high = spec.variation.range_for(spec.n_classes)
-        self.thresholds = spec.bins.thresholds(eps, high - low)
+        self.thresholds = spec.thresholds(eps)
 
     def describe(self, rows: Rows, start: int, stop: int) -> BlockStatistics:
         """What is summed of rows start to stop; valid until the next call."""
         spec, scratch = self.spec, self.scratch
         block = rows.block(start, stop)
         ordered = ordered_rows(block, scratch)
-        steps = scratch.array("steps", (spec.n_classes + 1, stop - start))
+        steps = scratch.array("steps", (spec.n_cells + 1, stop - start))
         np.add(ordered, 1.0, out=steps[:-1])
         total = row_sums(rows, ordered, steps[:-1], start)
         moments = log_moments(ordered, scratch)
         entropy = entropy_in_bits(moments)
         if spec.variation.kernel == "entropy":
-            variation = entropy_variation(entropy, spec.n_classes)
+            variation = entropy_variation(entropy, spec.n_cells)
         else:
             variation = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
         np.add(variation if spec.variation.kernel else variation - np.floor(variation), 1.0, out=steps[-1])
 
         assert rows.labels is not None
         labels = rows.labels.block(start, stop)
-        p_true = _chosen(block, labels)
+        p_true = chosen(block, labels)
         given = rows.scores(start, stop) if rows.from_logits else None
-        rank, tied = self._rank(block if given is None else given, ordered, p_true, labels, rows.from_logits)
+        rank, tied = rank_and_ties(
+            ordered,
+            p_true,
+            labels,
+            block if given is None else given,
+            ties=spec.ties,
+            from_logits=rows.from_logits,
+        )
         impossible, log_scores = _log_scores(p_true, entropy, given, labels, scratch)
         log_scores[2] = variance_units(variance_in_bits(moments, entropy, total))
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
@@ -134,25 +140,27 @@ class Describer:
         units = unit_of if weight is None else unit_of[weight[start : start + len(unit_of)] > 0]
         return block._replace(bins=units * self.spec.bins.n_bins + block.bins)
 
-    def _rank(
-        self,
-        given: NDArray[Any],
-        ordered: FloatArray,
-        p_true: FloatArray,
-        labels: NDArray[np.intp],
-        from_logits: bool,
-    ) -> tuple[IntArray, IntArray]:
-        """The rank of the true class, and the number of classes tied with it; ties are broken by the values given."""
-        rank, tied = count_above_and_tied(ordered, p_true)
-        shared = np.flatnonzero(tied > 1)
-        if not shared.size:
-            return rank, tied
-        scores, of_shared = given[shared], labels[shared]
-        if from_logits:
-            rank[shared], tied[shared] = count_above_and_tied_by_scores(scores, of_shared)
-        if self.spec.ties == "first":
-            rank[shared] += lower_tied_classes(scores, of_shared)
+
+def rank_and_ties(
+    ordered: FloatArray,
+    p_true: FloatArray,
+    labels: NDArray[np.intp],
+    given: NDArray[Any],
+    *,
+    ties: str,
+    from_logits: bool,
+) -> tuple[IntArray, IntArray]:
+    """The rank of the true class, and the number of classes tied with it; ties are broken by the values given."""
+    rank, tied = count_above_and_tied(ordered, p_true)
+    shared = np.flatnonzero(tied > 1)
+    if not shared.size:
         return rank, tied
+    scores, of_shared = given[shared], labels[shared]
+    if from_logits:
+        rank[shared], tied[shared] = count_above_and_tied_by_scores(scores, of_shared)
+    if ties == "first":
+        rank[shared] += lower_tied_classes(scores, of_shared)
+    return rank, tied
 
 
 def _log_scores(
@@ -176,16 +184,20 @@ def _log_scores(
     return impossible, log_scores
 
 
-def _chosen(block: NDArray[Any], labels: NDArray[np.intp]) -> FloatArray:
+def chosen(block: NDArray[Any], labels: NDArray[np.intp]) -> FloatArray:
     """The value of each row at its label, (n,)."""
-    chosen = block.ravel().take(np.arange(0, block.size, block.shape[1]) + labels)
-    return chosen.astype(np.float64, copy=False)
+    values = block.ravel().take(np.arange(0, block.size, block.shape[1]) + labels)
+    return values.astype(np.float64, copy=False)
 
 
-def shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
-    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first."""
+def shares(cells: IntArray, tied: IntArray, n_columns: int) -> tuple[IntArray, NDArray[np.uint64]]:
+    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first.
+
+    Ranks beyond the last column of the bin count in that column.
+    """
     first = np.cumsum(tied) - tied
     offset = np.arange(int(tied.sum())) - np.repeat(first, tied)
     units = np.repeat(UNIT // tied, tied)
     units[first] += UNIT % tied
-    return np.repeat(cells, tied) + offset, units.astype(np.uint64)
+    last = np.repeat(cells - cells % n_columns + n_columns - 1, tied)
+    return np.minimum(np.repeat(cells, tied) + offset, last), units.astype(np.uint64)

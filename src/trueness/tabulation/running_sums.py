@@ -11,14 +11,14 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness._threads import Span, in_threads
 from trueness.rows import RowCode, Rows, count_codes, row_codes
-from trueness.table import AnySpec
+from trueness.table import SingleSpec
 from trueness.tabulation.passes import engine_for
 
 
 class RunningSums:
     """The sums of one or more tables of the same rows, one for each spec; for one thread at a time."""
 
-    def __init__(self, specs: Sequence[AnySpec], engine: str) -> None:
+    def __init__(self, specs: Sequence[SingleSpec], engine: str) -> None:
         self._specs, self._engine = specs, engine
         self._engine_module: Any = None
         self._passes: list[Any] = []

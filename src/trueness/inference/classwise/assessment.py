@@ -44,9 +44,9 @@ def assess_classes(
     streams = [stream_of(seed, c, None if names is None else names[c]) for c in indices]
     gaps, spreads = _gap_tests(cells, level), spread_tests(cells)
     if clusters is not None:
-        gaps = [*map(_gap_of_clusters, gaps, clusters, cells, repeat(level))]
+        gaps = [*map(gap_of_clusters, gaps, clusters, cells, repeat(level))]
         of_spreads = [noise.of_spread(each) for noise, each in zip(clusters, cells, strict=True)]
-        spreads = [*map(_larger_spread, spreads, spread_tests(of_spreads))]
+        spreads = [*map(larger_spread, spreads, spread_tests(of_spreads))]
         bins = [noise.of_bins(each) for noise, each in zip(clusters, bins, strict=True)]
     errors = classwise_errors(bins, level, resamples, streams)
     adjusted = _adjusted(gaps, spreads)
@@ -105,7 +105,7 @@ def _gap_tests(cells: Sequence[EventCells], level: float) -> list[GapTest]:
     ]
 
 
-def _gap_of_clusters(test: GapTest, noise: ClusteredEvent, cells: EventCells, level: float) -> GapTest:
+def gap_of_clusters(test: GapTest, noise: ClusteredEvent, cells: EventCells, level: float) -> GapTest:
     """The test of a gap with the interval of rows in clusters and the larger p-value; an impossible one as it is."""
     if test.impossible or math.isnan(test.p_value):
         return test
@@ -113,7 +113,7 @@ def _gap_of_clusters(test: GapTest, noise: ClusteredEvent, cells: EventCells, le
     return replace(test, p_value=p_value, interval=gap_interval(noise.of_gap(cells), level))
 
 
-def _larger_spread(independent: SpreadTest, clustered: SpreadTest) -> SpreadTest:
+def larger_spread(independent: SpreadTest, clustered: SpreadTest) -> SpreadTest:
     """The test of a spread by the noise of clusters, with the larger of both p-values."""
     return replace(clustered, p_value=max(independent.p_value, clustered.p_value))
 

@@ -34,6 +34,10 @@ class ClusteredEvent:
     """Upper edges of the bins, (G,)."""
     bins: FloatArray
     """Of the observed number of each bin, (G,)."""
+    brier: float = 1.0
+    """Of Σ(y - p)(1 - 2p), the statistic of Spiegelhalter's test."""
+    log_score: float = 1.0
+    """Of Σ(y - p)·logit(p)."""
 
     def of_gap(self, cells: EventCells) -> EventCells:
         """Cells whose variance is that of the gap."""
@@ -102,12 +106,19 @@ def clustered_events(sums: ClusterSums, weight_square: FloatArray | None = None)
 
     gap = _pooled_ratio(of_units(np.ones((k, g))), variance.sum(axis=1))
     spread = _pooled_ratio(of_units(d), (variance * d**2).sum(axis=1))
+    brier, log_score = (
+        _pooled_ratio(of_units(factor), (variance * factor**2).sum(axis=1))
+        for factor in (1 - 2 * p, log_odds(p))
+    )
     seen = np.asarray(np.bincount(sums.bins, apart**2, k * g).reshape(k, g), np.float64)
     # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
     of_events = _pooled_ratio(seen.sum(axis=1), variance.sum(axis=1))
     bins = np.maximum(_ratio(seen, variance), of_events[:, None])
     edges = np.array(spec.grid.edges[1:])
-    return [ClusteredEvent(float(gap[i]), float(spread[i]), edges, bins[i]) for i in range(k)]
+    return [
+        ClusteredEvent(float(gap[i]), float(spread[i]), edges, bins[i], float(brier[i]), float(log_score[i]))
+        for i in range(k)
+    ]
 
 
 def _safe_variance(of_units: FloatArray) -> FloatArray:

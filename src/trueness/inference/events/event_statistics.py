@@ -57,15 +57,17 @@ class EventScore:
     """Why there is no value, or which rows were left out."""
 
 
-def spiegelhalter_test(totals: EventTotals) -> ZTest:
+def spiegelhalter_test(totals: EventTotals, inflation: float = 1.0) -> ZTest:
     """Z = Σ(y - p)(1 - 2p)/√Σ(1 - 2p)²p(1 - p), standard normal if calibrated; above 0 the Brier score is too high.
 
-    Two-sided. Reference: Spiegelhalter (1986), Probabilistic prediction in patient management and clinical trials.
+    Two-sided; `inflation` is that of the variance by clusters.
+
+    Reference: Spiegelhalter (1986), Probabilistic prediction in patient management and clinical trials.
     """
     t = totals
     if t.count <= 0:
         return ZTest(math.nan, math.nan, NO_ROWS)
-    variance = (t.predicted - 5 * t.square + 8 * t.cube - 4 * t.fourth) * t.unit
+    variance = (t.predicted - 5 * t.square + 8 * t.cube - 4 * t.fourth) * t.unit * inflation
     if variance <= _ROUNDING * t.count:
         return ZTest(math.nan, math.nan, "every probability is 0, 0.5 or 1, so the Brier score cannot vary")
     z = float(t.observed - t.predicted - 2 * t.product + 2 * t.square) / math.sqrt(variance)

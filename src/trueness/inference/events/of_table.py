@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness.bins import Bins, EqualMass, as_bins
+from trueness.bins import Bins, Edges, EqualMass, ProbabilityGrid, as_bins
 from trueness.inference.events.cells import EventCells
 from trueness.table import EventTable
 
@@ -22,10 +22,21 @@ def event_cells(table: EventTable) -> list[EventCells]:
 def event_bins(table: EventTable, bins: int | Bins) -> list[EventCells]:
     """The bins of each event that hold rows; bins of equal mass are made of the event's own cells."""
     chosen = as_bins(bins)
+    if isinstance(chosen, Edges):
+        return [merge_cells(cells, chosen) for cells in event_cells(table)]
     if not isinstance(chosen, EqualMass):
         return event_cells(table.coarsen(chosen))
     arrays = _Arrays.of(table)
     return [arrays.cells(k, chosen.cell_starts(arrays.mass[k])) for k in range(len(table.events))]
+
+
+def merge_cells(cells: EventCells, bins: Bins) -> EventCells:
+    """The cells merged into bins; a cell that an edge of the bins cuts counts where its mean probability is."""
+    if isinstance(bins, EqualMass):
+        return cells.in_equal_mass(bins.n_bins)
+    grid = ProbabilityGrid(bins.resolve(0.0, 1.0).edges)
+    at = grid.index(cells.mean_predicted, float(np.finfo(np.float64).eps))
+    return cells.merge_runs(np.flatnonzero(np.diff(at, prepend=-1)))
 
 
 class _Arrays(NamedTuple):

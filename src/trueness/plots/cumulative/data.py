@@ -59,7 +59,6 @@ def cumulative_score_of(result: Assessment) -> CumulativeScore:
         raise _missing("this assessment has no cumulated log-score")
     bins = PlottedBins.of(result.table)
     left, right = bins.edges[bins.index], bins.edges[bins.index + 1]
-    measure = result.table.spec.variation
     return CumulativeScore(
         bins=bins,
         left=left,
@@ -67,7 +66,7 @@ def cumulative_score_of(result: Assessment) -> CumulativeScore:
         z=test.bin_values[bins.index],
         cumulated=test.cumulated[bins.index],
         reach=largest_quantile(result.level),
-        view=zoom_range(measure.range_for(result.table.n_classes), np.concatenate([left, right])),
+        view=zoom_range(result.table.spec.range, np.concatenate([left, right])),
         x_label=f"{bins.measure} of the prediction",
         summary=f"largest cumulated log-score {test.value:.2f}, {p_sentence(test.safe_p_value)}",
         level=result.level,

@@ -2,7 +2,13 @@
 
 from functools import partial
 
-from trueness.plots.forest.data import Forest, forest_of_compared_groups, forest_of_groups, forest_of_pairs
+from trueness.plots.forest.data import (
+    Forest,
+    forest_of_compared_groups,
+    forest_of_event_groups,
+    forest_of_groups,
+    forest_of_pairs,
+)
 from trueness.plots.forest.display import ForestDisplay
 from trueness.plots.forest.svg import forest_chart
 from trueness.plots.picture import COMPARED_GROUPS, GROUPS, Picture
@@ -12,6 +18,7 @@ __all__ = [
     "ForestDisplay",
     "forest_chart",
     "forest_of_compared_groups",
+    "forest_of_event_groups",
     "forest_of_groups",
     "forest_of_pairs",
 ]
@@ -60,5 +67,24 @@ DIFFERENCES = Picture(
     applies=lambda result: result.compared_groups is not None,
     wide=True,
 )
+
+
+def _caption_of_event(r: Forest) -> str:
+    left_out = f" Shown are the {len(r.lines)} that stand out most." if r.n_left_out else ""
+    return f"Mean probability less observed frequency. Grey band: all rows.{left_out}"
+
+
+OF_EVENT = Picture(
+    key="event-groups",
+    title="Net gap of the groups",
+    caption=_caption_of_event,
+    section=GROUPS,
+    data=partial(forest_of_event_groups, most=MOST_GROUPS),
+    svg=forest_chart,
+    display=ForestDisplay,
+    applies=lambda event: any(group.assessment is not None for group in event.groups),
+    wide=True,
+)
+"""Of an event; the report draws it beside its table of groups."""
 
 PICTURES = (NET_GAPS, DIFFERENCES)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trueness._arguments import require_choice
 from trueness._printing import shorten
 from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.assessment import EventAssessment
 
 BETWEEN = " − "
 """Between the two names of a pair."""
@@ -86,6 +89,33 @@ def forest_of_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -
     shown = most_striking(lines, whole.value, most)
     x_label = f"{reported.label}, debiased" + (" (above 0: over-confident)" if reported.signed else "")
     return Forest(metric, x_label, tuple(shown), whole, len(lines) - len(shown), result.level)
+
+
+def forest_of_event_groups(event: EventAssessment, most: int = MOST_LINES) -> Forest:
+    """The net gap of each group of an `EventAssessment`: its mean probability less its observed frequency."""
+    lines = [
+        _gap_line(group.name, group.assessment, group.adjusted_p_value)
+        for group in event.groups
+        if group.assessment is not None
+    ]
+    if not lines:
+        raise InvalidValueError(
+            "no-groups",
+            "no group of this event was assessed",
+            "pass groups= to assess_event, or lower min_group_size",
+            argument="groups",
+        )
+    whole = _gap_line("all rows", event, event.p_value)
+    shown = most_striking(lines, whole.value, most)
+    above = "stated too high" if event.what == "right" else "forecast too often"
+    left_out = len(lines) - len(shown)
+    return Forest("net", f"net gap (above 0: {above})", tuple(shown), whole, left_out, event.level)
+
+
+def _gap_line(name: str, event: EventAssessment, p_value: float) -> Line:
+    gap = event.in_the_large
+    assert gap.interval is not None
+    return Line(name, event.n_rows, gap.value, gap.interval.low, gap.interval.high, p_value)
 
 
 def _line(name: str, n_rows: int, estimate: Any, p_value: float) -> Line:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueness._printing import p_text
 from trueness.plots._display import Display, light_grid
-from trueness.plots.forest.data import MOST_LINES, Forest, Line, forest_of_groups, forest_of_pairs, short_name
+from trueness.plots.forest.data import (
+    MOST_LINES,
+    Forest,
+    Line,
+    forest_of_event_groups,
+    forest_of_groups,
+    forest_of_pairs,
+    short_name,
+)
 from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET, marker_areas
 
 if TYPE_CHECKING:
@@ -24,6 +32,11 @@ class ForestDisplay(Display[Forest]):
     ) -> Self:
         """Draw the groups of the result of `assess(groups=...)`."""
         return cls(forest_of_groups(result, metric, most)).plot(ax)
+
+    @classmethod
+    def from_event(cls, event: Any, *, most: int = MOST_LINES, ax: Axes | None = None) -> Self:
+        """Draw the groups of the result of `assess_event(groups=...)`."""
+        return cls(forest_of_event_groups(event, most)).plot(ax)
 
     @classmethod
     def from_comparison(

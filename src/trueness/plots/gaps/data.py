@@ -65,7 +65,7 @@ def gaps_of(result: Drawable) -> Gaps:
         low=ends.min(axis=0),
         high=ends.max(axis=0),
         reach=normal_quantile(result.level) * noise.sd[at],
-        view=zoom_range(widen_range(measure.range_for(table.n_classes), x), x),
+        view=zoom_range(widen_range(table.spec.range, x), x),
         net=result.net,
         level=result.level,
     )

@@ -12,7 +12,7 @@ from trueness.plots._display import Display, draw_band, draw_bin_points, light_g
 from trueness.plots.gaps.data import Y_LABEL, Gaps, gaps_of
 from trueness.plots.style import INK, OBSERVED, QUIET
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -49,7 +49,7 @@ class GapDisplay(Display[Gaps]):
     @classmethod
     def from_table(
         cls,
-        table: CalibrationTable,
+        table: AnyRankTable,
         *,
         level: float = 0.95,
         resamples: int = 999,

@@ -12,7 +12,7 @@ from trueness.plots._rank_groups import X_LABEL, gap_text
 from trueness.plots.rank_map.data import LARGEST_GAP, RankMap, rank_map_of
 from trueness.plots.style import INK, OBSERVED, PAPER, PREDICTED, QUIET
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -42,7 +42,7 @@ class RankHeatMapDisplay(Display[RankMap]):
         return cls.from_table(tabulate(y_true, y_prob, variation=variation, bins=bins, **row_options), ax=ax)
 
     @classmethod
-    def from_table(cls, table: CalibrationTable, *, ax: Axes | None = None) -> Self:
+    def from_table(cls, table: AnyRankTable, *, ax: Axes | None = None) -> Self:
         """Draw from a table."""
         return cls(rank_map_of(TableEstimates.of(table, resamples=1, rng=0))).plot(ax)
 

@@ -10,10 +10,10 @@ from trueness._random import Seed
 from trueness.bins import Bins
 from trueness.plots._display import Display, light_grid, small_legend
 from trueness.plots._rank_groups import X_LABEL
-from trueness.plots.ranks.data import Ranks, ranks_of
+from trueness.plots.ranks.data import MOST_BARS, Ranks, ranks_of
 from trueness.plots.style import BAND, OBSERVED, PREDICTED
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -51,7 +51,7 @@ class RankDisplay(Display[Ranks]):
     @classmethod
     def from_table(
         cls,
-        table: CalibrationTable,
+        table: AnyRankTable,
         *,
         bin: int | None = None,
         level: float = 0.95,
@@ -106,7 +106,8 @@ class RankDisplay(Display[Ranks]):
             label="observed",
             zorder=5,
         )
-        ax.set_xticks(x, r.labels)
+        turned = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if len(x) > MOST_BARS else {}
+        ax.set_xticks(x, r.labels, **turned)
         tops = np.maximum(np.maximum(r.predicted, r.observed), r.high)
         # The legend is at the right, where bars are low unless predictions are nearly uniform.
         room = 1.3 if tops[1:].max() > 0.75 * tops.max() else 1.08
@@ -117,16 +118,19 @@ class RankDisplay(Display[Ranks]):
         r = self.data
         x = np.sqrt(r.first * r.last.astype(float))
         floor = r.smallest_shown
+        ends = slice(len(x) - r.beyond)  # the band of the ranks ends before what is beyond them
         ax.fill_between(
-            x,
-            np.maximum(r.low, floor),
-            np.maximum(r.high, floor),
+            x[ends],
+            np.maximum(r.low, floor)[ends],
+            np.maximum(r.high, floor)[ends],
             color=BAND,
             alpha=0.5,
             linewidth=0,
             label=f"calibrated model: {100 * r.level:g} % band",
         )
         shown = np.where(r.predicted > 0, r.predicted, np.nan)
+        if r.beyond:
+            shown[-1] = np.nan
         ax.plot(x, shown, color=PREDICTED, linewidth=1.6, label="predicted: mean ordered probability")
         seen = r.observed > 0
         ax.plot(

@@ -85,7 +85,7 @@ def _variation(result: Drawable, metric: str) -> Reliability:
     bins, measure, noise = PlottedBins.of(table), table.spec.variation, estimate.bins
     at = bins.index
     x, y = table.predicted_variation[at], table.observed_variation[at]
-    low, high = widen_range(measure.range_for(table.n_classes), x, y)
+    low, high = widen_range(table.spec.range, x, y)
     reach = normal_quantile(result.level) * noise.sd[at]
     return Reliability(
         metric=metric.upper(),

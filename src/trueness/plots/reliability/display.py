@@ -12,7 +12,7 @@ from trueness.plots._display import Display, draw_band, draw_bin_points, light_g
 from trueness.plots.reliability.data import Reliability, histogram_bars, reliability_of
 from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET
 from trueness.plots.table_estimates import Drawable, TableEstimates
-from trueness.table import CalibrationTable
+from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 from trueness.variation import Variation
 
@@ -56,7 +56,7 @@ class ReliabilityDisplay(Display[Reliability]):
     @classmethod
     def from_table(
         cls,
-        table: CalibrationTable,
+        table: AnyRankTable,
         *,
         metric: str = "vce",
         level: float = 0.95,

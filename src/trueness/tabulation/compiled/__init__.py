@@ -19,7 +19,7 @@ from trueness._scratch import Scratch
 from trueness.ranking import underflowed_log_p
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import AnySpec, EventSpec, Sums, TableSpec
+from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
 from trueness.tabulation.compiled.event_cells import EventCells
 from trueness.tabulation.compiled.layout import layout_for
@@ -73,7 +73,7 @@ def refuse_rows_at(rows: Rows, start: int, stop: int) -> None:
 class Pass:
     """Sums that blocks of rows are added to, all of them of the same form; for one thread."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec]) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec]) -> None:
         self.form, self.reached = rows.form, 0
         # Tables first, and the order is kept among them and among events.
         self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
@@ -102,7 +102,7 @@ class Pass:
         return [placed[at] for at in range(len(placed))]
 
 
-def _totals_for(rows: Rows, specs: Sequence[AnySpec]) -> list[_Totals]:
+def _totals_for(rows: Rows, specs: Sequence[SingleSpec]) -> list[_Totals]:
     """What sums the tables and events of these specs, in as few passes as possible."""
     tables = [spec for spec in specs if isinstance(spec, TableSpec)]
     events = [spec for spec in specs if isinstance(spec, EventSpec)]

@@ -15,10 +15,8 @@ class Search:
     """The thresholds of several tables, (tables, edges), filled up with infinities that no value exceeds."""
 
     def __init__(self, specs: Sequence[TableSpec], eps: float) -> None:
-        ranges = [spec.variation.range_for(spec.n_classes) for spec in specs]
-        edges = [
-            spec.bins.thresholds(eps, high - low) for spec, (low, high) in zip(specs, ranges, strict=True)
-        ]
+        ranges = [spec.range for spec in specs]
+        edges = [spec.thresholds(eps) for spec in specs]
         self.n_edges = max(map(len, edges), default=0)
         self.edges: FloatArray = np.array([_filled_up(values, self.n_edges) for values in edges])
         self.guesses: IntArray | None = None

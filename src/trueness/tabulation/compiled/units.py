@@ -20,7 +20,7 @@ from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import AnySpec, EventSpec, EventSums
+from trueness.table import EventSpec, EventSums, SingleSpec
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Totals, _totals_for
@@ -51,7 +51,7 @@ SHARES = 4
 class UnitPass:
     """Sums of units that rows are added to."""
 
-    def __init__(self, rows: Rows, specs: Sequence[AnySpec], n_units: int) -> None:
+    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
         self.specs, self.n_units = specs, n_units
         self._parts = [_UnitTotals(part, rows, n_units) for part in _totals_for(rows, specs)]
 

@@ -1,0 +1,212 @@
+"""The assessment of evaluation logs: of options, of stated confidences, of lists of tokens, of votes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trueness.cli import _gate
+from trueness.cli._event import resamples_for_gate
+from trueness.cli._inference import limits_of, p_resolution_of, resamples_of, tolerance_of
+from trueness.cli._language import clusters_of, groups_of, tables_of
+from trueness.cli._language_options import refuse_options_of_ranks
+from trueness.cli._outputs import print_note
+from trueness.refusals import InvalidValueError
+
+if TYPE_CHECKING:
+    from trueness.assessment import Assessment, EventAssessment
+    from trueness.assessment.votes import VoteAssessment
+    from trueness.files import GroupedTables
+    from trueness.language import Options, Statements, TopTokens, Votes
+    from trueness.language.results import Reading
+
+
+class Assessed(NamedTuple):
+    """A result, its tables if they can be saved, and the reasons why the gate fails."""
+
+    result: Any
+    tables: GroupedTables | None
+    failures: list[str]
+
+
+def assess_reading(
+    arguments: argparse.Namespace,
+    reading: Reading,
+    file: str,
+    of_tables: Callable[[GroupedTables, argparse.Namespace], Assessment],
+) -> Assessed:
+    """The assessment of what was read, with the warnings about it; `of_tables` assesses tables of ranks."""
+    from trueness.language import Options, Statements, TopTokens
+
+    _refuse_gate_on_scores(arguments, reading)
+    if isinstance(reading, Options):
+        return _of_options(arguments, reading, file, of_tables)
+    if isinstance(reading, Statements):
+        return _of_statements(arguments, reading)
+    if isinstance(reading, TopTokens):
+        return _of_tokens(arguments, reading)
+    return _of_votes(arguments, reading)
+
+
+def _with_cautions(result: Any, reading: Reading) -> Any:
+    from trueness.language.cautions import cautions_of
+
+    return replace(result, warnings=(*result.warnings, *cautions_of(reading)))
+
+
+def _of_options(
+    arguments: argparse.Namespace,
+    reading: Options,
+    file: str,
+    of_tables: Callable[[GroupedTables, argparse.Namespace], Assessment],
+) -> Assessed:
+    tables = tables_of(arguments, reading, file)
+    result = _with_cautions(of_tables(tables, arguments), reading)
+    return Assessed(result, tables, _gate.failures_of(result, arguments))
+
+
+def _of_statements(arguments: argparse.Namespace, reading: Statements) -> Assessed:
+    from trueness.assessment import assess_event
+    from trueness.cli._binning import bins_of
+
+    refuse_options_of_ranks(arguments, "stated probabilities")
+    result: Any = assess_event(
+        reading.event,
+        reading.stated,
+        bins=bins_of(arguments) or arguments.class_bins,
+        level=arguments.level,
+        resamples=resamples_for_gate(arguments),
+        rng=arguments.rng_seed,
+        what="right",
+        default_confidence=reading.default_confidence,
+        groups=groups_of(arguments, reading)[1],
+        clusters=clusters_of(reading),
+        n_threads=arguments.n_threads,
+    )
+    result = _with_cautions(result, reading)
+    return Assessed(result, None, event_failures(result, arguments))
+
+
+def event_failures(result: EventAssessment, arguments: argparse.Namespace) -> list[str]:
+    """The reasons why the gate fails for an event: limits on the debiased ECE and the net gap, and on p."""
+    parts = [("all rows", result, result.p_value)]
+    parts += [
+        (f"group {group.name!r}", group.assessment, group.adjusted_p_value)
+        for group in result.groups
+        if group.assessment is not None
+    ]
+    return [failure for part in parts for failure in _failures(*part, arguments)]
+
+
+def _failures(name: str, result: EventAssessment, p_value: float, arguments: argparse.Namespace) -> list[str]:
+    failures, below = [], arguments.fail_below_p
+    for key, limit in (limits_of("--fail-above", arguments.fail_above, ("ece",)) or {}).items():
+        label, value = _limited(result, key, lower_end=arguments.lower_end)
+        if not value <= limit:  # so that NaN fails
+            failures.append(f"{name}: {label} {value:.6g} is above {limit:g}")
+    if below is not None and not p_value >= below:
+        failures.append(f"{name}: p = {p_value:.6g} is below {below:g}")
+    return failures
+
+
+def _limited(result: EventAssessment, key: str, *, lower_end: bool) -> tuple[str, float]:
+    """The label and the number that a limit is compared with."""
+    if key == "ece":
+        own = result.ece
+        return ("lower end of ECE", own.interval.low) if lower_end else ("debiased ECE", own.debiased)
+    interval = result.net.interval
+    if key == "net" and lower_end and interval is not None:
+        return "lower end of net gap", max(0.0, interval.low, -interval.high)
+    if key == "net":
+        return "net gap", abs(result.net.value)
+    raise InvalidValueError(
+        "missing-metric",
+        "{argument} {key}: stated probabilities have no such metric",
+        "use ece or net",
+        argument="--fail-above",
+        key=key,
+    )
+
+
+def _of_tokens(arguments: argparse.Namespace, reading: TopTokens) -> Assessed:
+    from trueness.assessment import assess_top
+    from trueness.cli._binning import bins_of
+
+    _refuse(arguments, "table_out", "lists of tokens")
+    variation = arguments.variation
+    if reading.n_classes is None:
+        variation = "confidence"
+        print_note(
+            "no VCE and no log-score: they need the number of tokens, --vocabulary; bins are of confidence"
+        )
+    result = assess_top(
+        reading.rank,
+        reading.prob,
+        n_classes=reading.n_classes,
+        variation=variation,
+        bins=bins_of(arguments) or 10,
+        confidence_bins=arguments.confidence_bins,
+        level=arguments.level,
+        tolerance=tolerance_of(arguments),
+        resamples=resamples_of(arguments),
+        p_resolution=p_resolution_of(arguments),
+        rng=arguments.rng_seed,
+        groups=groups_of(arguments, reading)[1],
+        clusters=clusters_of(reading),
+        ties=arguments.ties or "split",
+    )
+    return Assessed(result, None, _gate.failures_of(result, arguments))
+
+
+def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:
+    from trueness.assessment import assess_votes
+    from trueness.cli._binning import bins_of
+
+    refuse_options_of_ranks(arguments, "votes")
+    for name in ("report", "fail_above", "groups"):
+        _refuse(arguments, name, "votes")
+    if len(set(reading.n_options.tolist())) > 1:
+        raise InvalidValueError(
+            "wrong-number-of-options",
+            "the questions have {numbers} options, and votes are compared for one number",
+            "read the log in Python and assess each number by itself: trueness.language.read_inspect",
+            numbers=", ".join(map(str, sorted(set(reading.n_options.tolist())))),
+        )
+    result: VoteAssessment = assess_votes(
+        reading.y_true,
+        reading.votes,
+        bins=bins_of(arguments) or 10,
+        level=arguments.level,
+        resamples=resamples_for_gate(arguments),
+        rng=arguments.rng_seed,
+    )
+    below, p = arguments.fail_below_p, result.verdict.p_value
+    failures = [f"all rows: p = {p:.6g} is below {below:g}"] if below is not None and not p >= below else []
+    return Assessed(result, None, failures)
+
+
+def _refuse(arguments: argparse.Namespace, name: str, what: str) -> None:
+    if getattr(arguments, name):
+        raise InvalidValueError(
+            "conflicting-arguments",
+            "{argument} is not supported for {what}",
+            "leave it out",
+            argument=f"--{name.replace('_', '-')}",
+            what=what,
+        )
+
+
+def _refuse_gate_on_scores(arguments: argparse.Namespace, reading: Reading) -> None:
+    """Refuse a gate on scores that are not probabilities."""
+    scale = getattr(reading, "scale", "probabilities")
+    for name in ("fail_above", "fail_below_p"):
+        if getattr(arguments, name) is not None and scale != "probabilities":
+            raise InvalidValueError(
+                "conflicting-arguments",
+                "{argument}: these are {scale}, not probabilities",
+                "take --normalise-by none",
+                argument=f"--{name.replace('_', '-')}",
+                scale=scale,
+            )
