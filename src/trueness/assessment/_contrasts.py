@@ -168,6 +168,7 @@ class ModelReplicates:
     def classes_mean(self) -> list[FloatArray]:
         """Classwise ECE: the total divided by half the number of classes."""
         n_classes = self.result.tables.n_classes
+        assert n_classes is not None  # tables of classes have their number
         return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
 
     @cached_property

@@ -76,7 +76,7 @@ class Assessment:
     groups: tuple[GroupAssessment[Assessment], ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
-    by_options: tuple[GroupAssessment, ...] = ()
+    by_options: tuple[GroupAssessment[Assessment], ...] = ()
     """The rows with each number of options as groups, if they have options of their own and several numbers occur."""
     compared_groups: ComparedGroups | None = None
     """The differences between groups in text, JSON and report, if `with_compared_groups` added them."""

@@ -6,6 +6,7 @@ All models get the same bootstrap weights, so that what the rows have in common 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -228,7 +229,7 @@ class Comparer:
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
         self._counts = ImageCounts()
-        self._n_rows = 0
+        self._first_row = self._first_image = self._n_rows = 0
         self._columns: Columns | None = None
         self._sums: dict[str | None, SumsOfModels] = {}
 
@@ -236,6 +237,50 @@ class Comparer:
     def n_rows(self) -> int:
         """How many rows were added."""
         return self._n_rows
+
+    def starting_at(self, first_row: int, first_image: int = 0) -> Comparer:
+        """An empty Comparer with the same settings, for rows that begin at this position among all rows.
+
+        Independent rows are resampled by their positions. Comparers of parts of the rows, each with the position of its
+        first row, add up to that of all rows, in any order. Images without `clusters` are clusters that are named by
+        their numbers: of these, `first_image` is the first.
+
+        >>> import trueness as tn
+        >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+        >>> whole = tn.Comparer(3, models=["good", "sharp"])
+        >>> first, second = whole.starting_at(0), whole.starting_at(700)
+        >>> for comparer, part in ((whole, slice(2000)), (first, slice(700)), (second, slice(700, 2000))):
+        ...     batch = y_prob[part]
+        ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
+        >>> (second + first).result().to_dict() == whole.result().to_dict()
+        True
+        """
+        made = copy(self)
+        made._first_row, made._n_rows = whole_number("first_row", first_row, 0), 0
+        made._first_image, made._counts = whole_number("first_image", first_image, 0), ImageCounts()
+        made._columns, made._sums = None, {}
+        return made
+
+    def __add__(self, other: Comparer) -> Comparer:
+        """The Comparer of the rows of both, which must have the same settings and no row in common."""
+        if not isinstance(other, Comparer):
+            return NotImplemented
+        if self._setup != other._setup:
+            raise InvalidValueError(
+                "different-tables",
+                "the Comparers have different settings",
+                "make one of them by starting_at of the other",
+            )
+        first = self if self._first_row <= other._first_row else other
+        made = self.starting_at(first._first_row, first._first_image)
+        made._counts = self._counts.plus(other._counts)
+        made._n_rows, made._columns = self._n_rows + other._n_rows, self._columns or other._columns
+        made._sums = _added(self._sums, other._sums)
+        return made
+
+    @property
+    def _setup(self) -> tuple[Any, ...]:
+        return self._settings, self._min_group_size, self._specs, self._options, self._axes
 
     def update(
         self,
@@ -264,19 +309,18 @@ class Comparer:
                 sample_weight=sample_weight,
                 groups=groups,
                 clusters=clusters,
-                n_before=self._counts.n_images,
+                n_before=self._first_image + self._counts.n_images,
                 **self._axes,
             )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
         self._refuse_other_rows(rows)
         n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
+        position = self._first_row + self._n_rows
+        found = position if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
         encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
-        self._sums |= {
-            group: self._sums[group] + sums if group in self._sums else sums for group, sums in batch.items()
-        }
+        self._sums = _added(self._sums, batch)
         self._n_rows += n_rows
         self._counts = self._counts.plus(given.counts)
         self._columns = self._columns or _first_columns(rows)
@@ -376,6 +420,13 @@ class Comparer:
         reason = some.reason_to_skip(self._min_group_size)
         comparison = comparison_of(sums.samples(self._settings), self._settings) if reason is None else None
         return GroupComparison(name, some.n_rows, comparison, (), reason)
+
+
+def _added(
+    one: Mapping[str | None, SumsOfModels], other: Mapping[str | None, SumsOfModels]
+) -> dict[str | None, SumsOfModels]:
+    """The sums of each group of both."""
+    return {**one, **{group: one[group] + sums if group in one else sums for group, sums in other.items()}}
 
 
 def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:

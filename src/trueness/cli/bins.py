@@ -12,7 +12,7 @@ from trueness.cli._inference import refuse_inference_options, resamples_of
 from trueness.cli._outputs import write_json
 
 if TYPE_CHECKING:
-    from trueness.table import CalibrationTable, EventTable
+    from trueness.table import AnyRankTable, EventTable
     from trueness.table.tables import Tables
 
 EXAMPLES = """\
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _table_of(tables: Tables, arguments: argparse.Namespace) -> CalibrationTable | EventTable:
+def _table_of(tables: Tables, arguments: argparse.Namespace) -> AnyRankTable | EventTable:
     """The table whose bins are merged."""
     from trueness.cli._event import table_of_event
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
+from trueness.rows import Rows
 from trueness.tabulation.clusters import UnitsOfRows
 
 BITS = 32
@@ -41,8 +42,9 @@ def unit_scores(some: UnitsOfRows) -> UnitScores:
     """The scores of rows that have been checked before."""
     dtype = np.int64 if some.rows.sample_weight is None else np.float64
     sums = np.zeros((some.n_units, 2), dtype)
-    for start, stop in some.chunks(1):
+    for start, stop in some.chunks():
         rows, unit_of = some.chunk(start, stop)
+        assert isinstance(rows, Rows)  # options of rows have no classes
         assert rows.labels is not None
         p = rows.block(0, rows.n_rows).astype(np.float64, copy=False)
         of_truth = p[np.arange(len(p)), rows.labels.block(0, len(p))]
