@@ -1,6 +1,6 @@
-"""Types of the arrays that the library computes with, and sums whose order of addition is fixed."""
+"""Types of the arrays that the library computes with, sums whose order of addition is fixed, and ratios."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,3 +18,10 @@ def column_sums(lines: FloatArray) -> FloatArray:
         total: FloatArray = np.add.accumulate(lines, axis=0)[-1]
         return total
     return np.asarray(np.add.reduce(lines, axis=0))
+
+
+def ratio_or(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
+    """above / below, or `empty` where below is zero."""
+    ratio = np.full(above.shape, empty)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio

@@ -11,7 +11,8 @@ from trueness.assessment import _comparison_text
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
 from trueness.assessment._result import Assessment
 from trueness.assessment._to_json import SCHEMA, plain
-from trueness.assessment.reported import ComparedNumber, ReportedMetric, compared_numbers
+from trueness.assessment.compared import ComparedNumber, compared_numbers
+from trueness.assessment.reported import ReportedMetric
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.corrections import holm
 from trueness.inference.results import Interval

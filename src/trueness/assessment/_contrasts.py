@@ -17,13 +17,8 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import Settings
-from trueness.assessment.reported import (
-    ByNorm,
-    ByReplicates,
-    ComparedNumber,
-    ReportedMetric,
-    compared_numbers,
-)
+from trueness.assessment.compared import ComparedNumber, compared_numbers
+from trueness.assessment.reported import ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.events.replicates import ClassNoise

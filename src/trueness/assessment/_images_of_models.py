@@ -32,9 +32,16 @@ def rows_of_models(
     class_axis: int | None = None,
     ignore_index: int | None = None,
     n_before: int = 0,
+    options: bool = False,
 ) -> RowsOfModels:
-    """The rows of arrays of images, and other input as it is; `n_before` images came in earlier batches."""
-    pixels = {name: pixels_of(y_true, y_prob, class_axis, ignore_index) for name, y_prob in y_probs.items()}
+    """The rows of arrays of images, and other input as it is; `n_before` images came in earlier batches.
+
+    Rows with `options` of their own are not images.
+    """
+    pixels = {
+        name: None if options else pixels_of(y_true, y_prob, class_axis, ignore_index)
+        for name, y_prob in y_probs.items()
+    }
     first = next(iter(pixels.values()))
     if first is None:
         named = None if clusters is False else clusters

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_sentence
-from trueness.assessment.reported import REPORTED, compared_numbers
+from trueness.assessment.compared import compared_numbers
+from trueness.assessment.reported import REPORTED
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.events.in_the_large import GapTest
 from trueness.inference.results import Estimate

@@ -12,8 +12,6 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from trueness._arguments import boolean, whole_number
 from trueness._progress import Progress, progress_callback
 from trueness._random import Seed
@@ -21,20 +19,31 @@ from trueness.assessment._assess import specs_of, with_notes
 from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
-from trueness.assessment._images_of_models import RowsOfModels, rows_of_models
+from trueness.assessment._images_of_models import rows_of_models
+from trueness.assessment._rows_in_common import (
+    common_index,
+    first_columns,
+    refuse_equal_mass,
+    refuse_other_models,
+    refuse_other_rows,
+)
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
-from trueness.bins import Bins, Edges, EqualMass
+from trueness.bins import Bins, Edges
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import OptionRows, Rows, option_rows_of
+from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
-from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
-from trueness.rows.option_rows import classes_or_options, refuse_n_options, rows_with_options
+from trueness.rows.option_rows import (
+    classes_or_options,
+    option_rows_of,
+    refuse_n_options,
+    rows_with_options,
+)
 from trueness.table import AnySpec, EventSpec
 from trueness.table.plan import TablePlan
 from trueness.table.tables import named_classes
@@ -85,31 +94,28 @@ def compare(
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     how = {"from_logits": from_logits, "normalize": normalize}
-    own = {
+    ragged = {
         name: option_rows_of(None, y_prob, sample_weight, n_options=n_options, classes=classes, **how)
         for name, y_prob in models.items()
     }
-    options = any(rows is not None for rows in own.values())
-    if options:
-        named = None if clusters is False else clusters
-        given = RowsOfModels(y_true, models, sample_weight, groups, named, ImageCounts())
-    else:
-        given = rows_of_models(
-            y_true,
-            {name: rectangular(y_prob) for name, y_prob in models.items()},
-            sample_weight=sample_weight,
-            groups=groups,
-            clusters=clusters,
-            class_axis=class_axis,
-            ignore_index=ignore_index,
-        )
+    options = any(rows is not None for rows in ragged.values())
+    given = rows_of_models(
+        y_true,
+        models if options else {name: rectangular(y_prob) for name, y_prob in models.items()},
+        sample_weight=sample_weight,
+        groups=groups,
+        clusters=clusters,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+        options=options,
+    )
     sample_weight = given.sample_weight
     plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, options=options)
     n_classes, edges = None, {}
     for name, y_prob in given.y_probs.items():
         rows: AnyRows
         if options:
-            rows = own[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
+            rows = ragged[name] or rows_with_options(None, y_prob, sample_weight, n_options=n_options, **how)
         else:
             rows = Rows.of_predictions(y_prob, sample_weight, **how)
             n_classes = n_classes or rows.n_classes
@@ -224,7 +230,7 @@ class Comparer:
             plan = TablePlan.of(
                 variation, own[0], own[-1], ties, by_class=by_class, options=self._with_options
             )
-            _refuse_equal_mass(plan)
+            refuse_equal_mass(plan)
             self._specs[name] = plan.specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
@@ -298,23 +304,20 @@ class Comparer:
         `n_options` is as in `tabulate`, for a Comparer with options=True. A callable as `progress` is called with the
         share of the batch that is done; no bar is shown.
         """
-        self._refuse_other_models(y_probs)
-        if self._with_options:
-            named = None if clusters is False else clusters
-            given = RowsOfModels(y_true, y_probs, sample_weight, groups, named, ImageCounts())
-        else:
-            given = rows_of_models(
-                y_true,
-                y_probs,
-                sample_weight=sample_weight,
-                groups=groups,
-                clusters=clusters,
-                n_before=self._first_image + self._counts.n_images,
-                **self._axes,
-            )
+        refuse_other_models(y_probs, self._specs)
+        given = rows_of_models(
+            y_true,
+            y_probs,
+            sample_weight=sample_weight,
+            groups=groups,
+            clusters=clusters,
+            n_before=self._first_image + self._counts.n_images,
+            options=self._with_options,
+            **self._axes,
+        )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
-        self._refuse_other_rows(rows)
-        n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
+        refuse_other_rows(rows, self._specs, self._n_classes, options=self._with_options)
+        n_rows, index = next(iter(rows.values())).n_rows, common_index(rows)
         position = self._first_row + self._n_rows
         found = position if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
         encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
@@ -323,7 +326,7 @@ class Comparer:
         self._sums = _added(self._sums, batch)
         self._n_rows += n_rows
         self._counts = self._counts.plus(given.counts)
-        self._columns = self._columns or _first_columns(rows)
+        self._columns = self._columns or first_columns(rows)
 
     def _sums_of(
         self,
@@ -360,47 +363,9 @@ class Comparer:
                     y_true, y_prob, sample_weight, n_options=n_options, **self._options
                 )
                 continue
-            first = self._columns or _first_columns(rows)
+            first = self._columns or first_columns(rows)
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
-
-    def _refuse_other_models(self, y_probs: Any) -> None:
-        """Refuse predictions of other models than those of the Comparer."""
-        if isinstance(y_probs, Mapping) and set(map(str, y_probs)) == set(self._specs):
-            return
-        found = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
-        raise InvalidValueError(
-            "wrong-models",
-            "{argument} must hold the predictions of {models}, got {value}",
-            argument="y_probs",
-            models=sorted(self._specs),
-            value=found,
-        )
-
-    def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
-        """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
-        if self._with_options:
-            _refuse_other_options(rows)
-        for name, of_model in rows.items():
-            spec = self._specs[name][0]
-            if not self._with_options and of_model.n_classes != self._n_classes:
-                raise InvalidValueError(
-                    "wrong-shape",
-                    "the predictions of {model!r} have {value} classes, not {n_classes}",
-                    argument="y_probs",
-                    model=name,
-                    value=of_model.n_classes,
-                    n_classes=self._n_classes,
-                )
-            if spec.weighted != (of_model.sample_weight is not None):
-                raise InvalidValueError(
-                    "bad-argument",
-                    "a Comparer with weighted={weighted} needs sample_weight"
-                    if spec.weighted
-                    else "a Comparer with weighted={weighted} takes no sample_weight",
-                    argument="sample_weight",
-                    weighted=spec.weighted,
-                )
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
@@ -427,54 +392,3 @@ def _added(
 ) -> dict[str | None, SumsOfModels]:
     """The sums of each group of both."""
     return {**one, **{group: one[group] + sums if group in one else sums for group, sums in other.items()}}
-
-
-def _refuse_other_options(rows: Mapping[str, AnyRows]) -> None:
-    """Refuse models that have different numbers of options in a row."""
-    options = {name: given.n_options for name, given in rows.items() if isinstance(given, OptionRows)}
-    first, *others = options
-    for name in others:
-        if len(options[name]) != len(options[first]):
-            continue  # refused as another number of rows
-        differs = np.flatnonzero(options[name] != options[first])
-        if differs.size:
-            row = int(differs[0])
-            raise InvalidValueError(
-                "wrong-length",
-                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
-                "models are compared on the same options",
-                argument="y_probs",
-                model=name,
-                first=first,
-                row=row,
-                value=int(options[name][row]),
-                expected=int(options[first][row]),
-            )
-
-
-def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
-    """The columns of the first model whose columns have names."""
-    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
-
-
-def _common_index(rows: Mapping[str, AnyRows]) -> Any:
-    """The row labels that the models have in common; refused if they differ."""
-    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
-    if not indexes:
-        return None
-    first, *others = indexes
-    for name in others:
-        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
-    return indexes[first]
-
-
-def _refuse_equal_mass(plan: TablePlan) -> None:
-    """Refuse bins that depend on rows which are still to come."""
-    if any(isinstance(bins, EqualMass) for _, bins in plan.wanted):
-        raise InvalidValueError(
-            "bad-argument",
-            "EqualMass bins depend on all rows, but a Comparer gets them in batches",
-            "pass a mapping from each model to a pair, (EqualMass(...).fit(y_prob), "
-            "EqualMass(...).fit(y_prob, variation='confidence'))",
-            argument="bins",
-        )

@@ -14,6 +14,9 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.containers import Contents, contents_of, index_of_series, refuse_missing
 
 BLOCK_VALUES = 2**20
+"""Values beyond the options of rows that are compared with the padding at a time."""
+
+_LISTS = {list, tuple, np.ndarray}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +105,12 @@ def _is_list(item: Any) -> bool:
 
 def _is_ragged(rows: Sequence[Any]) -> bool:
     """Whether these are lists of different lengths."""
-    return len(rows) > 1 and all(map(_is_list, rows)) and len(set(map(len, rows))) > 1
+    if not set(map(type, rows)) <= _LISTS or len(rows) < 2:
+        return False
+    # Of arrays without dimensions there is no length.
+    return (
+        all(np.ndim(row) == 1 for row in rows if isinstance(row, np.ndarray)) and len(set(map(len, rows))) > 1
+    )
 
 
 def _from_sequence(rows: Sequence[Any], index: Any = None) -> Lists:

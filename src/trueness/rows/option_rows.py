@@ -6,7 +6,7 @@ handed to the engines as ordinary rows of each number of options.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -139,6 +139,8 @@ def option_rows_of(
     `y_true` may be None, for predictions without labels. If rows with options of their own are `wanted`, all may have
     the same number.
     """
+    if n_options is None and not wanted and isinstance(y_prob, np.ndarray) and y_prob.dtype != object:
+        return None  # at once, for short inputs
     from_logits, normalize = boolean("from_logits", from_logits), boolean("normalize", normalize)
     lists = lists_of(y_prob, n_options, from_logits=from_logits, wanted=wanted)
     if lists is None:
@@ -185,6 +187,28 @@ def classes_or_options(n_classes: Any, options: bool) -> int:
             argument="n_classes",
         )
     return 2 if options else whole_number("n_classes", n_classes, 2)
+
+
+def refuse_other_options(options: Mapping[str, IntArray]) -> None:
+    """Refuse models that have different numbers of options in a row."""
+    first, *others = options
+    for name in others:
+        if len(options[name]) != len(options[first]):
+            continue  # refused as another number of rows
+        differs = np.flatnonzero(options[name] != options[first])
+        if differs.size:
+            row = int(differs[0])
+            raise InvalidValueError(
+                "wrong-length",
+                "the predictions of {model!r} have {value} options{place}, those of {first!r} {expected}",
+                "models are compared on the same options",
+                argument="y_probs",
+                model=name,
+                first=first,
+                row=row,
+                value=int(options[name][row]),
+                expected=int(options[first][row]),
+            )
 
 
 def refuse_n_options(n_options: Any) -> None:

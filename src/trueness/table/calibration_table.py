@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arrays import FloatArray, IntArray
+from trueness._arrays import FloatArray, IntArray, ratio_or
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
@@ -216,24 +216,24 @@ class CalibrationTable:
     @property
     def effective_count(self) -> FloatArray:
         """(Σw)²/Σw² of each bin, (M,): the number of equally weighted rows with the same information."""
-        return _ratio(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
+        return ratio_or(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
 
     # Means and variations
 
     @property
     def mean_ordered(self) -> FloatArray:
         """q̄: the mean ordered prediction of each bin, (M, C)."""
-        return _ratio(self.ordered_sum, self.count[:, None])
+        return ratio_or(self.ordered_sum, self.count[:, None])
 
     @property
     def rank_frequency(self) -> FloatArray:
         """r̄: the share of rows whose true class had each rank, (M, C)."""
-        return _ratio(self.rank_count, self.count[:, None])
+        return ratio_or(self.rank_count, self.count[:, None])
 
     @property
     def mean_variation(self) -> FloatArray:
         """The mean of 𝒱(p) in each bin, (M,)."""
-        return _ratio(self.variation_sum, self.count)
+        return ratio_or(self.variation_sum, self.count)
 
     @property
     def predicted_variation(self) -> FloatArray:
@@ -393,10 +393,3 @@ def _require_other_table(method: str, other: object) -> None:
 def _total(sums: Sum) -> Sum:
     """The sum over all bins."""
     return sums.total() if sums.value.ndim else sums
-
-
-def _ratio(above: NDArray[Any], below: NDArray[Any], empty: float = np.nan) -> FloatArray:
-    """above / below, or `empty` where below is zero."""
-    ratio = np.full(above.shape, empty)
-    np.divide(above, below, out=ratio, where=below > 0)
-    return ratio

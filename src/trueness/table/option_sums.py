@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from trueness._arrays import FloatArray
 from trueness.table.calibration_table import CalibrationTable
 from trueness.table.content import BY_PREDICTED_CLASS, Sums
 from trueness.table.exact_sums import ExactSum, FloatSum
@@ -38,3 +41,14 @@ def same_rows(mine: CalibrationTable, other: CalibrationTable) -> bool:
     untied = mine.tied_rows == other.tied_rows == 0
     spec = replace(mine.spec, ties=other.spec.ties) if untied else mine.spec
     return spec == other.spec and mine.sums.same(other.sums)
+
+
+def mean_by_rows(values: Sequence[tuple[NDArray[Any], FloatArray]], count: NDArray[Any]) -> FloatArray:
+    """Values of several tables, each with its rows by bin, averaged in each bin, (M,) or (M, C); NaN in empty bins."""
+    total: FloatArray = np.zeros_like(values[0][1]) if values else np.zeros(len(count))
+    for own, of_table in values:
+        share = np.divide(own, count, out=np.zeros(len(count)), where=count > 0)
+        share = share.reshape(-1, *(1,) * (of_table.ndim - 1))
+        total = total + np.where(share > 0, share * np.nan_to_num(of_table), 0.0)
+    total[count == 0] = np.nan
+    return total

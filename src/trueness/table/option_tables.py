@@ -23,7 +23,7 @@ from trueness.table import file as table_file
 from trueness.table.calibration_table import CalibrationTable, require_table
 from trueness.table.consistency import require
 from trueness.table.option_spec import OptionSpec, require_same_spec
-from trueness.table.option_sums import padded_sums, same_rows
+from trueness.table.option_sums import mean_by_rows, padded_sums, same_rows
 from trueness.table.option_text import text_of_options
 from trueness.table.score_sums import ScoreSums
 from trueness.variation import Variation
@@ -284,15 +284,7 @@ class OptionTables(Mapping[int, CalibrationTable]):
         """Values of each table, (M,) or (M, C), averaged in each bin by the rows of each table; NaN in empty bins."""
         if len(self.tables) == 1:
             return values_of(next(iter(self.tables.values())))
-        total: FloatArray = np.zeros(self.n_bins)
-        for k, table in enumerate(self.tables.values()):
-            values = values_of(table)
-            total = total if k else np.zeros_like(values)
-            share = np.divide(table.count, self.count, out=np.zeros(self.n_bins), where=self.count > 0)
-            share = share.reshape(-1, *(1,) * (values.ndim - 1))
-            total = total + np.where(share > 0, share * np.nan_to_num(values), 0.0)
-        total[self.row_count == 0] = np.nan
-        return total
+        return mean_by_rows([(table.count, values_of(table)) for table in self.tables.values()], self.count)
 
     # Adding, comparing and coarsening
 

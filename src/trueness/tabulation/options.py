@@ -38,7 +38,8 @@ def tabulate_rows(
 ) -> Any:
     """`tabulate` for validated rows, into one table for each spec."""
     if not isinstance(rows, OptionRows):
-        return passes.tabulate_rows(rows, _single(specs), engine, n_threads)
+        singles: Any = specs  # of classes, as the rows are
+        return passes.tabulate_rows(rows, singles, engine, n_threads)
     own = _of_options(specs)
     (tables,) = _summed(
         rows, own, 1, lambda part, of_part, _: [passes.tabulate_rows(part, of_part, engine, n_threads)]
@@ -57,9 +58,8 @@ def tabulate_groups(
 ) -> list[list[Any]]:
     """For each group a table for each spec; `group_of` is the number of each row's group."""
     if not isinstance(rows, OptionRows):
-        return passes.tabulate_groups(
-            rows, _single(specs), group_of, n_groups, engine=engine, n_threads=n_threads
-        )
+        singles: Any = specs  # of classes, as the rows are
+        return passes.tabulate_groups(rows, singles, group_of, n_groups, engine=engine, n_threads=n_threads)
 
     def of_part(part: Rows, own: Sequence[TableSpec], which: IntArray) -> list[list[Any]]:
         return passes.tabulate_groups(
@@ -127,11 +127,6 @@ def refused_by_row(rows: OptionRows) -> Iterator[None]:
     except Refusal:
         rows.refuse_bad_rows()
         raise
-
-
-def _single(specs: Sequence[AnySpec]) -> list[Any]:
-    assert not any(isinstance(spec, OptionSpec) for spec in specs)
-    return list(specs)
 
 
 def _of_options(specs: Sequence[AnySpec]) -> list[OptionSpec]:
