@@ -34,7 +34,7 @@ class TestDifferences:
 
     def test_the_assessments_are_those_of_assess(self) -> None:
         for name, y_prob in MODELS.items():
-            assert RESULT.assessments[name] == tn.assess(Y_TRUE, y_prob, rng=2, resamples=199, by_class=False)
+            assert RESULT.assessments[name] == tn.assess(Y_TRUE, y_prob, rng=2, resamples=199)
         for pair in RESULT.pairs:
             for key in METRICS:
                 first, second = (
@@ -132,8 +132,9 @@ class TestDifferences:
 
     def test_column_heads(self) -> None:
         kinds, metrics = str(RESULT).splitlines()[2:4]
-        assert kinds.split() == ["plug-in", *["debiased"] * 4]
-        assert " ".join(metrics.split()) == "model VCE VCE net gap ECE RCE p accuracy Brier log-loss"
+        assert kinds.split() == ["plug-in", *["debiased"] * 5]
+        heads = "model VCE VCE net gap ECE RCE classwise total p accuracy Brier log-loss"
+        assert " ".join(metrics.split()) == heads
 
     def test_print_and_dict(self) -> None:
         result = tn.compare(Y_TRUE, MODELS, rng=2, resamples=99, groups=np.arange(1500) % 20)
