@@ -22,6 +22,9 @@ _OTHERS = {"compare_groups": "leave it out", "tolerance": "leave out one of them
 LIMITS = {"gap": "gap in the large", "ece": "debiased ECE", "cwece": "debiased ECE"}
 """What --fail-above may name, with the number that it limits: of one event, classwise ECE is its ECE."""
 
+STATED_LIMITS = {"ece": "debiased ECE", "net": "net gap"}
+"""The same for the stated confidence of answers."""
+
 MOST_RESAMPLES = 10**6
 
 
@@ -157,29 +160,31 @@ def table_of_event(text: str, events: Sequence[EventTable]) -> EventTable:
 
 def failures_of(result: EventAssessment, arguments: argparse.Namespace) -> list[str]:
     """The reasons why the gate fails, for all rows and for each group; empty if it passes."""
-    name = "top label" if result.table.events == ("top",) else f"class {result.name!r}"
+    limits = _limits(arguments, LIMITS if result.what is None else STATED_LIMITS)
+    named = result.what is None and result.table.events != ("top",)
+    name = f"class {result.name!r}" if named else result.label
     parts = [(name, result, result.p_value)]
     parts += [
         (f"{name}, group {group.name!r}", group.assessment, group.adjusted_p_value)
         for group in result.groups
         if group.assessment is not None
     ]
-    limits = _limits(arguments)
     return [failure for part in parts for failure in _failures(*part, limits, arguments)]
 
 
-def _limits(arguments: argparse.Namespace) -> dict[str, float]:
+def _limits(arguments: argparse.Namespace, known: Mapping[str, str] = LIMITS) -> dict[str, float]:
     """The limits of --fail-above; a number alone is for ECE."""
     limits = fail_above_of(arguments, bare="ece")
-    unknown = [key for key in limits if key not in LIMITS]
+    unknown = [key for key in limits if key not in known]
+    of = "with --event" if known is LIMITS else "for stated confidences"
     if unknown:
         raise InvalidValueError(
             "unknown-metric",
-            "{argument} {value}: with --event there is no such number",
-            "use {known}, or leave out --event",
+            f"{{argument}} {{value}}: {of} there is no such number",
+            "use {known}",
             argument="--fail-above",
             value=unknown[0],
-            known=", ".join(LIMITS),
+            known=" or ".join(known),
         )
     return limits
 
@@ -196,7 +201,7 @@ def _failures(
         value = _limited_value(result, key, lower_end=arguments.lower_end)
         if not value <= limit:  # so that NaN fails
             end = "lower end of " if arguments.lower_end else ""
-            failures.append(f"{name}: {end}{LIMITS[key]} {value:.6g} is above {limit:g}")
+            failures.append(f"{name}: {end}{(LIMITS | STATED_LIMITS)[key]} {value:.6g} is above {limit:g}")
     if below is not None and not p_value >= below:
         failures.append(f"{name}: p = {p_value:.6g} is below {below:g}")
     return failures
@@ -204,7 +209,7 @@ def _failures(
 
 def _limited_value(result: EventAssessment, key: str, *, lower_end: bool) -> float:
     """The size of the gap, or the debiased ECE; or the lower end of its interval."""
-    if key != "gap":
+    if key not in ("gap", "net"):
         return result.ece.interval.low if lower_end else result.ece.debiased
     gap = result.in_the_large
     if not lower_end:
