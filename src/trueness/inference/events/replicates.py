@@ -158,13 +158,13 @@ def _weighted_sums(
     columns: Sequence[FloatArray], clusters: Clusters, key: int, resamples: int
 ) -> list[FloatArray]:
     """The sums of each column over the units, (B, …), with the weights that other tables of the same units have."""
-    dense = np.concatenate([on_grid(column) for column in columns], axis=1)
-    made = np.empty((resamples, dense.shape[1]))
+    dense = np.concatenate([on_grid(column) for column in columns], axis=1).T
+    made = np.empty((len(dense), resamples))
     for first in range(0, resamples, DRAWN_AT_A_TIME):
         stop = min(first + DRAWN_AT_A_TIME, resamples)
-        drawn = poisson_weights(key, clusters.unit_identities, first, stop).T.astype(np.float64, order="C")
-        np.matmul(drawn, dense, out=made[first:stop])
-    return np.split(made, np.cumsum([column.shape[1] for column in columns])[:-1], axis=1)
+        weights = poisson_weights(key, clusters.unit_identities, first, stop)
+        made[:, first:stop] = dense @ weights.astype(np.float64)
+    return np.split(made.T, np.cumsum([column.shape[1] for column in columns])[:-1], axis=1)
 
 
 def _gaps_of_units(sums: ClusterSums, n_units: int) -> FloatArray:
