@@ -10,7 +10,13 @@ import numpy as np
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment._group_result import MOST_GROUPS, flagged_first
-from trueness.assessment.event_numbers import EventNumber, event_numbers, frequencies, frequency_heads
+from trueness.assessment.event_numbers import (
+    EventNumber,
+    event_numbers,
+    frequencies,
+    frequency_heads,
+    has_slope,
+)
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.events.of_table import event_cells
 
@@ -107,9 +113,8 @@ def group_lines(
     """One line for each group, or for each of several events; flagged ones first."""
     width = max(len(of), *(len(visible(group.name)) for group in groups)) + 1
     expected, observed, gap = frequency_heads(what)
-    heads = (
-        f"{'rows':>10}{expected:>12}{observed:>10}{gap:>10}{'slope':>8}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
-    )
+    slope = f"{'slope':>8}" if has_slope(what) else ""
+    heads = f"{'rows':>10}{expected:>12}{observed:>10}{gap:>10}{slope}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
     yield f"{of:{width}}{heads}  verdict"
     ordered = flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(level))
     for group in ordered[:MOST_GROUPS]:
@@ -124,8 +129,8 @@ def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
     if event is None:
         return f"{start}  {group.reason}"
     (expected, observed), slope = frequencies(event), event.cox.slope.value
-    shown = "-" if math.isnan(slope) else f"{slope:.2f}"
+    shown = f"{'-' if math.isnan(slope) else f'{slope:.2f}':>8}" if has_slope(event.what) else ""
     return (
-        f"{start}{expected:>12}{observed:>10}{event.in_the_large.value:+10.4f}{shown:>8}{event.ece.debiased:9.4f}"
+        f"{start}{expected:>12}{observed:>10}{event.in_the_large.value:+10.4f}{shown}{event.ece.debiased:9.4f}"
         f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {group.kind}"
     )

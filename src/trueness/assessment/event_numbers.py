@@ -43,6 +43,11 @@ def frequencies(event: EventAssessment) -> tuple[str, str]:
     return about_text(gap.expected), count_text(gap.observed)
 
 
+def has_slope(what: str | None) -> bool:
+    """Whether a table of groups has the slope: not of stated confidences, often exactly 0 or 1."""
+    return what is None
+
+
 def event_numbers(result: EventAssessment) -> Iterator[EventNumber]:
     """All numbers in the order in which they are shown; the gap in the large is the first."""
     gap, none = result.in_the_large, math.nan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import count_text, plural, rows_text
-from trueness.assessment.event_numbers import frequencies, frequency_heads
+from trueness.assessment.event_numbers import frequencies, frequency_heads, has_slope
 from trueness.assessment.verdict import significance_limit
 from trueness.plots.forest import OF_EVENT
 from trueness.plots.forest.data import groups_of
@@ -76,20 +76,20 @@ def group_section(result: EventAssessment | EventAssessments) -> Markup:
 def _table(
     groups: Sequence[GroupAssessment[EventAssessment]], of: str, level: float, what: str | None
 ) -> Markup:
-    heads = [of, "rows", *frequency_heads(what), f"{100 * level:g} % interval", "slope", "debiased ECE"]
-    heads += ["p", "adjusted p", "verdict"]
+    heads = [of, "rows", *frequency_heads(what), f"{100 * level:g} % interval"]
+    heads += [*(["slope"] if has_slope(what) else []), "debiased ECE", "p", "adjusted p", "verdict"]
     ordered = sorted(
         groups, key=lambda it: math.inf if math.isnan(it.adjusted_p_value) else it.adjusted_p_value
     )
     caption = f"{of.capitalize()}s, smallest p-value first"
-    return html_table(caption, heads, [_line(group) for group in ordered], tall=True, id=f"{of}s")
+    return html_table(caption, heads, [_line(group, len(heads)) for group in ordered], tall=True, id=f"{of}s")
 
 
-def _line(group: GroupAssessment[EventAssessment]) -> list[Any]:
+def _line(group: GroupAssessment[EventAssessment], n_columns: int) -> list[Any]:
     start = [name_of(group.name), count_text(group.n_rows)]
     event = group.assessment
     if event is None:
-        return [*start, *[""] * 8, group.reason]
+        return [*start, *[""] * (n_columns - 3), group.reason]
     gap = event.in_the_large
     ends = (
         ""
@@ -101,7 +101,7 @@ def _line(group: GroupAssessment[EventAssessment]) -> list[Any]:
         *frequencies(event),
         number(gap.value, sign=True),
         ends,
-        number(event.cox.slope.value, digits=2),
+        *([number(event.cox.slope.value, digits=2)] if has_slope(event.what) else []),
         number(event.ece.debiased),
         html_p_text(group.p_value),
         html_p_text(group.adjusted_p_value),
