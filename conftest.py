@@ -9,6 +9,7 @@ ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
     "docs/sklearn.md": ("sklearn",),
+    "docs/language-models.md": ("pyarrow",),
     "src/trueness/adapters/_scorers.py": ("sklearn",),
     "src/trueness/adapters/_calibration_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_event_metric.py": ("torch", "torchmetrics"),

@@ -23,6 +23,7 @@ from trueness.demo import load_digits
 from trueness.plots import (
     ClassDiagramDisplay,
     ClassDisplay,
+    ConfusionDisplay,
     ConvergenceDisplay,
     CumulativeScoreDisplay,
     DifferencesDisplay,
@@ -149,6 +150,14 @@ RankHeatMapDisplay.from_table(many, ax=right)""",
 halves = np.where(digits.y_true < 5, "digits 0 to 4", "digits 5 to 9")
 bayes = tn.assess(digits.y_true, digits.y_prob["naive_Bayes"], groups=halves, rng=0)
 ForestDisplay.from_assessment(bayes)""",
+    ),
+    Picture(
+        "confusion",
+        "Expected and observed confusions",
+        "The rows that predict each class by their true class: the observed number and, in brackets, the number that a "
+        "calibrated model with these predictions would have. This model mistakes other digits for an 8 more often than "
+        "it says.",
+        'ConfusionDisplay.from_predictions(digits.y_true, digits.y_prob["naive_Bayes"])',
     ),
     Picture(
         "models",

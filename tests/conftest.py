@@ -28,6 +28,7 @@ NEEDS = {
     "jax": ("jax",),
     "lightning": ("lightning",),
     "outside": ("statsmodels", "mapie"),
+    "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._version import __version__
 
 if TYPE_CHECKING:
-    from trueness import simulate
+    from trueness import simplex, simulate
     from trueness.assessment import (
         Assessment,
         BinSweep,
@@ -36,6 +36,22 @@ if TYPE_CHECKING:
         sweep_bins,
     )
     from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.decompositions import (
+        BrierDecomposition,
+        CorpDecomposition,
+        LogReliability,
+        SmoothError,
+        TemperatureFit,
+        TemperatureProfile,
+        brier_decomposition,
+        brier_test,
+        corp_decomposition,
+        log_reliability,
+        smece,
+        smooth_calibration_error,
+        temperature_profile,
+        temperature_step,
+    )
     from trueness.metrics import (
         SignedParts,
         classwise_error,
@@ -59,6 +75,14 @@ if TYPE_CHECKING:
         vce,
     )
     from trueness.monitoring import Monitor
+    from trueness.predicted_class import (
+        ClassConditionalErrors,
+        ConfusionTable,
+        PredictedClassTables,
+        class_conditional_errors,
+        tabulate_by_predicted_class,
+        tabulate_confusion,
+    )
     from trueness.refusals import Refusal
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
@@ -124,7 +148,28 @@ __all__ = [
     "ranked_gap",
     "signed_parts",
     "SignedParts",
+    "smece",
+    "smooth_calibration_error",
+    "SmoothError",
+    "corp_decomposition",
+    "CorpDecomposition",
+    "brier_decomposition",
+    "BrierDecomposition",
+    "brier_test",
+    "log_reliability",
+    "LogReliability",
+    "temperature_profile",
+    "TemperatureProfile",
+    "TemperatureFit",
+    "temperature_step",
+    "tabulate_by_predicted_class",
+    "PredictedClassTables",
+    "class_conditional_errors",
+    "ClassConditionalErrors",
+    "tabulate_confusion",
+    "ConfusionTable",
     "Refusal",
+    "simplex",
     "simulate",
     "__version__",
 ]
@@ -151,6 +196,22 @@ _MODULES = {
         "sweep_bins",
     ],
     "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
+    "decompositions": [
+        "BrierDecomposition",
+        "CorpDecomposition",
+        "LogReliability",
+        "SmoothError",
+        "TemperatureFit",
+        "TemperatureProfile",
+        "brier_decomposition",
+        "brier_test",
+        "corp_decomposition",
+        "log_reliability",
+        "smece",
+        "smooth_calibration_error",
+        "temperature_profile",
+        "temperature_step",
+    ],
     "metrics": [
         "SignedParts",
         "classwise_error",
@@ -174,6 +235,14 @@ _MODULES = {
         "vce",
     ],
     "monitoring": ["Monitor"],
+    "predicted_class": [
+        "ClassConditionalErrors",
+        "ConfusionTable",
+        "PredictedClassTables",
+        "class_conditional_errors",
+        "tabulate_by_predicted_class",
+        "tabulate_confusion",
+    ],
     "refusals": ["Refusal"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
@@ -183,12 +252,14 @@ _MODULES = {
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""
 
+_PUBLIC_MODULES = ("simplex", "simulate")
+
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "simulate":
-        return import_module("trueness.simulate")
+    if name in _PUBLIC_MODULES:
+        return import_module(f"trueness.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"trueness.{_MODULE_OF[name]}"), name)

@@ -167,6 +167,7 @@ def cwece(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
 ) -> float:
     """Classwise expected calibration error; arguments as in `tabulate_events` and `classwise_error`.
@@ -183,6 +184,7 @@ def cwece(
         from_logits=from_logits,
         normalize=normalize,
         classes=classes,
+        soft_labels=soft_labels,
     )
     return classwise_error(table, bins, weights, norm=norm)
 

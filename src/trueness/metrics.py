@@ -208,6 +208,7 @@ def vce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -231,6 +232,7 @@ def vce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return variation_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -246,6 +248,7 @@ def ece(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -267,6 +270,7 @@ def ece(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return expected_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -282,6 +286,7 @@ def uce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -301,6 +306,7 @@ def uce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -318,6 +324,7 @@ def rce(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     norm: str = "l1",
     min_count: int | None = None,
 ) -> float:
@@ -339,6 +346,7 @@ def rce(
         normalize=normalize,
         classes=classes,
         n_options=n_options,
+        soft_labels=soft_labels,
     )
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 

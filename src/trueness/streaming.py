@@ -66,6 +66,7 @@ class Accumulator:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        soft_labels: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
     ) -> None:
@@ -86,6 +87,7 @@ class Accumulator:
         self._from_logits = boolean("from_logits", from_logits)
         self._normalize = boolean("normalize", normalize)
         self._classes = class_names(classes)
+        self._soft_labels = boolean("soft_labels", soft_labels)
         self._columns: Columns | None = None
         self._engine, self._n_threads = engine, n_threads
         self._lock = Lock()
@@ -141,7 +143,9 @@ class Accumulator:
         if self._options:
             return rows_with_options(y_true, y_prob, sample_weight, n_options=n_options, **how)
         refuse_n_options(n_options)
-        rows = Rows.of(y_true, y_prob, sample_weight, first=self._columns, **how)
+        rows = Rows.of(
+            y_true, y_prob, sample_weight, soft_labels=self._soft_labels, first=self._columns, **how
+        )
         expected = self._tables.n_classes
         if rows.n_classes != expected:
             raise InvalidValueError(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from logs import LABELS, LOGS, OPENAI, samples
 
 import trueness as tn
 from trueness.cli import main
@@ -32,7 +33,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, shard in (("all", 1), ("monday", 1), ("tuesday", 2)):
         shutil.copy(folder / f"shard-{shard}.json", folder / f"{name}.json")
     for name in ("a", "b"):
-        _add_patients(folder / f"{name}.parquet")
+        _add_column(folder / f"{name}.parquet", "patient", np.arange(2000) // 4)
+    _add_column(folder / "preds.parquet", "hospital", np.array(["north", "south"])[np.arange(2000) % 2])
+    _write_images(folder)
     for day in (1, 2):
         shutil.copy(folder / f"shard-{day}.json", folder / f"day-{day}.json")
     y_true, y_prob = tn.simulate.calibrated(300, [10, 1, 1], rng=0)
@@ -41,16 +44,31 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert main(["assess", str(folder / "a.parquet"), "--report", str(folder / "report.html")]) == 0
     assert main(["tabulate", str(folder / "preds.parquet"), "--grid", "-o", str(folder / "grid.json")]) == 0
+    for name, source in (
+        ("samples_arc_2026-01-01T00-00-00.jsonl", samples("ex_arc")),
+        ("run.eval", LOGS / "inspect" / "letters.eval"),
+        ("batch_output.jsonl", OPENAI),
+        ("labels.csv", LABELS),
+        ("answers.csv", LOGS / "plain" / "stated.csv"),
+        ("next_token.jsonl", LOGS / "plain" / "next_token.jsonl"),
+    ):
+        shutil.copy(source, folder / name)
     return folder
 
 
-def _add_patients(path: Path) -> None:
-    """Add a column of clusters of four rows."""
+def _add_column(path: Path, name: str, values: np.ndarray) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path)
-    pq.write_table(table.append_column("patient", pa.array(np.arange(table.num_rows) // 4)), path)
+    pq.write_table(pq.read_table(path).append_column(name, pa.array(values)), path)
+
+
+def _write_images(folder: Path) -> None:
+    """Predictions of two models for forty images of 4 x 4 pixels, and their labels."""
+    y_true, y_prob = tn.simulate.calibrated(640, [5, 1, 1], rng=0)
+    np.save(folder / "masks.npy", y_true.reshape(40, 4, 4))
+    for name, prob in (("a", y_prob), ("b", tn.simulate.sharpen(y_prob, 1.4))):
+        np.save(folder / f"{name}.npy", np.moveaxis(prob.reshape(40, 4, 4, 3), -1, 1))
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ class CalibrationMetric(TableMetric):
         engine: str,
         by_class: bool,
         confidence_bins: int | Bins | None = None,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         input = MetricInput.of(
@@ -44,6 +45,7 @@ class CalibrationMetric(TableMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
+            soft_labels=soft_labels,
         )
         super().__init__(input, task=task, norm=norm, engine=engine, **kwargs)
 

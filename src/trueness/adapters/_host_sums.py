@@ -42,7 +42,7 @@ class HostSums:
         if not self._buffer.takes(rows, eps):
             self._sum_buffered(n_threads)
             self.input.thresholds(eps)  # raises now instead of when the rows are summed
-            self._buffer.open(rows, eps, room)
+            self._buffer.open(rows, labels, eps, room)
         while len(rows):
             n = self._buffer.put(rows, labels)
             if self._buffer.is_full:
@@ -76,7 +76,12 @@ class HostSums:
         if kept is not None and not kept.all():
             rows, labels = rows[kept], labels[kept]
         if len(rows):
-            these = Rows.of_arrays(labels, Contents(rows, eps=eps), from_logits=self.input.from_logits)
+            these = Rows.of_arrays(
+                labels,
+                Contents(rows, eps=eps),
+                from_logits=self.input.from_logits,
+                soft_labels=self.input.soft_labels,
+            )
             self._skipped += self._running.add(these, n_threads)[list(self.input.reasons)]
 
 
@@ -89,16 +94,17 @@ class _Buffer:
     def __init__(self) -> None:
         self.n_rows, self.eps = 0, 0.0
         self._rows: NDArray[Any] = np.empty((0, 0))
-        self._labels: NDArray[np.int64] = np.empty(0, np.int64)
+        self._labels: NDArray[Any] = np.empty(0, np.int64)
 
     def takes(self, rows: NDArray[Any], eps: float) -> bool:
         """Whether rows of this dtype and rounding fit into the buffer."""
         return self._rows.dtype == rows.dtype and self.eps == eps
 
-    def open(self, rows: NDArray[Any], eps: float, n_values: int) -> None:
-        """Allocate room for `n_values` values of such rows."""
+    def open(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_values: int) -> None:
+        """Allocate room for `n_values` values of such rows, and for their labels."""
         n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
-        self._rows, self._labels = np.empty((n_rows, rows.shape[1]), rows.dtype), np.empty(n_rows, np.int64)
+        self._rows = np.empty((n_rows, rows.shape[1]), rows.dtype)
+        self._labels = np.empty((n_rows, *labels.shape[1:]), labels.dtype)
 
     def put(self, rows: NDArray[Any], labels: NDArray[Any]) -> int:
         """Copy as many rows as there is room for, and return their number."""
@@ -117,7 +123,7 @@ class _Buffer:
         """Empty the buffer."""
         self.n_rows = 0
 
-    def take(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def take(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Empty the buffer and return its rows and labels, valid until the next `put`."""
         n, self.n_rows = self.n_rows, 0
         return self._rows[:n], self._labels[:n]

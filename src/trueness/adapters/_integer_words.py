@@ -12,6 +12,8 @@ carrying, so each number is split into integers ("words") far narrower than 64 b
 | log-score and its variance | whole, high half, low half of each, 20 bits each half |
 | Brier residual and its variance | high and low half of each |
 
+If labels are soft, rank counts are in halves, and the totals end with the sum of 1 - ‖s‖², in three words.
+
 The last two are also kept of the rows that predict each class, after the number of these rows. They do not depend on
 the bins, so they are among the totals.
 """
@@ -37,23 +39,27 @@ N_SCORES = 3 + 3 + 2 + 2
 _FIRST_TOTALS = 2 + 3 * len(TOTALS)
 
 
-def width(spec: TableSpec) -> int:
+def width(spec: TableSpec, soft: bool = False) -> int:
     """The number K of words in a bin."""
-    return 1 + (3 if spec.ties == "first" else 4) * spec.n_cells + 3 + N_SCORES
+    return 1 + (3 if _has_whole_ranks(spec, soft) else 4) * spec.n_cells + 3 + N_SCORES
 
 
-def n_totals(n_classes: int) -> int:
+def n_totals(n_classes: int, soft: bool = False) -> int:
     """The number of words of the totals, without the counts of skipped rows, which follow."""
-    return _FIRST_TOTALS + n_classes * (1 + N_SCORES)
+    return _FIRST_TOTALS + n_classes * (1 + N_SCORES) + (3 if soft else 0)
 
 
-def words_of(sums: Sums, spec: TableSpec) -> tuple[IntArray, IntArray]:
+def _has_whole_ranks(spec: TableSpec, soft: bool) -> bool:
+    return spec.ties == "first" and not soft
+
+
+def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray, IntArray]:
     """The words of all bins, (M, K), and the totals."""
     rank = _exact(sums.rank)
     words = [
         sums.rows[:, None],
         *halves(_exact(sums.ordered)),
-        *([rank.whole] if spec.ties == "first" else halves(rank)),
+        *([rank.whole] if _has_whole_ranks(spec, soft) else halves(rank)),
         np.stack(three_words(_exact(sums.variation)), axis=1),
         *_score_words(
             _side_by_side(sums.log_score, sums.log_score_variance),
@@ -67,10 +73,13 @@ def words_of(sums: Sums, spec: TableSpec) -> tuple[IntArray, IntArray]:
         np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
         np.concatenate([sums.predicted_rows[:, None], *of_classes], axis=1).ravel(),
     ]
+    if soft:
+        spread = sums.label_spread or ExactSum.zeros((), PROBABILITY_BITS)
+        totals.append(np.ravel(three_words(_exact(spread))))
     return np.concatenate(words, axis=1), np.concatenate(totals)
 
 
-def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
+def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = False) -> Sums:
     """The sums that `words_of` turns into these words; totals may be followed by the counts of skipped rows."""
     c = spec.n_cells
     rows, high, low, *ranks, variation = np.split(
@@ -84,13 +93,15 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec) -> Sums:
     bits = (LOG_HALF, HALF, HALF)
     named = zip(TOTALS, totals[2:_FIRST_TOTALS].reshape(-1, 3), bits, strict=True)
     of_all: dict[str, Any] = {name: of_three_words(words, half) for name, words, half in named}
+    if soft and (last := totals[n_totals(c) : n_totals(c, soft)]).any():
+        of_all["label_spread"] = of_three_words(last, HALF)
     return Sums(
         rows=rows[:, 0].copy(),
         tied_rows=np.array(totals[0]),
         impossible_rows=np.array(totals[1]),
         ordered=of_halves(high, low),
         rank=ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
-        if spec.ties == "first"
+        if _has_whole_ranks(spec, soft)
         else of_halves(*ranks),
         variation=of_three_words(variation, HALF),
         log_score=log_score,

@@ -46,6 +46,8 @@ class MetricInput(NamedTuple):
     ignore_index: int | None = None
     class_axis: int = 1
     """The axis of the classes in predictions."""
+    soft_labels: bool = False
+    """Whether targets are shares of the classes."""
 
     @classmethod
     def of(
@@ -60,8 +62,18 @@ class MetricInput(NamedTuple):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
+        soft_labels: bool = False,
     ) -> Self:
         """The input that the arguments of a metric of calibration tables describe."""
+        soft = boolean("soft_labels", soft_labels)
+        if soft and ignore_index is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "soft labels are shares, of which none can be ignore_index={value!r}",
+                "leave out ignore_index",
+                argument="ignore_index",
+                value=ignore_index,
+            )
         second = confidence_bins is not None
         plan = TablePlan.of(variation, bins, confidence_bins, ties, with_confidence=second, by_class=by_class)
         if second and plan.confidence_bins is None:
@@ -72,8 +84,9 @@ class MetricInput(NamedTuple):
             )
         specs = tuple(plan.calibration_specs(n_classes, weighted=False))
         events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
-        layout = None if events is None else EventLayout.of(events)
-        return cls(n_classes, specs, events, layout, ties, *_checked(from_logits, ignore_index, class_axis))
+        layout = None if events is None else EventLayout.of(events, soft=soft)
+        read = _checked(from_logits, ignore_index, class_axis)
+        return cls(n_classes, specs, events, layout, ties, *read, soft)
 
     @classmethod
     def of_classes(
@@ -133,6 +146,8 @@ class MetricInput(NamedTuple):
         parts: list[object] = [LAYOUT, self.n_classes, self.ties, self.from_logits, self.ignore_index]
         for spec in self.calibration_specs:
             parts += [spec.variation.name, spec.bins.edges, spec.bins.snap]
+        if self.soft_labels:
+            parts.append("soft labels")
         if self.event_spec is not None:
             parts += [self.event_spec.events, self.event_spec.grid.edges]
         digest = blake2b(repr(tuple(parts)).encode(), digest_size=8).digest()

@@ -17,9 +17,9 @@ def state_shapes(input: MetricInput) -> dict[str, tuple[int, ...]]:
     """The shape of each state, by its name."""
     shapes: dict[str, tuple[int, ...]] = {"totals": (N_REASONS,)}
     if input.calibration_specs:
-        width = _integer_words.width(input.calibration_specs[0])
+        width = _integer_words.width(input.calibration_specs[0], input.soft_labels)
         shapes["bins"] = (sum(input.n_bins), width)
-        shapes["totals"] = (_integer_words.n_totals(input.n_classes) + N_REASONS,)
+        shapes["totals"] = (_integer_words.n_totals(input.n_classes, input.soft_labels) + N_REASONS,)
     if input.event_layout is not None:
         shapes["events"] = (len(input.event_layout.events), input.event_layout.width)
     return shapes
@@ -29,7 +29,8 @@ def words_of(sums: Sequence[Any], skipped: IntArray, input: MetricInput) -> dict
     """The words of each state, from the sums for each spec and the number of rows skipped for each reason."""
     words = {"totals": skipped.copy()}
     if input.calibration_specs:
-        parts = map(_integer_words.words_of, sums, input.calibration_specs)
+        pairs = zip(sums, input.calibration_specs, strict=False)  # the sums of events are the last
+        parts = (_integer_words.words_of(of_spec, spec, input.soft_labels) for of_spec, spec in pairs)
         bins, (totals, *_) = zip(*parts, strict=True)  # totals do not depend on the bins
         words["bins"], words["totals"] = np.concatenate(bins), np.concatenate([totals, skipped])
     if input.event_layout is not None:
@@ -43,7 +44,7 @@ def tables_of(words: Mapping[str, IntArray], input: MetricInput) -> list[AnyTabl
     if input.calibration_specs:
         bins = np.split(words["bins"], np.cumsum(input.n_bins)[:-1])
         tables += [
-            CalibrationTable(spec, _integer_words.sums_of(of_spec, words["totals"], spec))
+            CalibrationTable(spec, _integer_words.sums_of(of_spec, words["totals"], spec, input.soft_labels))
             for spec, of_spec in zip(input.calibration_specs, bins, strict=True)
         ]
     if input.event_spec is not None and input.event_layout is not None:

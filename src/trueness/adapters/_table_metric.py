@@ -223,10 +223,19 @@ class TableMetric(Metric):
 
     def _rows_of(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Predictions as (n, C) and labels as (n,); only shapes and dtypes are checked here."""
-        check_tensors(preds, target, self.device)
+        check_tensors(preds, target, self.device, soft_labels=self.input.soft_labels)
         return rows_and_labels(preds, target, self.input, self.task)
 
     def _on_host(self, rows: Tensor) -> bool:
+        if self.input.soft_labels and (rows.device.type != "cpu" or self.engine == "device"):
+            raise InvalidValueError(
+                "device-memory",
+                "soft labels are summed in host memory, but engine={engine!r} and preds is on {device}",
+                "pass preds.cpu() and target.cpu(), with engine='auto'",
+                argument="preds",
+                engine=self.engine,
+                device=str(rows.device),
+            )
         if self.engine == "auto" and rows.device.type == "cpu":
             return not torch.compiler.is_compiling()
         if self.engine != "host":

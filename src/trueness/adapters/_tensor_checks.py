@@ -24,7 +24,7 @@ def wrong_shapes(preds: Tensor, target: Tensor, remedy: str, **facts: Any) -> In
     )
 
 
-def check_tensors(preds: Any, target: Any, device: Any) -> None:
+def check_tensors(preds: Any, target: Any, device: Any, *, soft_labels: bool = False) -> None:
     """Refuse what is not a tensor, is on another device or has the wrong dtype."""
     for argument, tensor in (("preds", preds), ("target", target)):
         if not isinstance(tensor, Tensor):
@@ -44,7 +44,10 @@ def check_tensors(preds: Any, target: Any, device: Any) -> None:
             )
     if not preds.dtype.is_floating_point:
         raise _wrong_dtype("preds", preds, "predictions must be floating-point (the order is preds, target)")
-    if target.dtype.is_floating_point or target.dtype.is_complex:
+    if soft_labels:
+        if not target.dtype.is_floating_point:
+            raise _wrong_dtype("target", target, "soft labels are shares of the classes, of a floating dtype")
+    elif target.dtype.is_floating_point or target.dtype.is_complex:
         raise _wrong_dtype("target", target, "targets must be class indices, of an integer dtype")
 
 
@@ -55,7 +58,9 @@ def _wrong_dtype(argument: str, tensor: Tensor, remedy: str) -> InvalidTypeError
 
 
 def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str) -> tuple[Tensor, Tensor]:
-    """Predictions as (n, C) and labels as (n,); only shapes are checked here."""
+    """Predictions as (n, C) and labels as (n,), or soft ones as (n, C); only shapes are checked here."""
+    if input.soft_labels:
+        return _rows_and_shares(preds, target, input, task)
     if task == "binary":
         if preds.shape != target.shape:
             raise wrong_shapes(
@@ -82,3 +87,18 @@ def rows_and_labels(preds: Tensor, target: Tensor, input: MetricInput, task: str
     if preds.ndim == 2 and axis % 2 == 1:
         return preds.detach(), target.long()
     return preds.detach().movedim(axis, -1).reshape(-1, n_classes), target.reshape(-1).long()
+
+
+def _rows_and_shares(preds: Tensor, target: Tensor, input: MetricInput, task: str) -> tuple[Tensor, Tensor]:
+    """Predictions and soft labels, both of the same shape, as (n, C)."""
+    axis, n_classes = input.class_axis, input.n_classes
+    inside = preds.ndim >= 2 and -preds.ndim <= axis < preds.ndim
+    by_class = inside and preds.shape[axis] == n_classes
+    if preds.shape != target.shape or not (task == "binary" or by_class):
+        raise wrong_shapes(preds, target, "soft labels have the shape of the predictions")
+    if task == "binary":
+        share, of_class_1 = target.detach().reshape(-1).double(), preds.detach().reshape(-1).double()
+        rest = torch.zeros_like(of_class_1) if input.from_logits else 1.0 - of_class_1
+        return torch.stack([rest, of_class_1], dim=1), torch.stack([1.0 - share, share], dim=1)
+    rows, shares = (each.detach().movedim(axis, -1).reshape(-1, n_classes) for each in (preds, target))
+    return rows, shares.double()

@@ -80,6 +80,8 @@ class VariationCalibrationError(CalibrationMetric):
         default there is none.
     by_class : bool
         Whether to sum the event table of all classes too, `class_table`, from which classwise metrics are read.
+    soft_labels : bool
+        Whether targets are shares of the classes, of the shape of the predictions; summed in host memory.
     kwargs
         Options of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
 
@@ -107,6 +109,7 @@ class VariationCalibrationError(CalibrationMetric):
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -122,6 +125,7 @@ class VariationCalibrationError(CalibrationMetric):
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
 
@@ -154,6 +158,7 @@ class ExpectedCalibrationError(CalibrationMetric):
         class_axis: int = 1,
         engine: str = "auto",
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -168,6 +173,7 @@ class ExpectedCalibrationError(CalibrationMetric):
             class_axis=class_axis,
             engine=engine,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
 
@@ -197,6 +203,7 @@ class RankedCalibrationError(CalibrationMetric):
         engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
+        soft_labels: bool = False,
         **kwargs: Any,
     ) -> None:
         require_choice("distance", distance, DISTANCES)
@@ -213,6 +220,7 @@ class RankedCalibrationError(CalibrationMetric):
             engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
+            soft_labels=soft_labels,
             **kwargs,
         )
         self.distance = distance

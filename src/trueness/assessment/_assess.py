@@ -24,6 +24,7 @@ from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
+from trueness.rows.option_rows import refuse_soft_options
 from trueness.table import (
     AnyRankTable,
     AnySpec,
@@ -67,6 +68,7 @@ def assess(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
     progress: Progress | bool | None = None,
@@ -146,6 +148,7 @@ def assess(
         normalize=normalize,
         classes=classes,
     )
+    refuse_soft_options(ragged, soft_labels)
     plan = TablePlan.of(
         variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None, top_k=top_k
     )
@@ -158,7 +161,13 @@ def assess(
             pixels.spread("groups", groups),
         )
     rows = ragged or Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     specs = specs_of(rows, plan, engine, n_threads)
     if pixels is not None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trueness.assessment._event_totals import totals_of
 from trueness.bins import Bins, event_grid
 from trueness.event_metrics import require_event_table
 from trueness.inference.events.event_statistics import brier_score, spiegelhalter_test
-from trueness.inference.events.of_table import event_bins
+from trueness.inference.events.of_table import event_bins, totals_of
 from trueness.inference.events.reliability import brier_parts
 from trueness.refusals import InvalidValueError
 from trueness.table import EventTable

@@ -13,6 +13,7 @@ from trueness.rows import OptionRows
 from trueness.rows.images import ImageCounts
 from trueness.table import AnyRankTable, CalibrationTable, OptionTables
 from trueness.table.cluster_sums import MAX_EVENTS, has_units
+from trueness.table.label_worth import has_soft_labels
 from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables
 
@@ -168,6 +169,12 @@ def _about_rows(table: AnyRankTable) -> Iterator[Caution]:
             "impossible",
             f"in {plural(table.impossible_rows, 'row')} of {table.n_rows} the true class had probability 0",
             "the log-loss is infinite; clip or smooth the predictions",
+        )
+    if isinstance(table, CalibrationTable) and has_soft_labels(table):
+        yield Caution(
+            "soft-labels",
+            f"labels are soft, and vary so much that a row is worth {table.row_worth:.2f} rows with single labels",
+            "if annotators of a row copy each other, that is too much: pass one row per vote, with clusters= the row",
         )
     effective = float(table.effective_count.sum())
     if table.spec.weighted and effective < table.n_rows / 2:

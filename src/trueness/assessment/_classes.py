@@ -19,6 +19,7 @@ from trueness.inference.scores.cumulative import CumulativeTest, cumulative_scor
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
 from trueness.table import AnyRankTable, EventSpec
+from trueness.table.label_worth import has_soft_labels
 from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
 
@@ -63,8 +64,9 @@ def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest
     if scores is None:
         return None
     by_class, weighted = tables.by_class, tables.by_variation.spec.weighted
+    plain = not weighted and not has_soft_labels(tables.by_variation)
     misses = None
-    if by_class is not None and not weighted and inflation == 1:
+    if by_class is not None and plain and inflation == 1:
         misses = Misses.of(event_cells(by_class), tables.by_variation.n_cells)
     variance = scores.variance * inflation * _mean_square_weight(tables.by_variation)
     return by_predicted_class(

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_result import EventAssessment
 from trueness.assessment._event_sample import EventSample, require_clusters
-from trueness.assessment._event_totals import totals_of
 from trueness.assessment._full_confidence import full_confidence
 from trueness.assessment._group_result import GroupAssessment, correct_groups
 from trueness.assessment._settings import Settings, settings_of_group
@@ -25,7 +24,7 @@ from trueness.inference.events.draws import event_seed
 from trueness.inference.events.event_statistics import brier_score, log_loss, spiegelhalter_test
 from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import in_the_large
-from trueness.inference.events.of_table import event_bins, event_cells
+from trueness.inference.events.of_table import event_bins, event_cells, totals_of
 from trueness.inference.events.prevalence import adjust_prevalence
 from trueness.inference.events.reliability import (
     brier_parts,

@@ -292,6 +292,7 @@ class Assessment:
             "tolerance": plain(self.tolerance),
             "value_is": "plug-in",
             "impossible_rows": self.table.impossible_rows,
+            "row_worth": getattr(self.table, "row_worth", 1.0),
         }
         content |= {key: plain(metric.of(self)) for key, metric in REPORTED.items()}
         content |= {name: plain(getattr(self, name)) for name in _OTHERS}

@@ -50,6 +50,7 @@ def assess_event(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> EventAssessment | EventAssessments:
@@ -109,6 +110,7 @@ def assess_event(
         "sample_weight": sample_weight,
         "from_logits": from_logits,
         "normalize": normalize,
+        "soft_labels": soft_labels,
         "engine": engine,
         "n_threads": n_threads,
     }
@@ -135,7 +137,13 @@ def assess_event(
     else:
         named = None
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     require_choice("ties", ties, TIES)
     spec = event_spec(rows, _chosen(positive, event, y_prob), "event", ties)

@@ -246,6 +246,16 @@ def add_column_options(parser: argparse.ArgumentParser) -> None:
         scale.add_argument(name, action="store_true", help=text)
 
 
+def add_soft_labels(parser: argparse.ArgumentParser) -> None:
+    """Add the option for labels that are shares of the classes."""
+    parser.add_argument(
+        "--soft-labels",
+        action="store_true",
+        help="--label names the shares of the classes, such as those of annotators: a list column, or one column per "
+        "class ('s_*')",
+    )
+
+
 def add_bin_options(group: Parser) -> None:
     """Add the options for the bins of the variation measure and of confidence."""
     bins = group.add_mutually_exclusive_group()

@@ -45,6 +45,7 @@ _ROW_OPTIONS: dict[str, Any] = {
     "percent": False,
     "no_header": False,
     "normalize": False,
+    "soft_labels": False,
     "where": [],
     "on_bad_rows": "refuse",
     "variation": "entropy",

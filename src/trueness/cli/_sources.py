@@ -28,6 +28,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         classes=arguments.classes,
         header=not arguments.no_header,
         ragged=arguments.ragged,
+        soft_labels=getattr(arguments, "soft_labels", False),
     )
 
 
@@ -37,7 +38,8 @@ def row_options_of(arguments: argparse.Namespace) -> RowOptions:
 
     scales = [scale for option, scale in _SCALE_OF_OPTION.items() if getattr(arguments, option)]
     scale = scales[0] if scales else "probabilities"
-    return RowOptions(scale, arguments.normalize, arguments.on_bad_rows)
+    soft = getattr(arguments, "soft_labels", False)
+    return RowOptions(scale, arguments.normalize, arguments.on_bad_rows, soft)
 
 
 def inputs_of(arguments: argparse.Namespace) -> list[InputFile]:

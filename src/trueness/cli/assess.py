@@ -34,6 +34,11 @@ examples:
   trueness assess preds.parquet --event top
   trueness assess all.json
   trueness assess report.html
+  trueness assess samples_arc_*.jsonl --normalise-by none --groups task
+  trueness assess run.eval --groups metadata.subject
+  trueness assess batch_output.jsonl --label-file labels.csv --label answer --on-bad-rows skip
+  trueness assess answers.csv --stated-confidence confidence --percent --correct grade
+  trueness assess next_token.jsonl --top-k 20 --vocabulary 1000
 """
 
 GRID_FROM = 100
@@ -76,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_column_options(parser)
     add_language_options(parser)
+    _options.add_soft_labels(parser)
     _options.add_table_options(parser)
     _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")

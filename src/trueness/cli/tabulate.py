@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "same as --groups)",
     )
     _options.add_column_options(parser)
+    _options.add_soft_labels(parser)
     _options.add_table_options(parser)
     _options.add_checkpoint_options(parser)
     parser.add_argument(

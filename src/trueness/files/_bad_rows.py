@@ -62,5 +62,10 @@ def _rows(batch: Batch) -> Rows | OptionRows:
     if isinstance(batch.y_prob, Lists):
         return OptionRows(batch.y_prob, batch.y_true, batch.weight, from_logits, normalize)
     return Rows.of_arrays(
-        batch.y_true, batch.y_prob, batch.weight, from_logits=from_logits, normalize=normalize
+        batch.y_true,
+        batch.y_prob,
+        batch.weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        soft_labels=batch.options.soft_labels,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,6 +197,20 @@ def labels_of(column: Any, choice: Choice, n_classes: int, problems: list[Proble
     if choice.index_of is None and is_numeric(column):
         return values_of(column).data
     return _from_texts(encode_column(column, choice.label, "label"), missing, choice.index_of, problems)
+
+
+def shares_of(
+    columns: dict[str, Any], choice: Choice, n_classes: int, problems: list[Problem]
+) -> NDArray[Any]:
+    """The shares of soft labels, (rows, classes); of two classes perhaps those of class 1 alone, (rows,)."""
+    first = columns[choice.shares[0]]
+    in_list = len(choice.shares) == 1 and not is_numeric(first)
+    in_list |= isinstance(first, np.ndarray) and first.ndim == 2
+    as_probs = replace(choice, probs=choice.shares, is_list=in_list, list_width=None)
+    found = predictions_of(columns, as_probs, n_classes, problems)
+    shares = np.stack(found.columns or (), axis=1) if isinstance(found, Contents) else found
+    assert isinstance(shares, np.ndarray)  # rows with options of their own have no soft labels
+    return shares.astype(np.float64, copy=False)
 
 
 def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem]) -> NDArray[Any]:

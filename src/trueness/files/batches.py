@@ -23,6 +23,7 @@ from trueness.files._values import (
     hundredths,
     labels_of,
     predictions_of,
+    shares_of,
     weights_of,
 )
 from trueness.files.request import Choice
@@ -73,6 +74,7 @@ class RowOptions:
     scale: str = "probabilities"
     normalize: bool = False
     on_bad_rows: str = "refuse"
+    soft_labels: bool = False
 
     @property
     def tolerant(self) -> bool:
@@ -107,7 +109,14 @@ class Batch:
         from_logits, normalize = self.options.scale == "logits", self.options.normalize
         if isinstance(self.y_prob, Lists):
             return rows_of_lists(self.y_true, self.y_prob, self.weight, from_logits, normalize)
-        return Rows.of(self.y_true, self.y_prob, self.weight, from_logits=from_logits, normalize=normalize)
+        return Rows.of(
+            self.y_true,
+            self.y_prob,
+            self.weight,
+            from_logits=from_logits,
+            normalize=normalize,
+            soft_labels=self.options.soft_labels,
+        )
 
     def take(self, chosen: Any) -> Batch:
         """Some of the rows: a mask, or their places in the batch."""
@@ -144,7 +153,10 @@ def batch_of(
         y_prob = exponentials(y_prob)
     elif options.scale == "percent":
         y_prob = hundredths(y_prob)
-    y_true = labels_of(columns[choice.label], choice, n_classes, problems)
+    if choice.shares:
+        y_true = shares_of(columns, choice, n_classes, problems)
+    else:
+        y_true = labels_of(columns[choice.label], choice, n_classes, problems)
     weight = None
     if choice.weight is not None:
         weight = weights_of(columns[choice.weight], choice.weight, options.scale == "percent", problems)

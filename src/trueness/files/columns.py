@@ -25,7 +25,8 @@ def choose(
     fields: Mapping[str, Field], request: Request, file: str, *, first: Columns | None = None
 ) -> Choice:
     """The columns of this file that the request means; `first` are those of another model, to be matched by name."""
-    label = request.label or detect_label(fields, file)
+    shares = _share_columns(fields, request, file) if request.soft_labels else None
+    label = shares.names[0] if shares else request.label or detect_label(fields, file)
     _require(fields, label, file, "label")
     if request.weight is not None:
         _require(fields, request.weight, file, "weight")
@@ -34,11 +35,12 @@ def choose(
         _require(fields, request.clusters, file, "clusters")
     for condition in request.where:
         _require(fields, condition.column, file, "where")
-    named = {label, request.weight, request.clusters, *by}
+    named = {label, request.weight, request.clusters, *by, *(shares.names if shares else ())}
     columns = requested_probs(fields, request, named, file) if request.probs else None
     columns = columns or detect_probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
-    _refuse_two_roles(label, columns.names, request.weight, by)
+    for name in shares.names if shares else (label,):
+        _refuse_two_roles(name, columns.names, request.weight, by)
     if request.clusters is not None and request.clusters in {label, request.weight, *columns.names}:
         other = {label: "label", request.weight: "weight"}.get(request.clusters, "probs")
         raise _two_roles(request.clusters, other, "clusters")
@@ -51,17 +53,55 @@ def choose(
     if len(columns.names) == 1:
         found.append(description(columns.names, is_list))
         index_of = _names_of_two(columns, request, is_list)
-        return replace(chosen, index_of=index_of, found=tuple(found))
+        return _with_shares(replace(chosen, index_of=index_of, found=tuple(found)), shares, columns)
     columns, index_of = _by_class(columns, fields[label], request, first)
     names = None if index_of is None else _class_labels(columns, request, index_of)
     found.append(f"classes {mapping(columns.names, names)}")
-    return replace(
+    chosen = replace(
         chosen,
         probs=columns.names,
         index_of=index_of,
         columns=columns if request.header else None,
         found=tuple(found),
     )
+    return _with_shares(chosen, shares, columns if request.header else None)
+
+
+def _share_columns(fields: Mapping[str, Field], request: Request, file: str) -> Columns:
+    """The columns of soft labels: a list column, one column per class, or that of class 1."""
+    label = request.label or detect_label(fields, file)
+    return requested_probs(fields, replace(request, probs=label), set(), file)
+
+
+def _with_shares(choice: Choice, shares: Columns | None, probs: Columns | None) -> Choice:
+    """The choice with the columns of soft labels in the order of the classes, matched by their endings."""
+    if shares is None:
+        return choice
+    if len(shares.names) == 1:
+        return replace(choice, shares=shares.names)
+    expected = None if choice.is_list else max(2, len(choice.probs))
+    if expected is not None and len(shares.names) != expected:
+        raise InvalidValueError(
+            "wrong-number-of-classes",
+            "{label} names {found} columns of shares, but there are {expected} classes",
+            "name one column for each class, or one list column",
+            argument="label",
+            found=len(shares.names),
+            expected=expected,
+        )
+    if probs is None or choice.is_list or len(choice.probs) == 1:
+        return replace(choice, shares=shares.names)
+    place = dict(zip(shares.endings, shares.names, strict=True))
+    if {*place} != {*probs.endings}:
+        raise InvalidValueError(
+            "different-columns",
+            "the columns of {label} end in {mine!q}, …, those of {probs} in {theirs!q}, …",
+            "name the columns of shares like those of probabilities, such as s_0, s_1 beside p_0, p_1",
+            argument="label",
+            mine=shares.endings[0],
+            theirs=probs.endings[0],
+        )
+    return replace(choice, shares=tuple(place[ending] for ending in probs.endings))
 
 
 def _require_list(probs: Sequence[str], is_list: bool, request: Request, file: str) -> None:
@@ -227,7 +267,7 @@ def recheck(choice: Choice, request: Request, fields: Mapping[str, Field], file:
 
 def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field], file: str) -> list[str]:
     """Columns that would be read as probabilities in this file, but are missing in the first."""
-    named = {choice.label, choice.weight, choice.clusters, *choice.by}
+    named = {choice.label, choice.weight, choice.clusters, *choice.by, *choice.shares}
     if request.probs is not None:
         found = [requested_probs(fields, request, named, file).names]
     else:
@@ -240,7 +280,7 @@ def _further_probs(choice: Choice, request: Request, fields: Mapping[str, Field]
 
 
 def _named_columns(choice: Choice) -> Iterable[tuple[str, str]]:
-    yield choice.label, "labels"
+    yield from ((name, "labels") for name in choice.shares or (choice.label,))
     yield from ((name, "probabilities") for name in choice.probs)
     if choice.weight is not None:
         yield choice.weight, "weights"

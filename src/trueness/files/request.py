@@ -33,6 +33,8 @@ class Request:
     """Whether probabilities are percentages, which may be written as text such as 85%."""
     ragged: bool = False
     """Whether rows have options of their own: one list column, whose rows may have different lengths."""
+    soft_labels: bool = False
+    """Whether `label` names the shares of the classes: a list column, or one column per class, as `probs` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Choice:
     """The class index of labels that are names; None if labels are class indices."""
     columns: Columns | None = None
     """The columns of probabilities, to which those of further files are matched; None if they have no names."""
+    shares: tuple[str, ...] = ()
+    """The columns of soft labels in the order of the classes, or the one list column; empty if labels are classes."""
     list_width: int | None = None
     """1 if rows of a list column hold the probability of class 1 alone; else None."""
     found: tuple[str, ...] = ()
@@ -65,7 +69,9 @@ class Choice:
         weight = () if self.weight is None else (self.weight,)
         clusters = () if self.clusters is None else (self.clusters,)
         texts = tuple(dict.fromkeys((*self.by, *clusters)))
-        return Wanted((*self.probs, *weight), self.label, texts, tuple(c.column for c in self.where))
+        label = None if self.shares else self.label
+        numbers = (*self.probs, *self.shares, *weight)
+        return Wanted(numbers, label, texts, tuple(c.column for c in self.where))
 
     @property
     def grouping(self) -> str | None:

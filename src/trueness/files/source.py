@@ -104,7 +104,7 @@ class Source:
         recheck(self.choice, self.request, self._fields(reader, input), input.name, self._first_file)
         rows = max(1, BATCH_VALUES // self.n_classes)
         wanted = self.choice.wanted
-        for name in (*wanted.numbers, wanted.label):
+        for name in (*wanted.numbers, *wanted.labels):
             if name not in reader.fields:
                 raise InvalidValueError(
                     "missing-column",

@@ -215,7 +215,7 @@ class DelimitedReader:
         number = text if self._options.percent else number
         # Columns of conditions as text too: float64 would round whole numbers.
         types = dict.fromkeys(wanted.others, text) | dict.fromkeys(wanted.numbers, number)
-        types |= dict.fromkeys((wanted.label, *wanted.texts), text)
+        types |= dict.fromkeys((*wanted.labels, *wanted.texts), text)
         written = dict(zip(self._fields, self._written or (), strict=True))
         return self._csv.ConvertOptions(
             include_columns=[written[name] for name in wanted.names],
@@ -269,7 +269,7 @@ class DelimitedReader:
         columns = {name: table.column(name) for name in wanted.names}
         if self._tolerant and not self._options.percent:
             columns |= {name: numbers_or_missing(columns[name]) for name in wanted.numbers}
-        columns |= {name: trim(columns[name]) for name in (wanted.label, *wanted.texts, *wanted.others)}
+        columns |= {name: trim(columns[name]) for name in (*wanted.labels, *wanted.texts, *wanted.others)}
         invalid, self._invalid = self._invalid, Counter()
         return Chunk(columns, table.num_rows, self._stream.share, invalid)
 

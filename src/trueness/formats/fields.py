@@ -64,8 +64,9 @@ class Wanted(NamedTuple):
     """The columns to read, by purpose: text formats do not declare types."""
 
     numbers: tuple[str, ...]
-    """Probabilities and weights."""
-    label: str
+    """Probabilities, weights and shares of soft labels."""
+    label: str | None
+    """None if labels are soft."""
     texts: tuple[str, ...] = ()
     """Groups: read as they are written."""
     others: tuple[str, ...] = ()
@@ -74,7 +75,12 @@ class Wanted(NamedTuple):
     @property
     def names(self) -> list[str]:
         """All of them, each once, in order."""
-        return list(dict.fromkeys((*self.numbers, self.label, *self.texts, *self.others)))
+        return list(dict.fromkeys((*self.numbers, *self.labels, *self.texts, *self.others)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The column of labels, if there is one."""
+        return () if self.label is None else (self.label,)
 
 
 @dataclass(frozen=True, slots=True)

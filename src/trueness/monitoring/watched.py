@@ -19,6 +19,7 @@ from trueness.table import (
     Tables,
     spec_difference,
 )
+from trueness.table.label_worth import has_soft_labels
 
 MOST_BINS = 40
 """With more bins, bets on single bins would have no weight left: tables are coarsened first."""
@@ -148,6 +149,13 @@ def _of_tables(value: Any) -> Watched:
 
 def _joined(ranks: Sequence[AnyRankTable], events: Sequence[EventTable]) -> Watched:
     """The first table of each kind; both must be of the same rows."""
+    if any(map(has_soft_labels, [*ranks, *events])):
+        raise InvalidValueError(
+            "soft-labels",
+            "{argument} has soft labels, for which the evidence of a monitor is not proved",
+            "make tables of single labels",
+            argument="table",
+        )
     first = ranks[0] if ranks else None
     if first is not None and first.top_k is not None:
         raise InvalidValueError(

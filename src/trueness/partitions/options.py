@@ -45,6 +45,8 @@ class Options(TypedDict, total=False):
     ties: str
     from_logits: bool
     normalize: bool
+    soft_labels: bool
+    """Whether `label` names the shares of the classes: a list column, or one column per class, such as "s_*"."""
     engine: str
     """As in `trueness.tabulate`."""
 
@@ -84,6 +86,7 @@ def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) 
         clusters,
         classes=class_names_of(options),
         ragged=boolean("ragged", options.get("ragged", False)),
+        soft_labels=boolean("soft_labels", options.get("soft_labels", False)),
     )
 
 
@@ -122,7 +125,8 @@ def class_names_of(options: Options) -> str | tuple[str, ...] | None:
 def row_options_of(options: Options) -> RowOptions:
     """The scale of the numbers."""
     scale = "logits" if boolean("from_logits", options.get("from_logits", False)) else "probabilities"
-    return RowOptions(scale, boolean("normalize", options.get("normalize", False)))
+    soft = boolean("soft_labels", options.get("soft_labels", False))
+    return RowOptions(scale, boolean("normalize", options.get("normalize", False)), soft_labels=soft)
 
 
 def plan_of(options: Options, *, for_assessment: bool) -> Plan:

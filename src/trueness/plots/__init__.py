@@ -14,6 +14,7 @@ from typing import Any
 
 from trueness.plots.class_diagrams import ClassDiagramDisplay
 from trueness.plots.classes import ClassDisplay
+from trueness.plots.confusion import ConfusionDisplay
 from trueness.plots.convergence import ConvergenceDisplay
 from trueness.plots.cumulative import CumulativeScoreDisplay, PredictedClassDisplay
 from trueness.plots.event import DifferencesDisplay, EventDisplay
@@ -37,6 +38,7 @@ __all__ = [
     "ClassDiagramDisplay",
     "PredictedClassDisplay",
     "CumulativeScoreDisplay",
+    "ConfusionDisplay",
     "ForestDisplay",
     "SweepDisplay",
     "ConvergenceDisplay",

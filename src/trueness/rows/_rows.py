@@ -24,7 +24,7 @@ from trueness.refusals import InvalidValueError
 from trueness.rows.class_columns import Columns, names_of_classes
 from trueness.rows.containers import Contents, contents_of, refuse_other_index
 from trueness.rows.frame_columns import order_predictions, order_truth
-from trueness.rows.labels import Labels, are_names, class_names, labels_of, require_names
+from trueness.rows.labels import Labels, are_names, class_names, labels_of, require_names, soft_labels_of
 from trueness.rows.validation import refuse_swapped, shape_of, weights_of
 
 BLOCK_VALUES = 2**17
@@ -106,11 +106,14 @@ class Rows:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
+        soft_labels: bool = False,
         first: Columns | None = None,
     ) -> Rows:
         """Rows with labels, from what a user passed; the columns of a frame are matched to those of `first`."""
         truth, predictions = contents_of(y_true, "y_true").flat, contents_of(y_prob, "y_prob").flat
-        refuse_swapped(truth, predictions)
+        soft_labels = boolean("soft_labels", soft_labels)
+        if not soft_labels:
+            refuse_swapped(truth, predictions)
         rows = cls._of_contents(predictions, sample_weight, from_logits, normalize)
         other = "sample_weight" if predictions.index is None else "y_prob"
         refuse_other_index("y_true", truth.index, other, rows.index)
@@ -125,7 +128,9 @@ class Rows:
             rows.n_classes,
             rows.from_logits,
             rows.normalize,
-            labels_of(truth, rows.n_rows, rows.n_classes, index_of),
+            soft_labels_of(truth, rows.n_rows, rows.n_classes)
+            if soft_labels
+            else labels_of(truth, rows.n_rows, rows.n_classes, index_of),
             rows.sample_weight,
             columns,
             truth.index if truth.index is not None else rows.index,
@@ -147,6 +152,7 @@ class Rows:
         *,
         from_logits: bool = False,
         normalize: bool = False,
+        soft_labels: bool = False,
     ) -> Rows:
         """Rows of arrays whose shapes and dtypes are known to fit, such as a reader of files makes them.
 
@@ -156,6 +162,8 @@ class Rows:
         contents = contents_of(y_prob, "y_prob").flat
         n_classes = contents.shape[1] if len(contents.shape) == 2 else 2
         labels = None if y_true is None else Labels(y_true, n_classes)
+        if soft_labels and y_true is not None:
+            labels = soft_labels_of(contents_of(y_true, "y_true"), contents.shape[0], n_classes)
         return cls(contents, contents.shape[0], n_classes, from_logits, normalize, labels, sample_weight)
 
     @classmethod

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness._arrays import IntArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.rows.class_columns import BOOLEANS, COLUMNS, INDEX
 from trueness.rows.containers import Contents, is_bfloat16, refuse_none
+
+SHARE_TOLERANCE = 1e-5
+"""How far the shares of a soft label may be from 1 in sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Labels:
     n_classes: int
     index_of: dict[Hashable, int] | None = None
     """Class index by name, if labels are names."""
+    soft: bool = False
+    """Whether each row is a distribution over the classes, (rows, classes)."""
 
     def block(self, start: int, stop: int) -> NDArray[np.intp]:
         """Class indices of rows start to stop; the first bad label is refused."""
@@ -38,6 +43,8 @@ class Labels:
     def indices(self, start: int, stop: int) -> NDArray[np.intp]:
         """Class indices of rows start to stop, and -1 for bad labels."""
         part = self.data[start:stop]
+        if self.soft:
+            return np.where(_are_distributions(part), np.argmax(part, axis=1), -1)
         if part.ndim == 2:
             good = ~np.any((part != 0) & (part != 1), axis=1) & (np.count_nonzero(part, axis=1) == 1)
             return np.where(good, np.argmax(part, axis=1), -1)
@@ -50,11 +57,19 @@ class Labels:
         indices[good] = part[good]
         return indices
 
+    def shares(self, start: int, stop: int) -> FloatArray:
+        """The share of each class in rows start to stop, (n, C), of soft labels; the first bad row is refused."""
+        self.block(start, stop)
+        return self.data[start:stop].astype(np.float64, copy=False)
+
     def refusal(self, row: int) -> Refusal:
         """The refusal of a bad label."""
         part = self.data[row : row + 1]
         facts = {"argument": "y_true", "row": row, "value": part.tolist()[0]}
         code, cause = "label-out-of-range", "{y_true} is {value!r}{place}"
+        if self.soft:
+            remedy = "the shares of a soft label are finite, at least 0, and sum to 1 within {tolerance:g}"
+            return InvalidValueError("bad-soft-label", cause, remedy, tolerance=SHARE_TOLERANCE, **facts)
         if part.ndim == 2:
             remedy = "a one-hot row must contain exactly one 1 and otherwise 0"
             return InvalidValueError(code, cause, remedy, **facts)
@@ -68,6 +83,13 @@ class Labels:
             return InvalidValueError(code, cause, "a class index is an integer", **facts)
         last = self.n_classes - 1
         return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
+
+
+def _are_distributions(part: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows are finite, not negative, and sum to 1 within rounding."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.abs(part.sum(axis=1, dtype=np.float64) - 1.0) <= SHARE_TOLERANCE
+        return np.asarray(whole & (part >= 0).all(axis=1))
 
 
 def whole_numbers(argument: str, given: NDArray[Any], last: int, remedy: str) -> IntArray:
@@ -130,6 +152,34 @@ def labels_of(
         refuse_none(data, "y_true")
     _require_numbers(data)
     return Labels(data, n_classes)
+
+
+def soft_labels_of(contents: Contents, n_rows: int, n_classes: int) -> Labels:
+    """Shares of the classes, (rows, classes); of two classes also those of class 1 alone, (rows,)."""
+    data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
+    if data.dtype.kind not in "iubf" and not is_bfloat16(data.dtype):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{y_true} has dtype {dtype}",
+            "soft labels are shares of the classes: real numbers that sum to 1 in each row",
+            argument="y_true",
+            dtype=data.dtype,
+        )
+    if data.ndim == 1 and n_classes == 2:
+        of_class_1 = data.astype(np.float64)
+        data = np.stack([1.0 - of_class_1, of_class_1], axis=1)
+    if data.ndim != 2 or data.shape[1] != n_classes:
+        raise InvalidValueError(
+            "wrong-shape",
+            "{y_true} has shape {shape}",
+            "soft labels have shape ({n_rows}, {n_classes}): one share for each class",
+            argument="y_true",
+            shape=data.shape,
+            n_rows=n_rows,
+            n_classes=n_classes,
+        )
+    _require_shape(data, n_rows, n_classes)
+    return Labels(data.astype(np.float64, copy=False), n_classes, soft=True)
 
 
 def _require_shape(data: NDArray[Any], n_rows: int, n_classes: int) -> None:

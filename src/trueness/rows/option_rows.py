@@ -262,3 +262,14 @@ def _labels_of(data: NDArray[Any] | None, n_rows: int) -> NDArray[Any]:
             dtype=data.dtype,
         )
     return data
+
+
+def refuse_soft_options(ragged: OptionRows | None, soft_labels: Any) -> None:
+    """Refuse soft labels of rows with options of their own."""
+    if ragged is not None and boolean("soft_labels", soft_labels):
+        raise InvalidValueError(
+            "bad-argument",
+            "soft labels cannot be used with different numbers of options",
+            "pass the index of the right option of each row",
+            argument="soft_labels",
+        )

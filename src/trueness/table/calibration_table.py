@@ -20,6 +20,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import file as table_file
 from trueness.table.content import Sums, TableSpec, cut_spec
 from trueness.table.exact_sums import ExactSum, Sum
+from trueness.table.label_worth import row_worth, squared_distance
 from trueness.table.score_sums import ScoreSums
 from trueness.table.table_text import text_of
 from trueness.variation import Variation
@@ -104,7 +105,8 @@ class CalibrationTable:
     def rank_count(self) -> NDArray[Any]:
         """Σr: how often the true class had each rank, (M, C); integers unless ties are split or rows are weighted."""
         rank = self.sums.rank
-        return rank.whole if isinstance(rank, ExactSum) and self.spec.ties == "first" else rank.value
+        plain = self.spec.ties == "first" and self.sums.label_spread is None
+        return rank.whole if isinstance(rank, ExactSum) and plain else rank.value
 
     @property
     def variation_sum(self) -> FloatArray:
@@ -157,8 +159,7 @@ class CalibrationTable:
         return self._by_predicted_class(self.sums.predicted_brier)
 
     def _by_predicted_class(self, sums: Sum | None) -> ScoreSums | None:
-        rows = self.sums.predicted_rows
-        if rows is None or sums is None:
+        if (rows := self.sums.predicted_rows) is None or sums is None:
             return None
         return ScoreSums(rows, sums.value[:, 0], sums.value[:, 1])
 
@@ -183,14 +184,7 @@ class CalibrationTable:
         For two classes this is twice the score of one class alone. NaN for a table without rows, and for one that was
         read from a file of schema 1, which lacks the sums.
         """
-        true, square = self.sums.true_probability, self.sums.square
-        if true is None or square is None:
-            return float("nan")
-        if isinstance(true, ExactSum) and isinstance(square, ExactSum):
-            # 1 - 2 p_y + ‖p‖² in whole units: where predictions are nearly perfect, floats would cancel.
-            units = (self.n_rows << true.bits) - 2 * true.units + square.units
-            return self._mean(max(0, units) / (1 << true.bits))
-        return self._mean(max(0.0, float(self.count.sum() - 2.0 * true.value + square.value)))
+        return self._mean(squared_distance(self.sums))
 
     @property
     def log_loss(self) -> float:
@@ -198,8 +192,7 @@ class CalibrationTable:
 
         NaN for a table without rows, and for one that was read from a file of schema 1, which lacks the sum.
         """
-        total = self.sums.log_likelihood
-        if total is None:
+        if (total := self.sums.log_likelihood) is None:
             return float("nan")
         return self._mean(float("inf") if self.impossible_rows else 0.0 - float(total.value))
 
@@ -214,9 +207,16 @@ class CalibrationTable:
         return self.count.astype(np.float64) if square is None else square.value
 
     @property
+    def row_worth(self) -> float:
+        """How many rows with single labels a row is worth on average, if labels are soft; else 1."""
+        return row_worth(self.sums)
+
+    @property
     def effective_count(self) -> FloatArray:
-        """(Σw)²/Σw² of each bin, (M,): the number of equally weighted rows with the same information."""
-        return ratio_or(self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0)
+        """(Σw)²/Σw² of each bin, (M,), times `row_worth`: the number of plain rows with the same information."""
+        return self.row_worth * ratio_or(
+            self.count.astype(np.float64) ** 2, self.weight_square_sum, empty=0.0
+        )
 
     # Means and variations
 

@@ -21,6 +21,7 @@ from trueness.table.exact_sums import (
     FloatSum,
     NamedSums,
     Sum,
+    concatenate_sums,
     make_read_only,
     reduce_to_fields,
 )
@@ -263,20 +264,8 @@ def _each(sums: AnyCellSums, change: Callable[[NDArray[Any]], NDArray[Any]]) -> 
 
 def _joined(parts: Sequence[AnyCellSums]) -> AnyCellSums:
     """The entries of several sums one after the other."""
-
-    def join(values: Sequence[Any]) -> Any:
-        first = values[0]
-        if isinstance(first, ExactSum):
-            whole, fraction = (
-                np.concatenate([getattr(value, part) for value in values]) for part in ("whole", "fraction")
-            )
-            return ExactSum(whole, fraction, first.bits)
-        if isinstance(first, FloatSum):
-            return FloatSum(np.concatenate([value.value for value in values]))
-        return np.concatenate(values)
-
     named = [dict(part.items()) for part in parts]
-    return type(parts[0])(**{name: join([part[name] for part in named]) for name in named[0]})
+    return type(parts[0])(**{name: concatenate_sums([part[name] for part in named]) for name in named[0]})
 
 
 def _spread(values: NDArray[Any], at: IntArray, n: int) -> NDArray[Any]:

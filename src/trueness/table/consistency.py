@@ -35,7 +35,10 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
         require(bool(np.all(value[rows == 0] == 0)), f"{name} is not zero in a bin without rows")
     require(bool(np.all(sums.rank.value >= 0)), "rank has a negative count")
     require(_close(sums.rank, weight, slack), "the ranks of a bin do not add up to its count")
-    whole_ranks = spec.ties == "split" or not isinstance(sums.rank, ExactSum) or not sums.rank.fraction.any()
+    soft = sums.label_spread is not None
+    whole_ranks = (
+        soft or spec.ties == "split" or not isinstance(sums.rank, ExactSum) or not sums.rank.fraction.any()
+    )
     require(whole_ranks, "ties are not split, but ranks have fractions")
     ordered, off = sums.ordered.value, sum_tolerance(spec.n_cells, COARSEST_EPS)
     require(bool(np.all(ordered >= 0)), "ordered has a negative sum")
@@ -50,8 +53,12 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     count = weight if score.ndim else mass
     reachable = np.all((score >= LEAST_LOG * count) & (score <= (log_c + 1) * count))
     require(bool(reachable), "log_score is out of range for so many rows")
-    reachable = np.all((variance >= 0) & (variance <= (log_c**2 + 2) * count))
+    most = LEAST_LOG**2 if soft else log_c**2 + 2  # of soft labels the squares of the scores are summed
+    reachable = np.all((variance >= 0) & (variance <= most * count))
     require(bool(reachable), "log_score_variance is out of range for so many rows")
+    if sums.label_spread is not None:
+        within = 0 <= float(sums.label_spread.value) <= mass * (1 + 1e-9)
+        require(within, "label_spread is out of range for so many rows")
     _require_scores(spec, sums, mass, slack)
     _require_residuals(sums, weight, slack)
 
@@ -95,7 +102,8 @@ def _require_residuals(sums: Sums, weight: Any, slack: float) -> None:
         return
     within = np.all(np.abs(residual.value) <= (1 + slack) * weight)
     require(bool(within), "brier_residual is out of range for so many rows")
-    within = np.all((variance.value >= 0) & (variance.value <= (0.25 + COARSEST_EPS) * weight))
+    most = 1.0 if sums.label_spread is not None else 0.25
+    within = np.all((variance.value >= 0) & (variance.value <= (most + COARSEST_EPS) * weight))
     require(bool(within), "brier_residual_variance is out of range for so many rows")
     rows, scores, brier = sums.predicted_rows, sums.predicted_scores, sums.predicted_brier
     if rows is None or scores is None or brier is None:

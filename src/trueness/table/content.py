@@ -197,6 +197,8 @@ class Sums(NamedSums):
     """Of these rows, the sums of `log_score` and `log_score_variance`, (C, 2)."""
     predicted_brier: Sum | None = None
     """Of these rows, the sums of `brier_residual` and `brier_residual_variance`, (C, 2)."""
+    label_spread: Sum | None = None
+    """Σ(1 - ‖s‖²) over rows with soft labels s, (); left out if no row has one."""
     weight: FloatSum | None = None
     """Σw over each bin of a weighted table, (M,)."""
     weight_square: FloatSum | None = None

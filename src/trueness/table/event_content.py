@@ -18,6 +18,7 @@ from trueness.table.exact_sums import (
     FloatSum,
     NamedSums,
     Sum,
+    concatenate_sums,
     make_read_only,
     reduce_to_fields,
 )
@@ -159,6 +160,8 @@ class EventSums(NamedSums):
     """Σ[y ln p + (1 - y) ln(1 - p)] over the rows where it is finite, in nats, (K,)."""
     impossible_rows: IntArray | None = None
     """The other rows: probability 0 came about, or probability 1 did not, (K,)."""
+    label_spread: Sum | None = None
+    """Σy(1 - y), (K,), of soft labels; left out if no row has one."""
     weight: FloatSum | None = None
     """Σw over each cell of a weighted table, (K, G)."""
     weight_square: FloatSum | None = None
@@ -219,7 +222,8 @@ class EventSums(NamedSums):
             turned = ExactSum(value.whole.T, value.fraction.T, value.bits).merge_runs(starts)
             return ExactSum(turned.whole.T.copy(), turned.fraction.T.copy(), value.bits)
 
-        return EventSums(**{name: merge(value) for name, value in self.items() if name in _BY_CELL})
+        merged = {name: merge(value) for name, value in self.items() if name in _BY_CELL}
+        return EventSums(**merged, label_spread=self.label_spread)
 
     def select(self, at: list[int]) -> EventSums:
         """The sums of some of the events."""
@@ -234,20 +238,16 @@ class EventSums(NamedSums):
     @classmethod
     def stack(cls, parts: list[EventSums]) -> EventSums:
         """The sums of several tables of the same rows as one, with the events of all."""
-
-        def join(values: list[Any]) -> Any:
-            first = values[0]
-            if isinstance(first, ExactSum):
-                whole, fraction = (
-                    np.concatenate([getattr(v, part) for v in values]) for part in ("whole", "fraction")
-                )
-                return ExactSum(whole, fraction, first.bits)
-            if isinstance(first, FloatSum):
-                return FloatSum(np.concatenate([value.value for value in values]))
-            return np.concatenate(values)
-
         named = [dict(part.items()) for part in parts]
-        return cls(**{name: join([part[name] for part in named]) for name in named[0]})
+        if any("label_spread" in part for part in named):
+            named = [part | {"label_spread": part.get("label_spread", _no_spread(part))} for part in named]
+        return cls(**{name: concatenate_sums([part[name] for part in named]) for name in named[0]})
+
+
+def _no_spread(part: dict[str, Any]) -> Sum:
+    shape = part["rows"].shape[:1]
+    weighted = "weight" in part
+    return FloatSum(np.zeros(shape)) if weighted else ExactSum.zeros(shape, PROBABILITY_BITS)
 
 
 _BY_CELL = frozenset({"rows", "predicted", "observed", "weight", "weight_square"})

@@ -12,7 +12,7 @@ from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.ranking import LEAST_LOG, TIES
 from trueness.table.consistency import COARSEST_EPS, damaged_table_error, is_int, require
 from trueness.table.event_content import Event, EventSpec, EventSums
-from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum, FloatSum
 from trueness.table.json_numbers import decode_sum, encode_sum, integers, is_number
 
 MOST_CELLS = 2**28 // 32
@@ -64,9 +64,12 @@ def decode(content: Any) -> tuple[EventSpec, EventSums]:
     spec = decode_spec(content["events"])
     at = _decode_cells(content["cells"], spec)
     expected, given = dict(EventSums.zeros(spec).items()), content["sums"]
-    require(
-        isinstance(given, dict) and set(given) == set(expected), f"its sums must be {', '.join(expected)}"
-    )
+    require(isinstance(given, dict), "it has no sums")
+    if "label_spread" in given:
+        shape = spec.shape[:1]
+        zero = FloatSum(np.zeros(shape)) if spec.weighted else ExactSum.zeros(shape, PROBABILITY_BITS)
+        expected["label_spread"] = zero
+    require(set(given) == set(expected), f"its sums must be {', '.join(expected)}")
     sums = EventSums(**{name: _decode_sum(name, given[name], expected[name], at) for name in expected})
     with np.errstate(over="ignore"):  # numbers that are far too large are refused without a warning
         _require_consistent(spec, sums, at, content["n_rows"])
@@ -171,6 +174,9 @@ def _require_consistent(spec: EventSpec, sums: EventSums, at: tuple[IntArray, In
     observed, predicted = sums.observed.value, sums.predicted.value
     within = np.all((observed >= -slack * mass) & (observed <= mass * (1 + slack)))
     require(bool(within), "more is observed in a cell than it has rows")
+    if sums.label_spread is not None:
+        spread, most = sums.label_spread.value, observed.sum(axis=1)
+        require(bool(np.all((spread >= 0) & (spread <= most + 1e-9))), "label_spread is out of range")
     edges = np.array(spec.grid.edges)
     low, high = edges[:-1] * mass, np.minimum(edges[1:] * (1 + 4 * COARSEST_EPS), 1.0) * mass
     margin = (slack + 2.0**-52) * mass

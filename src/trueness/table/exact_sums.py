@@ -6,7 +6,7 @@ added, so tables made from the same rows in any split, by any number of workers,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self, TypeAlias
 
@@ -24,6 +24,7 @@ __all__ = [
     "Sum",
     "NamedSums",
     "carry",
+    "concatenate_sums",
     "add_fractions",
     "make_read_only",
     "reduce_to_fields",
@@ -168,6 +169,23 @@ class FloatSum:
 Sum: TypeAlias = ExactSum | FloatSum
 
 
+def concatenate_sums(values: Sequence[Any]) -> Any:
+    """Sums or counts of one kind, one after another along the first axis."""
+    first = values[0]
+    if isinstance(first, ExactSum):
+        whole, fraction = (
+            np.concatenate([getattr(v, part) for v in values]) for part in ("whole", "fraction")
+        )
+        return ExactSum(whole, fraction, first.bits)
+    if isinstance(first, FloatSum):
+        return FloatSum(np.concatenate([value.value for value in values]))
+    return np.concatenate(values)
+
+
+ZERO_IF_ABSENT = frozenset({"label_spread"})
+"""Sums that tables leave out if they are 0."""
+
+
 class NamedSums:
     """What the sums of tables share: a frozen dataclass whose fields are counts, sums, or None if they are unknown."""
 
@@ -179,9 +197,11 @@ class NamedSums:
         return ((name, value) for name, value in values if value is not None)
 
     def __add__(self, other: Self) -> Self:
-        theirs = dict(other.items())
-        # A sum that one of the two lacks is unknown for both together.
-        return type(self)(**{name: _add(mine, theirs[name]) for name, mine in self.items() if name in theirs})
+        mine, theirs = dict(self.items()), dict(other.items())
+        # A sum that one of the two lacks is unknown for both together, except one that is left out because it is 0.
+        both = {name: _add(value, theirs[name]) for name, value in mine.items() if name in theirs}
+        alone = {name: value for name, value in (mine | theirs).items() if name in ZERO_IF_ABSENT}
+        return type(self)(**(alone | both))
 
     def same(self, other: Self, *names: str) -> bool:
         """Whether the named fields (by default all) are equal to the last bit; absent differs from present."""

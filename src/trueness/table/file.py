@@ -20,6 +20,7 @@ from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
 from trueness.table.content import CELLS, Sums, TableSpec
+from trueness.table.exact_sums import ZERO_IF_ABSENT
 from trueness.table.json_numbers import decode_sum, encode_sum, is_number
 from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
 
@@ -202,8 +203,10 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     _require_declared_lengths(spec, content["sums"])
     expected, given = dict(Sums.zeros(spec).items()), content["sums"]
     names = set(expected)
+    if "label_spread" in given:
+        expected["label_spread"] = expected["true_probability"]
     older = [names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2]
-    complete = set(given) in [names, *(older if spec.cells == "ranks" else [])]
+    complete = set(given) - ZERO_IF_ABSENT in [names, *(older if spec.cells == "ranks" else [])]
     require(complete, f"its sums must be {', '.join(expected)}")
     if set(given) != names and not set(given) >= SINCE_SCHEMA_3:
         expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}

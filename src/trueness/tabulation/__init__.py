@@ -9,6 +9,7 @@ from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
+from trueness.rows.option_rows import refuse_soft_options
 from trueness.table import CalibrationTable, OptionSpec, OptionTables, TablePlan, TableSpec
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
@@ -43,6 +44,7 @@ def tabulate(
     normalize: bool = False,
     classes: Any = None,
     n_options: Any = None,
+    soft_labels: bool = False,
     class_axis: int | None = None,
     ignore_index: int | None = None,
     top_k: int | None = None,
@@ -82,6 +84,9 @@ def tabulate(
         The number of options of each row, if rows have options of their own and `y_prob` is an array (rows, options):
         entries beyond them must be exactly 0 (-inf for logits). The result is then an `OptionTables`: a table for each
         number of options, in common bins over [0, 1]. So it is for lists of different lengths.
+    soft_labels : bool
+        Whether `y_true` holds a share of each class, (rows, classes), such as those of annotators, that sum to 1; of
+        two classes also the share of class 1, (rows,). One-hot rows give the table of their labels.
     class_axis : int
         The axis of the classes of an array of more than two dimensions, such as 1 for (images, classes, height, width).
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
@@ -119,6 +124,7 @@ def tabulate(
         normalize=normalize,
         classes=classes,
     )
+    refuse_soft_options(ragged, soft_labels)
     if ragged is not None:
         edges = edges_for(ragged, measure, chosen, engine, n_threads)
         weighted = sample_weight is not None
@@ -130,7 +136,13 @@ def tabulate(
         y_true, y_prob = pixels.y_true, pixels.y_prob
         sample_weight = pixels.spread("sample_weight", sample_weight)
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     if top_k is not None:
         plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False, top_k=top_k)

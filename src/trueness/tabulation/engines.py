@@ -27,12 +27,14 @@ def choose_engine(
     *,
     weighted: bool,
     top: bool = False,
+    soft: bool = False,
 ) -> ModuleType:
     """The module of the engine for such rows; a refusal if `engine` is "compiled" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
     if engine == "portable":
         return portable
-    obstacle = "does not support top_k" if top else _obstacle(measures, events, weighted)
+    reason = "does not support top_k" if top else "does not support soft labels" if soft else None
+    obstacle = reason or _obstacle(measures, events, weighted)
     if obstacle is None:
         return compiled
     if engine == "compiled":

@@ -30,6 +30,7 @@ from trueness.table.exact_sums import (
     add_fractions,
     carry,
 )
+from trueness.tabulation.soft_labels import share_spread, shares_by_rank, whole_units
 
 _HALF = PROBABILITY_BITS // 2
 _SLICES = 4096
@@ -45,11 +46,20 @@ class EventBlock(NamedTuple):
     cell: IntArray
     weight: FloatArray | None
     """Of the rows, (n,)."""
+    soft: NDArray[np.bool_] | None = None
+    """Which rows have soft labels, (n,); None if labels are single classes."""
 
     def select(self, chosen: NDArray[np.bool_]) -> EventBlock:
         """The same for some of the rows."""
         weight = None if self.weight is None else self.weight[chosen]
-        return EventBlock(self.p[:, chosen], self.y[:, chosen], self.cell[:, chosen], weight)
+        soft = None if self.soft is None else self.soft[chosen]
+        return EventBlock(self.p[:, chosen], self.y[:, chosen], self.cell[:, chosen], weight, soft)
+
+    @property
+    def label_spread(self) -> IntArray:
+        """y(1 - y) of soft labels in units of 2⁻⁵², at least 1 where y is neither 0 nor 1, (K, n)."""
+        inside = (self.y > 0) & (self.y < 1) & (False if self.soft is None else self.soft)
+        return np.where(inside, np.maximum(np.rint(self.y * (1 - self.y) * UNIT), 1), 0).astype(np.int64)
 
 
 class EventDescriber:
@@ -72,9 +82,16 @@ class EventDescriber:
         labels = rows.labels.block(start, stop)
         shape = len(self.spec.events), stop - start
         p, y = np.empty(shape), np.zeros(shape)
+        given_shares = rows.labels.shares(start, stop) if rows.labels.soft else None
+        shares = None if given_shares is None else whole_units(given_shares) / UNIT
+        soft = None if given_shares is None else share_spread(given_shares) > 0
         for k, event in enumerate(self.spec.events):
             if isinstance(event, int):
-                p[k], y[k] = block[:, event], labels == event
+                p[k], y[k] = block[:, event], labels == event if shares is None else shares[:, event]
+            elif given_shares is not None:
+                given = rows.scores(start, stop) if rows.from_logits else block
+                ranked, _ = shares_by_rank(given, given_shares, self.spec.ties)
+                p[k], y[k] = ordered[0], whole_units(ranked)[:, 0] / UNIT
             else:
                 assert event == TOP_LABEL, event
                 given = rows.scores(start, stop) if rows.from_logits else block
@@ -83,7 +100,7 @@ class EventDescriber:
                 y[k] = self._first_rank(given, rows.from_logits, ordered, p_true, labels)
         p += 0.0  # -0 counts as 0
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
-        events = EventBlock(p, y, self._cells(p), weight)
+        events = EventBlock(p, y, self._cells(p), weight, soft)
         return events if weight is None or weight.all() else events.select(weight > 0)
 
     def _cells(self, p: FloatArray) -> IntArray:
@@ -153,6 +170,7 @@ class ExactEventTotals:
         """Whole and fraction."""
         self.powers, self.log = np.zeros((4, 2, k), np.int64), np.zeros((2, k), np.int64)
         self.impossible = np.zeros(k, np.int64)
+        self.soft, self.label_spread = False, np.zeros((2, k), np.int64)
 
     def add(self, block: EventBlock) -> None:
         """Add the events of a block of at most 4095 rows."""
@@ -160,7 +178,10 @@ class ExactEventTotals:
         at = (block.cell + (np.arange(k) * g)[:, None]).ravel()
         self.rows += np.bincount(at, minlength=len(self.rows))
         self._add_units(self.predicted, at, units(block.p).ravel())
-        if self.spec.ties == "split":
+        if block.soft is not None:
+            self.soft = True
+            _add_over_rows(self.label_spread, block.label_spread, PROBABILITY_BITS)
+        if self.spec.ties == "split" or self.soft:
             self._add_units(self.observed, at, np.rint(block.y * UNIT).astype(np.int64).ravel())
         else:
             self.observed[0] += np.bincount(at[block.y.ravel() > 0], minlength=len(self.rows))
@@ -202,8 +223,9 @@ class ExactEventTotals:
             rows=self.rows.reshape(shape).copy(),
             predicted=exact(self.predicted.reshape(2, *shape)),
             observed=exact(observed)
-            if self.spec.ties == "split"
+            if self.spec.ties == "split" or self.soft
             else ExactSum.of_counts(observed[0].copy(), PROBABILITY_BITS),
+            label_spread=exact(self.label_spread) if self.label_spread.any() else None,
             **moments,
         )
 
@@ -225,6 +247,7 @@ class WeightedEventTotals:
         """Σwp, Σwy, Σw and Σw²."""
         self.moments = np.zeros((5, k))
         self.impossible = np.zeros(k, np.int64)
+        self.label_spread = np.zeros(k)
 
     def add(self, block: EventBlock) -> None:
         """Add the events of a block."""
@@ -242,6 +265,8 @@ class WeightedEventTotals:
             self.moments[:4] += [(of_rows / UNIT) @ block.weight for of_rows in moments[:4]]
             self.moments[4] += (moments.log_likelihood * 2.0**-LOG_SCORE_BITS) @ block.weight
             self.impossible += moments.impossible.sum(axis=1)
+        if block.soft is not None:
+            self.label_spread += (block.label_spread / UNIT) @ block.weight
 
     def sums(self) -> EventSums:
         """The sums so far; of several units, the events of the first, then those of the second, …"""
@@ -256,6 +281,7 @@ class WeightedEventTotals:
             rows=self.rows.reshape(shape).copy(),
             predicted=predicted,
             observed=observed,
+            label_spread=FloatSum(self.label_spread.copy()) if self.label_spread.any() else None,
             **moments,
             weight=weight,
             weight_square=square,

@@ -31,6 +31,7 @@ def tabulate_events(
     from_logits: bool = False,
     normalize: bool = False,
     classes: Any = None,
+    soft_labels: bool = False,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> EventTable:
@@ -54,7 +55,13 @@ def tabulate_events(
     ([1.5, 1.5, 1.0], [1.0, 2.0, 1.0])
     """
     rows = Rows.of(
-        y_true, y_prob, sample_weight, from_logits=from_logits, normalize=normalize, classes=classes
+        y_true,
+        y_prob,
+        sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        soft_labels=soft_labels,
     )
     require_choice("ties", ties, TIES)
     spec = event_spec(rows, events, grid, ties)

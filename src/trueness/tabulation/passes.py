@@ -12,6 +12,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
+from trueness.refusals import InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import (
     CalibrationTable,
@@ -117,7 +118,16 @@ def engine_for(rows: Rows, specs: Sequence[SingleSpec], engine: str) -> Any:
     measures = [spec.variation for spec in specs if not isinstance(spec, EventSpec)]
     events = [spec for spec in specs if isinstance(spec, EventSpec)]
     top = any(isinstance(spec, TableSpec) and spec.cells == "top" for spec in specs)
-    return choose_engine(engine, measures, events, weighted=rows.sample_weight is not None, top=top)
+    soft = rows.labels is not None and rows.labels.soft
+    if top and soft:
+        raise InvalidValueError(
+            "bad-argument",
+            "soft labels have no table of the k largest classes",
+            "leave out top_k, or pass single labels",
+            argument="soft_labels",
+        )
+    weighted = rows.sample_weight is not None
+    return choose_engine(engine, measures, events, weighted=weighted, top=top, soft=soft)
 
 
 def top_specs(rows: Rows, plan: TablePlan, n_classes: int | None) -> list[TableSpec]:

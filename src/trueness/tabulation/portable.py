@@ -19,6 +19,7 @@ from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.cluster_sums import event_bin_starts, spec_of_units
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, FloatSum, add_fractions
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
+from trueness.tabulation.exact_column import ExactColumn
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
 from trueness.tabulation.top_statistics import TopDescriber
 from trueness.tabulation.unit_sums import UnitSums
@@ -149,27 +150,6 @@ class _Grouping:
         return np.add.reduceat(together, self.starts, axis=-1)
 
 
-class _ExactColumn:
-    """A running exact sum per bin, in units of 2⁻⁵²."""
-
-    def __init__(self, *shape: int) -> None:
-        self.whole = np.zeros(shape, np.int64)
-        self.fraction = np.zeros(shape, np.int64)
-
-    def add(self, at: NDArray[np.intp], units: NDArray[np.integer]) -> None:
-        """Add units of 2⁻⁵², below 2⁶⁴ (they may have wrapped round to negative), to the bins `at`."""
-        wide = units.view(np.uint64)
-        fraction = self.fraction[at] + (wide & np.uint64(UNIT - 1)).view(np.int64)
-        self.whole[at] += (wide >> np.uint64(PROBABILITY_BITS)).view(np.int64) + (
-            fraction >> PROBABILITY_BITS
-        )
-        self.fraction[at] = fraction & (UNIT - 1)
-
-    def sum(self, columns: slice | int) -> ExactSum:
-        """The sum of some columns."""
-        return ExactSum(self.whole[:, columns], self.fraction[:, columns], PROBABILITY_BITS)
-
-
 class _FloatTotal:
     """A running float sum per bin."""
 
@@ -206,10 +186,10 @@ class _ExactTotals:
     def __init__(self, spec: TableSpec, n_bins: int, scratch: Scratch) -> None:
         m, c = n_bins, spec.n_cells
         self.spec, self.counts, self.scratch = spec, _Counts(m), scratch
-        self.lines = _ExactColumn(m, c + 1)
+        self.lines = ExactColumn(m, c + 1)
         """Σq by rank, and Σ𝒱 as one more column."""
-        self.rank = _ExactColumn(m, c)
-        self.log_likelihood = self.true_probability = self.square = 0
+        self.rank = ExactColumn(m, c)
+        self.log_likelihood = self.true_probability = self.square = self.label_spread = 0
         self.scores = _ScoreTotals(spec, m)
 
     def add(self, block: BlockStatistics) -> None:
@@ -224,6 +204,7 @@ class _ExactTotals:
         self.log_likelihood += _total(block.log_scores[1])
         self.true_probability += _total(block.true_probability)
         self.square += _total(block.square)
+        self.label_spread += 0 if block.label_spread is None else _total(block.label_spread)
 
     def _units(self, steps: FloatArray, group: _Grouping) -> IntArray:
         """Sums over each bin of the lines of `steps`, less 1, in units of 2⁻⁵², modulo 2⁶⁴.
@@ -236,6 +217,9 @@ class _ExactTotals:
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping) -> None:
         c = self.spec.n_cells
+        if block.rank_units is not None:
+            self.rank.add(group.occupied, np.ascontiguousarray(group.total(block.rank_units).T))
+            return
         cells, n_cells = group.place * c + block.rank, len(group.count) * c
         if self.spec.ties == "split":
             shared = block.tied > 1
@@ -255,6 +239,9 @@ class _ExactTotals:
             true_probability=ExactSum.of_units(self.true_probability, PROBABILITY_BITS),
             square=ExactSum.of_units(self.square, PROBABILITY_BITS),
             log_likelihood=ExactSum.of_units(self.log_likelihood, LOG_SCORE_BITS),
+            label_spread=ExactSum.of_units(self.label_spread, PROBABILITY_BITS)
+            if self.label_spread
+            else None,
             **self.scores.fields(),
         )
 
@@ -329,8 +316,8 @@ class _WeightedTotals:
         self.spec, self.counts = spec, _Counts(m)
         self.ordered, self.rank, self.variation = _FloatTotal(m, c), _FloatTotal(m, c), _FloatTotal(m)
         self.weight, self.weight_square = _FloatTotal(m), _FloatTotal(m)
-        self.totals = np.zeros(3)
-        """Log-likelihood, p_y and ‖p‖²."""
+        self.totals = np.zeros(4)
+        """Log-likelihood, p_y, ‖p‖² and 1 - ‖s‖²."""
         self.by_bin, self.by_class = _FloatTotal(m, 4), _FloatTotal(c, 4)
         """Log-score, varentropy, Brier residual and its variance."""
         self.predicted_rows = np.zeros(c, np.int64)
@@ -349,6 +336,8 @@ class _WeightedTotals:
         self.totals[0] += np.add.reduce(block.log_scores[1] * 2.0**-LOG_SCORE_BITS * weight)
         self.totals[1] += np.add.reduce(block.true_probability / UNIT * weight)
         self.totals[2] += np.add.reduce(block.square / UNIT * weight)
+        if block.label_spread is not None:
+            self.totals[3] += np.add.reduce(block.label_spread / UNIT * weight)
         self._add_scores(block, group, weight)
 
     def _add_scores(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
@@ -362,6 +351,9 @@ class _WeightedTotals:
 
     def _add_ranks(self, block: BlockStatistics, group: _Grouping, weight: FloatArray) -> None:
         c = self.spec.n_cells
+        if block.rank_units is not None:
+            self.rank.add(group.occupied, group.total(block.rank_units / UNIT * weight).T)
+            return
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
             cells, units = shares(cells, block.tied, c)
@@ -370,7 +362,7 @@ class _WeightedTotals:
         self.rank.add(group.occupied, total.reshape(-1, c))
 
     def sums(self) -> Sums:
-        log_likelihood, true_probability, square = (FloatSum(np.array(total)) for total in self.totals)
+        log_likelihood, true_probability, square, spread = (FloatSum(np.array(each)) for each in self.totals)
         by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
         by_class = self.by_class.value
         return _stored(
@@ -384,6 +376,7 @@ class _WeightedTotals:
             true_probability=true_probability,
             square=square,
             log_likelihood=log_likelihood,
+            label_spread=spread if self.totals[3] else None,
             brier_residual=by_bin[2],
             brier_residual_variance=by_bin[3],
             predicted_rows=self.predicted_rows,

@@ -39,6 +39,16 @@ from trueness.ranking import (
 )
 from trueness.rows import Rows, row_sums
 from trueness.table import TableSpec
+from trueness.tabulation.soft_labels import (
+    SoftBlock,
+    mean_share_units,
+    share_spread,
+    shares_by_rank,
+    soft_log_scores,
+    squared_residuals,
+    squared_scores,
+    whole_units,
+)
 
 
 class BlockStatistics(NamedTuple):
@@ -68,11 +78,27 @@ class BlockStatistics(NamedTuple):
     predicted_class: IntArray
     """The class of the largest probability, of equal ones the first, (n,)."""
     weight: FloatArray | None
+    rank_units: IntArray | None = None
+    """Of soft labels: the share of each rank in units of 2⁻⁵², (C, n)."""
+    label_spread: IntArray | None = None
+    """Of soft labels: 1 - ‖s‖² in units of 2⁻⁵², (n,)."""
 
     def select(self, chosen: NDArray[np.bool_]) -> BlockStatistics:
         """The same for some of the rows."""
         fields: list[Any] = [None if field is None else field[..., chosen] for field in self]
         return BlockStatistics(*fields)
+
+
+class _Truth(NamedTuple):
+    """What the labels of a block say of it."""
+
+    rank: IntArray
+    tied: IntArray
+    impossible: NDArray[np.bool_]
+    log_scores: IntArray
+    probability: IntArray
+    """Of the true class, in units of 2⁻⁵²."""
+    soft: SoftBlock | None
 
 
 class Describer:
@@ -98,41 +124,68 @@ class Describer:
             variation = spec.variation.of_rows(ordered.T, rows.sum_tolerance)
         np.add(variation if spec.variation.kernel else variation - np.floor(variation), 1.0, out=steps[-1])
 
-        assert rows.labels is not None
-        labels = rows.labels.block(start, stop)
-        p_true = chosen(block, labels)
-        given = rows.scores(start, stop) if rows.from_logits else None
-        rank, tied = rank_and_ties(
-            ordered,
-            p_true,
-            labels,
-            block if given is None else given,
-            ties=spec.ties,
-            from_logits=rows.from_logits,
-        )
-        impossible, log_scores = _log_scores(p_true, entropy, given, labels, scratch)
-        log_scores[2] = variance_units(variance_in_bits(moments, entropy, total))
+        truth = self._truth(rows, block, ordered, entropy, start)
+        truth.log_scores[2] = variance_units(variance_in_bits(moments, entropy, total))
         weight = None if rows.sample_weight is None else rows.sample_weight[start:stop]
-        square, true_probability = sum_square_units(ordered, scratch), units(p_true)
+        square = sum_square_units(ordered, scratch)
         brier = np.stack(
-            [true_probability - square, brier_variance_units(square, sum_cube_units(ordered, scratch))]
+            [truth.probability - square, brier_variance_units(square, sum_cube_units(ordered, scratch))]
         )
+        if truth.soft is not None:  # how much a soft label varies is not known but from itself
+            some = truth.soft.is_soft
+            truth.log_scores[2, some] = squared_scores(truth.log_scores[0, some])
+            brier[1, some] = squared_residuals(brier[0, some])
         statistics = BlockStatistics(
             ordered,
             steps,
             variation,
             spec.bins.index(variation, self.thresholds),
-            rank,
-            tied,
-            impossible,
-            log_scores,
-            true_probability=true_probability,
+            truth.rank,
+            truth.tied,
+            truth.impossible,
+            truth.log_scores,
+            true_probability=truth.probability,
             square=square,
             brier=brier,
             predicted_class=block.argmax(axis=1),
             weight=weight,
+            rank_units=None if truth.soft is None else truth.soft.rank_units,
+            label_spread=None if truth.soft is None else truth.soft.spread,
         )
         return statistics if weight is None or weight.all() else statistics.select(weight > 0)
+
+    def _truth(
+        self, rows: Rows, block: NDArray[Any], ordered: FloatArray, entropy: FloatArray, start: int
+    ) -> _Truth:
+        """What the labels of a block say of it."""
+        assert rows.labels is not None
+        stop = start + len(block)
+        labels = rows.labels.block(start, stop)
+        given = rows.scores(start, stop) if rows.from_logits else None
+        ranked_by = block if given is None else given
+        if rows.labels.soft:
+            return self._soft_truth(ranked_by, block, rows.labels.shares(start, stop), entropy, given)
+        p_true = chosen(block, labels)
+        rank, tied = rank_and_ties(
+            ordered, p_true, labels, ranked_by, ties=self.spec.ties, from_logits=rows.from_logits
+        )
+        impossible, log_scores = _log_scores(p_true, entropy, given, labels, self.scratch)
+        return _Truth(rank, tied, impossible, log_scores, units(p_true), None)
+
+    def _soft_truth(
+        self,
+        ranked_by: NDArray[Any],
+        block: NDArray[Any],
+        shares: FloatArray,
+        entropy: FloatArray,
+        logits: FloatArray | None,
+    ) -> _Truth:
+        """The same for soft labels, which have no single rank."""
+        ranked, tied = shares_by_rank(ranked_by, shares, self.spec.ties)
+        impossible, log_scores = soft_log_scores(block, shares, entropy, logits)
+        soft = SoftBlock(np.ascontiguousarray(whole_units(ranked).T), share_spread(shares))
+        none = np.zeros(len(block), np.int64)
+        return _Truth(none, tied, impossible, log_scores, mean_share_units(block, shares), soft)
 
     def in_units(self, block: BlockStatistics, rows: Rows, start: int, unit_of: IntArray) -> BlockStatistics:
         """The block with the bins of each row's unit; `unit_of` is that of the rows from `start` on."""

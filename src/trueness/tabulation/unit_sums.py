@@ -39,7 +39,11 @@ class UnitSums:
                 return ExactSum(value.whole.ravel(), value.fraction.ravel(), value.bits)
             return FloatSum(value.value.ravel()) if isinstance(value, FloatSum) else value.ravel()
 
-        kept = {name: flat(value) for name, value in of_units.items() if name != "weight_square"}
+        kept = {
+            name: flat(value)
+            for name, value in of_units.items()
+            if name not in ("weight_square", "label_spread")
+        }
         return EventCellSums(**kept)
 
 

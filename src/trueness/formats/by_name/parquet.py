@@ -66,7 +66,7 @@ class ParquetReader:
         with refuse_unreadable(self._name):
             rows = min(rows, self._rows_within(names, BATCH_BYTES))
             for columns in self._columns(names, rows):
-                n_rows = len(columns[wanted.label])
+                n_rows = len(columns[names[0]])
                 done += n_rows
                 yield Chunk(columns, n_rows, done / max(total, 1))
         if done != total:

@@ -24,6 +24,9 @@ STREAMS = {
     "loess": 3,
     "logistic": 4,
     "isotonic": 5,
+    "smooth": 6,
+    "corp": 7,
+    "decomposition": 8,
 }
 """The last number of the seed of each statistic, so that none depends on which others are asked for."""
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from trueness._arrays import IntArray
 from trueness.bins import Bins, Edges, EqualMass, ProbabilityGrid, as_bins
 from trueness.inference.events.cells import EventCells
+from trueness.inference.events.event_statistics import EventTotals
 from trueness.table import EventTable
+from trueness.table.label_worth import event_row_worth
 
 
 def event_cells(table: EventTable) -> list[EventCells]:
@@ -39,6 +41,28 @@ def merge_cells(cells: EventCells, bins: Bins) -> EventCells:
     return cells.merge_runs(np.flatnonzero(np.diff(at, prepend=-1)))
 
 
+def totals_of(table: EventTable) -> EventTotals:
+    """The sums over all rows of the only event of a table on the event grid."""
+    sums = table.sums
+
+    def total(value: Any) -> float:
+        return float(value.value[0])
+
+    assert sums.impossible_rows is not None
+    return EventTotals(
+        count=float(table.count[0].sum()),
+        predicted=float(table.expected_total[0]),
+        observed=float(table.observed_total[0]),
+        square=total(sums.square),
+        cube=total(sums.cube),
+        fourth=total(sums.fourth),
+        product=total(sums.product),
+        log_likelihood=total(sums.log_likelihood),
+        impossible_rows=float(sums.impossible_rows[0]),
+        weight_square=float(table.weight_square_sum[0].sum()) if table.spec.weighted else None,
+    )
+
+
 class _Arrays(NamedTuple):
     """The sums of all events, (K, G) each."""
 
@@ -57,8 +81,9 @@ class _Arrays(NamedTuple):
             table.count,
             sums.predicted.value,
             sums.observed.value,
-            table.weight_square_sum,
-            table.spec.weighted,
+            table.weight_square_sum / event_row_worth(sums)[:, None],
+            # Rows that are worth more or less than one have normal tails, as weighted ones.
+            table.spec.weighted or sums.label_spread is not None,
         )
 
     def cells(self, k: int, starts: IntArray | None = None) -> EventCells:

@@ -1,0 +1,214 @@
+"""Laws of the decompositions, and agreement with plain loops."""
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import decomposition_oracle as oracle
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trueness as tn
+from trueness.decompositions.frequencies import Frequencies
+from trueness.inference.events.of_table import event_cells
+from trueness.inference.events.smooth import smooth_error_at
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def one_event(n_rows: int, seed: int, slope: float = 1.0):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.8, 1.2, n_rows)
+    odds = (p / (1 - p)) ** slope
+    return (rng.random(n_rows) < odds / (1 + odds)).astype(int), p
+
+
+@given(seeds, st.integers(5, 60), st.sampled_from([2, 3, 6]))
+def test_ordered_brier_parts_against_plain_loops(seed: int, n_rows: int, n_classes: int) -> None:
+    y, p = tn.simulate.calibrated(n_rows, [0.7] * n_classes, rng=seed)
+    table = tn.tabulate(y, p, bins=4)
+    edges = np.array([0.25, 0.5, 0.75])
+    rows = []
+    for label, row in zip(y, p.tolist(), strict=True):
+        order = sorted(range(n_classes), key=lambda c: -row[c])
+        entropy = -sum(v * math.log(v) for v in row if v > 0) / math.log(n_classes)
+        outcome = [float(c == label) for c in order]
+        rows.append(([row[c] for c in order], outcome, int(np.sum(entropy > edges + 1e-12))))
+    want, found = oracle.brier_parts(rows), tn.brier_decomposition(table, resamples=9)
+    assert found.score == pytest.approx(want["score"], abs=1e-12)
+    assert found.reliability == pytest.approx(want["rel"], abs=1e-12)
+    assert found.resolution == pytest.approx(want["res"], abs=1e-12)
+    assert found.uncertainty == pytest.approx(want["unc"], abs=1e-12)
+    assert found.within_variance == pytest.approx(want["wbv"], abs=1e-12)
+    assert found.within_covariance == pytest.approx(want["wbc"], abs=1e-12)
+    assert found.total == pytest.approx(found.score, abs=1e-12)
+    if (table.row_count != 1).all():
+        assert found.corrected_reliability == pytest.approx(want["rel"] - want["bias"], abs=1e-12)
+
+
+@given(seeds, st.integers(2, 60))
+def test_the_parts_of_an_event_are_half_of_those_of_two_classes(seed: int, n_rows: int) -> None:
+    y, p = one_event(n_rows, seed)
+    event = tn.brier_decomposition(tn.tabulate_events(y, p), tn.EqualMass(4), resamples=9)
+    want = oracle.brier_parts([([pi], [float(yi)], 0) for pi, yi in zip(p, y, strict=True)])
+    assert event.score == pytest.approx(want["score"], abs=1e-12)
+    assert event.total == pytest.approx(event.score, abs=1e-12)
+    whole = tn.brier_decomposition(tn.tabulate_events(y, p), 1, resamples=9)
+    for name, key in (("reliability", "rel"), ("within_variance", "wbv"), ("within_covariance", "wbc")):
+        assert getattr(whole, name) == pytest.approx(want[key], abs=1e-12)
+
+
+def test_bins_of_one_row_are_merged_with_their_neighbour() -> None:
+    ones = np.ones(6)
+    vectors = np.stack([np.linspace(0.1, 0.9, 6), 1 - np.linspace(0.1, 0.9, 6)], axis=1)
+    bins = Frequencies(np.array([1.0, 1.0, 3.0, 1.0, 4.0, 1.0]), ones / 6, vectors, vectors)
+    merged = replace(bins, weight=bins.count / 11).with_neighbours()
+    assert merged.count == pytest.approx([2, 3, 6])
+    assert merged.weight.sum() == pytest.approx(1)
+    assert merged.weight @ merged.predicted == pytest.approx(bins.count / 11 @ vectors)
+
+
+def test_brier_Z_of_two_classes_is_that_of_spiegelhalter() -> None:
+    y, p = one_event(500, 3, slope=0.8)
+    spiegelhalter = tn.assess_event(y, p).spiegelhalter
+    found = tn.brier_test(tn.tabulate(y, p))
+    assert found.value == pytest.approx(-spiegelhalter.value, rel=1e-9)
+    assert found.p_value == pytest.approx(spiegelhalter.p_value, rel=1e-9)
+
+
+@given(seeds, st.integers(5, 40))
+def test_corp_against_plain_loops(seed: int, n_rows: int) -> None:
+    y, p = one_event(n_rows, seed)
+    p = np.round(p * 3000) / 3600 + 1 / 64  # at most one value in each cell
+    order = np.argsort(p, kind="stable")
+    _, start, count = np.unique(p[order], return_index=True, return_counts=True)
+    cells = np.add.reduceat(y[order], start)
+    values = np.repeat(cells / count, count)
+    curve = np.array(oracle.pool_adjacent_violators(values.tolist()))
+    found = tn.corp_decomposition(tn.tabulate_events(y, p), resamples=9)
+    assert np.repeat(found.curve, count) == pytest.approx(curve, abs=1e-12)
+    score = np.mean((p - y) ** 2)
+    assert found.score == pytest.approx(score, abs=1e-12)
+    assert found.miscalibration == pytest.approx(score - np.mean((curve - y[order]) ** 2), abs=1e-12)
+    assert found.score == pytest.approx(
+        found.miscalibration - found.discrimination + found.uncertainty, abs=1e-12
+    )
+
+
+@given(seeds, st.floats(0.02, 0.3))
+def test_smooth_error_against_direct_summation(seed: int, width: float) -> None:
+    y, p = one_event(30, seed)
+    (cells,) = event_cells(tn.tabulate_events(y, p))
+    assert smooth_error_at(cells, width) == pytest.approx(
+        oracle.smooth_error_at(p.tolist(), y.tolist(), width), abs=2e-5
+    )
+
+
+def test_the_smooth_error_is_its_own_width() -> None:
+    y, p = one_event(400, 1, slope=0.6)
+    (cells,) = event_cells(tn.tabulate_events(y, p))
+    value = tn.smece(y, p)
+    assert smooth_error_at(cells, value) == pytest.approx(value, abs=1e-9)
+
+
+def test_events_of_more_classes_are_the_top_label_or_chosen() -> None:
+    y, p = tn.simulate.calibrated(300, [1, 1, 1], rng=0)
+    top = tn.smooth_calibration_error(tn.tabulate_events(y, p, events="top"), resamples=9)
+    assert tn.smece(y, p) == top.value
+    table = tn.tabulate_events(y, p, events=[0, 2], grid="event")
+    assert tn.smece(y, p, event=2) == tn.smooth_calibration_error(table, event=2, resamples=9).value
+    assert tn.corp_decomposition(table, event=0, resamples=9).score == pytest.approx(
+        np.mean((p[:, 0] - (y == 0)) ** 2)
+    )
+
+
+@pytest.mark.parametrize(
+    "reader", [tn.smooth_calibration_error, tn.corp_decomposition, tn.brier_decomposition]
+)
+def test_merged_tables_give_the_numbers_of_all_rows(reader) -> None:
+    y, p = one_event(500, 7)
+    whole = reader(tn.tabulate_events(y, p), resamples=19)
+    merged = reader(sum(tn.tabulate_events(y[k::3], p[k::3]) for k in range(3)), resamples=19)
+    for name in ("p_value", "noise_floor", "words"):
+        assert getattr(merged, name) == getattr(whole, name)
+
+
+@given(seeds, st.integers(1, 50), st.sampled_from([2, 3, 7]))
+def test_profiles_add_to_the_bit(seed: int, cut: int, n_classes: int) -> None:
+    y, p = tn.simulate.calibrated(120, [0.3] * n_classes, rng=seed)
+    whole = tn.temperature_profile(y, p)
+    parts = [tn.temperature_profile(y[part], p[part]) for part in (slice(cut, None), slice(0, cut))]
+    assert sum(parts) == whole == tn.temperature_profile(y[::-1], p[::-1], n_threads=3)
+    assert tn.TemperatureProfile.from_dict(whole.to_dict()) == whole
+
+
+def test_the_profile_against_plain_loops() -> None:
+    y, p = tn.simulate.calibrated(200, [0.5, 1, 2], rng=5)
+    profile = tn.temperature_profile(y, p)
+    for exponent in (0.25, 0.3, 0.77, 1.0, 1.5, 3.9, 4.0):
+        want = oracle.temperature_loss(p.tolist(), y.tolist(), exponent) / 200
+        assert profile.log_loss_at(exponent) == pytest.approx(want, abs=1e-7)
+    assert profile.log_loss_at(1.0) == pytest.approx(tn.tabulate(y, p).log_loss, abs=1e-11)
+
+
+def test_whole_weights_are_repeated_rows_in_a_profile() -> None:
+    y, p = tn.simulate.calibrated(100, [1, 1, 1], rng=5)
+    weight = np.arange(100) % 3
+    repeated = tn.temperature_profile(np.repeat(y, weight), np.repeat(p, weight, axis=0)).fit()
+    weighted = tn.temperature_profile(y, p, sample_weight=weight.astype(float)).fit()
+    assert weighted.exponent == pytest.approx(repeated.exponent, rel=1e-10)
+    assert weighted.refinement == pytest.approx(repeated.refinement, rel=1e-10)
+
+
+def test_an_impossible_row_makes_the_log_score_infinite_and_leaves_the_brier_score() -> None:
+    table = tn.tabulate_events([1, 0, 1, 0], [0.0, 0.2, 0.7, 0.4])
+    log = tn.corp_decomposition(table, score="log", resamples=9)
+    assert math.isinf(log.miscalibration)
+    assert log.p_value == 0
+    assert log.reason == "infinite: the outcome of 1 rows had probability 0"
+    assert math.isfinite(tn.corp_decomposition(table, resamples=9).miscalibration)
+
+
+def test_a_temperature_outside_the_knots_says_so() -> None:
+    fit = tn.temperature_profile([0] * 20, [[0.6, 0.4]] * 20).fit()
+    assert fit.exponent == 4
+    assert fit.reason is not None
+
+
+def test_predictions_without_variance_have_no_brier_test() -> None:
+    found = tn.brier_test(tn.tabulate([0, 1], [[0.5, 0.5]] * 2))
+    assert math.isnan(found.value)
+    assert found.reason is not None
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda it: tn.corp_decomposition(it.table.coarsen(10)), "table"),
+        (lambda it: tn.corp_decomposition(it.table, score="crps"), "score"),
+        (lambda it: tn.smooth_calibration_error(tn.tabulate(it.y, it.p)), "table"),
+        (lambda it: tn.smooth_calibration_error(it.table, resamples=0), "resamples"),
+        (lambda it: tn.brier_decomposition(it.table.coarsen(10)), "table"),
+        (lambda it: tn.brier_decomposition(tn.EventTable.empty(it.table.spec)), "table"),
+        (lambda it: tn.brier_test(it.table), "table"),
+        (lambda it: tn.temperature_profile(it.y, it.p).log_loss_at(5.0), "exponent"),
+        (lambda it: tn.temperature_profile(it.y, it.p * 2), "y_prob"),
+        (lambda it: tn.temperature_step(tn.CalibrationTable.empty(tn.tabulate(it.y, it.p).spec)), "table"),
+    ],
+)
+def test_bad_arguments_are_refused(call, argument: str) -> None:
+    y, p = one_event(12, 0)
+    with pytest.raises(tn.Refusal) as caught:
+        call(SimpleNamespace(y=y, p=p, table=tn.tabulate_events(y, p)))
+    assert caught.value.argument == argument
+
+
+def test_several_events_need_a_name() -> None:
+    y, p = tn.simulate.calibrated(20, [1, 1, 1], rng=0)
+    with pytest.raises(tn.Refusal) as caught:
+        tn.smooth_calibration_error(tn.tabulate_events(y, p, grid="event"))
+    assert caught.value.argument == "event"
+    with pytest.raises(tn.Refusal):
+        tn.temperature_profile(y, p) + tn.temperature_profile([0, 1], [0.2, 0.7])
