@@ -4,8 +4,8 @@
     python scripts/study_inference.py size coverage -j 2    # some parts, two processes
     python scripts/study_inference.py --render              # only write the tables again from saved results
 
-Each part saves its results in build/study/<part>.json. The seed of a setting is derived from its name, so that parts
-and settings can run separately and in any order.
+Each part saves its results in build/study/<part>.json after each setting, and an interrupted run continues. The seed of
+a setting is derived from its name, so that parts and settings can run separately and in any order.
 """
 
 from __future__ import annotations
@@ -82,15 +82,18 @@ def render() -> None:
 
 
 def run(part: str, repeats: int | None, jobs: int) -> None:
-    """Measure all settings of a part and save the results."""
+    """Measure the settings of a part that have no saved results yet, and save them one by one."""
     settings, _, usual = PARTS[part]
-    todo, began, rows = settings(repeats or usual), time.monotonic(), []
-    pool = ProcessPoolExecutor(jobs) if jobs > 1 else None
+    wanted, path = settings(repeats or usual), RESULTS / f"{part}.json"
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    saved = json.loads(path.read_text()) if path.exists() else []
+    rows = [row for setting in wanted for row in saved if setting.items() <= row.items()]
+    todo = wanted[len(rows) :]
+    pool, began = ProcessPoolExecutor(jobs) if jobs > 1 else None, time.monotonic()
     for number, row in enumerate(pool.map(with_results, todo) if pool else map(with_results, todo), start=1):
         rows.append(row)
+        path.write_text(json.dumps(rows, indent=1))
         print(f"{part} {number}/{len(todo)} {time.monotonic() - began:.0f} s", flush=True)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{part}.json").write_text(json.dumps(rows, indent=1))
 
 
 def main(arguments: list[str]) -> int:

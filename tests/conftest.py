@@ -30,6 +30,7 @@ NEEDS = {
     "jax": ("jax",),
     "lightning": ("lightning",),
     "netcal": ("netcal",),
+    "outside": ("statsmodels", "mapie"),
     "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),

@@ -169,6 +169,23 @@ def require_clusters(assess: Callable[..., Any], data: Any) -> None:
         assert assess(data(who), clusters="who", resamples=99, rng=5, **options) == expected
 
 
+SHARP_PROB = tn.simulate.sharpen(Y_PROB, 1.3)
+MODELS = {"plain": "p_*", "sharp": "s_*"}
+"""The columns of two models in `both_models`."""
+
+
+def both_models(**more: Any) -> Any:
+    """A frame with the columns of two models, the second of which is sharper."""
+    sharp = {f"s_{c}": SHARP_PROB[:, c] for c in range(N_CLASSES)}
+    return whole().assign(**sharp, **more)
+
+
+def one_process_comparison(**options: Any) -> dict[str, Any]:
+    """Both models at once."""
+    models = {"plain": Y_PROB, "sharp": SHARP_PROB}
+    return tn.compare(Y_TRUE, models, resamples=99, rng=5, **options).to_dict()
+
+
 def require_clusters_under_fire(
     assess: Callable[..., Any], data: Any, folder: Path, is_victim: Callable[[str], bool]
 ) -> "Killing":

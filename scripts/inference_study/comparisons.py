@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,50 +12,82 @@ import trueness as tn
 from inference_study.settings import ALPHAS, entropy, markdown, seed_of, share
 
 DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1")
+COPIES = 5
+"""Rows of a cluster, which have the same probabilities and the same true class."""
+
+ALPHAS_COMPARED = {"C=2 flat": (1.0, 1.0), **{name: ALPHAS[name] for name in ("C=3 flat", "C=10 skew")}}
 
 
 def compare_settings(repeats: int) -> list[dict[str, Any]]:
-    """Settings with pairs of models."""
-    pairs = ((1.0, 1.0), (1.3, 1.3), (1.0, 1.3), (0.8, 1.3), (0.9, 1.1))
+    """Two models of independent rows, of rows in clusters, and three models; each model is named by its exponent."""
+
+    def setting(alpha: str, rows: int, models: tuple[float, ...], copies: int = 1) -> dict[str, Any]:
+        kind = {"part": "compare", "alpha": alpha, "models": models, "rows": rows, "copies": copies}
+        return kind | {"repeats": repeats}
+
+    sizes, pairs = (500, 2000, 8000, 50_000), ((1.0, 1.0), (1.0, 1.3), (0.9, 1.1))
     return [
-        {"part": "compare", "alpha": alpha, "a": a, "b": b, "rows": n, "repeats": repeats}
-        for alpha in ("C=3 flat", "C=10 skew")
-        for a, b in pairs
-        for n in (300, 1000)
+        *(setting(alpha, n, pair) for alpha in ALPHAS_COMPARED for pair in pairs for n in sizes),
+        *(setting("C=3 flat", n, pair, COPIES) for pair in pairs[:2] for n in (2000, 8000, 50_000)),
+        *(setting("C=3 flat", n, (1.0, 1.0, 1.0)) for n in (500, 8000)),
     ]
 
 
 def measure_compare(setting: dict[str, Any]) -> dict[str, Any]:
     """Coverage of the intervals of differences, and the rejection rate, which is the size if the models are equal.
 
-    The two models use different information: each has two classes merged into their mean in a random half of the rows,
-    which keeps it calibrated, and is then sharpened.
+    The models use different information: each has two classes merged into their mean in a random half of the rows,
+    which keeps it calibrated, and is then sharpened. Shares are means over the pairs of models; that of calls by all
+    metrics together is of runs in which any pair is called, after Holm's correction.
     """
-    seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
-    first, second = (merged_population(alpha, setting[key]) for key in ("a", "b"))
-    want = {number: first[number] - second[number] for number in DIFFERENCES}
+    seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS_COMPARED[setting["alpha"]]
+    exponents = setting["models"]
+    truths = [merged_population(alpha, a) for a in exponents]
     seen, differ = [], []
     for _ in range(setting["repeats"]):
-        y_true, truth = tn.simulate.calibrated(setting["rows"], alpha, rng=seeds)
-        models = {
-            "first": tn.simulate.sharpen(with_merged_classes(truth, seeds), setting["a"]),
-            "second": tn.simulate.sharpen(with_merged_classes(truth, seeds), setting["b"]),
-        }
-        pair = tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=199, rng=seeds).pairs[0]
-        differ.append(pair.p_value <= 0.05)
+        result = compare_once(setting, alpha, seeds)
+        differ.append(any(pair.adjusted_p_value <= 0.05 for pair in result.pairs))
+        wanted = [
+            {number: first[number] - second[number] for number in DIFFERENCES}
+            for first, second in combinations(truths, 2)
+        ]
         seen.append(
-            [
-                (c.interval.low <= true <= c.interval.high, c.p_value <= 0.05, c.difference)
-                for c, true in ((getattr(pair, number), true) for number, true in want.items())
-            ]
+            np.mean(
+                [
+                    [_outcome(getattr(pair, number), true) for number, true in want.items()]
+                    for pair, want in zip(result.pairs, wanted, strict=True)
+                ],
+                axis=0,
+            )
         )
-    means = np.mean(np.array(seen, dtype=float), axis=0)
+    means = np.mean(np.array(seen), axis=0)
     columns = dict(zip(("covered", "rejected", "mean"), means.T.tolist(), strict=True))
     return {
-        "true": want,
+        "true": {number: truths[0][number] - truths[1][number] for number in DIFFERENCES},
         "differ": float(np.mean(differ)),
-        **{key: dict(zip(want, column, strict=True)) for key, column in columns.items()},
+        **{key: dict(zip(DIFFERENCES, column, strict=True)) for key, column in columns.items()},
     }
+
+
+def compare_once(
+    setting: dict[str, Any], alpha: tuple[float, ...], seeds: np.random.Generator
+) -> tn.Comparison:
+    """The comparison of one simulated data set."""
+    n, copies = setting["rows"], setting["copies"]
+    y_true, truth = tn.simulate.calibrated(n // copies, alpha, rng=seeds)
+    y_true, truth = np.repeat(y_true, copies), np.repeat(truth, copies, axis=0)
+    models = {
+        str(k): tn.simulate.sharpen(with_merged_classes(truth, seeds), a)
+        for k, a in enumerate(setting["models"])
+    }
+    clusters = np.arange(n) // copies if copies > 1 else None
+    return tn.compare(y_true, models, bins=tn.EqualMass(10), resamples=199, rng=seeds, clusters=clusters)
+
+
+def _outcome(contrast: Any, true: float) -> tuple[float, float, float]:
+    """Whether an interval covers the true difference, whether it is called at 5 %, and the estimate."""
+    interval = contrast.interval
+    return float(interval.low <= true <= interval.high), float(contrast.p_value <= 0.05), contrast.difference
 
 
 TAIL_LIMITS = (0.01, 0.003, 0.001)
@@ -85,11 +118,24 @@ def measure_tail(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_merged_classes(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A calibrated model with less information: in half of the rows the last two classes have equal probability."""
+    """A calibrated model with less information: in half of the rows the last two classes have equal probability.
+
+    Of two classes, these rows have the mean probability of a cell of [0, 1] instead.
+    """
     p = truth.copy()
     is_merged = rng.random(len(p)) < 0.5
+    if p.shape[1] == 2:
+        return np.where(is_merged[:, None], with_coarse_probability(p, rng), p)
     p[is_merged, -2:] = p[is_merged, -2:].mean(axis=1, keepdims=True)
     return p
+
+
+def with_coarse_probability(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Uniform probabilities of class 1 as the mean of their cell, which has a fifth of [0, 1] and a random place."""
+    offset = rng.random(len(truth))
+    cell = np.floor(5 * truth[:, 1] + offset)
+    p = (np.maximum((cell - offset) / 5, 0.0) + np.minimum((cell + 1 - offset) / 5, 1.0)) / 2
+    return np.stack([1 - p, p], axis=1)
 
 
 @lru_cache
@@ -122,14 +168,14 @@ def merged_population(alpha: tuple[float, ...], exponent: float) -> dict[str, fl
 
 def compare_table(rows: list[dict[str, Any]]) -> str:
     """Coverage of differences, and their rejection rates."""
-    head = ["rows", "N", "a of the two models"]
+    head = ["rows", "N", "a of the models"]
     for name in ("VCE", "net", "ECE", "RCE"):
         head += [f"true difference of {name}", "covers", "called at 5 %"]
     head.append("all metrics together: called at 5 %")
     return markdown(
         head,
         [
-            [row["alpha"], str(row["rows"]), f"{row['a']:g}, {row['b']:g}"]
+            [_kind_of_rows(row), str(row["rows"]), ", ".join(f"{a:g}" for a in row["models"])]
             + [
                 text
                 for number in ("vce", "net", "ece", "rce")
@@ -143,6 +189,11 @@ def compare_table(rows: list[dict[str, Any]]) -> str:
             for row in rows
         ],
     )
+
+
+def _kind_of_rows(row: dict[str, Any]) -> str:
+    clusters = row["rows"] // row["copies"]
+    return row["alpha"] if row["copies"] == 1 else f"{row['alpha']}, {clusters} clusters of {row['copies']}"
 
 
 def tail_table(rows: list[dict[str, Any]]) -> str:

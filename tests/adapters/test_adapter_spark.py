@@ -35,6 +35,7 @@ from partitioned import (
 
 import trueness as tn
 from trueness import partitions
+from trueness.adapters import _spark_rows
 from trueness.adapters import spark as adapter
 from trueness.formats.fields import Field
 from trueness.refusals import InvalidValueError, Refusal, refusal_of
@@ -270,9 +271,9 @@ def test_the_row_of_a_partition_is_counted_from_its_files_beginning() -> None:
         pa.RecordBatch.from_pydict({"file": ["a"] * 3 + ["b"], "start": [0] * 4, "part": [0] * 4}),
         pa.RecordBatch.from_pydict({"file": ["b"] * 3, "start": [0, 0, 64], "part": [0] * 3}),
     ]
-    found = [next(adapter._origin(batches, row)).to_pylist()[0] for row in (3, 6, 7)]
+    found = [next(_spark_rows._origin(batches, row)).to_pylist()[0] for row in (3, 6, 7)]
     assert [tuple(place.values()) for place in found] == [("a", 0, 3), ("b", 0, 3), ("b", 64, 1)]
-    assert list(adapter._origin(batches, 8)) == []
+    assert list(_spark_rows._origin(batches, 8)) == []
 
 
 # Faults

@@ -232,7 +232,7 @@ class TestArguments:
         assert isinstance(alone, EventAssessment)
         assert found["b"].in_the_large == alone.in_the_large
         assert found["b"].adjusted_p_value == pytest.approx(3 * found["b"].p_value, rel=0.01)
-        assert str(found).splitlines()[2].startswith("b")
+        assert str(found).splitlines()[3].startswith("b")
         with pytest.raises(ValueError, match=r"both have shape \(rows, events\)"):
             tn.assess_event(y_true[:, 0], y_prob, multilabel=True)
 

@@ -1,6 +1,8 @@
 """`Comparer`: batches add up to the result of `compare`; refused arguments."""
 
+from functools import reduce
 from itertools import pairwise
+from operator import add
 
 import numpy as np
 import pytest
@@ -114,3 +116,77 @@ class TestRefusals:
     def test_models_of_different_length(self) -> None:
         with pytest.raises(ValueError, match=r"1499|1500"):
             tn.compare(Y_TRUE, {"a": GOOD, "b": SHARP[:-1]})
+
+
+class TestParts:
+    """Comparers of parts of the rows add up to that of all rows, to the bit."""
+
+    N_ROWS = 2500  # more than are kept apart
+    CUTS = (0, 40, 40, 1100, 2500)
+
+    def rows(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        y_true, y_prob = tn.simulate.calibrated(self.N_ROWS, [1.0] * 3, rng=4)
+        return y_true, {"plain": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.2)}
+
+    @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 1, 0)])
+    @pytest.mark.parametrize("with_names", [False, True])
+    def test_any_order_of_parts_is_compare(self, order: tuple[int, ...], with_names: bool) -> None:
+        y_true, models = self.rows()
+        site, patient = np.arange(self.N_ROWS) % 2, np.arange(self.N_ROWS) % 150
+        names = {"groups": site, **({"clusters": patient} if with_names else {})}
+        want = tn.compare(y_true, models, rng=2, resamples=99, **names)
+        empty, parts = tn.Comparer(3, models=list(models), rng=2, resamples=99), []
+        for start, stop in pairwise(self.CUTS):
+            part = empty.starting_at(start)
+            if stop > start:
+                some = {name: y_prob[start:stop] for name, y_prob in models.items()}
+                part.update(y_true[start:stop], some, **{key: it[start:stop] for key, it in names.items()})
+            parts.append(part)
+        first, *rest = (parts[k] for k in order)
+        total = reduce(add, rest, first)
+        assert total.n_rows == self.N_ROWS
+        assert total.result().to_dict() == want.to_dict()
+        assert (empty + total).result().to_dict() == want.to_dict()
+
+    def test_rows_after_a_sum_follow_it(self) -> None:
+        y_true, models = self.rows()
+        first = tn.Comparer(3, models=list(models), rng=2, resamples=99)
+        second = first.starting_at(700)
+        for comparer, part in ((first, slice(0, 700)), (second, slice(700, 1300))):
+            comparer.update(y_true[part], {name: p[part] for name, p in models.items()})
+        both = first + second
+        both.update(y_true[1300:], {name: p[1300:] for name, p in models.items()})
+        want = tn.compare(y_true, models, rng=2, resamples=99)
+        assert both.result().to_dict() == want.to_dict()
+        assert first.n_rows == 700
+
+    def test_images(self) -> None:
+        """Images are clusters by default, named by their numbers among all images."""
+        y_true, models = self.rows()
+        labels = y_true.reshape(25, 10, 10)
+        images = {name: y_prob.reshape(25, 10, 10, 3) for name, y_prob in models.items()}
+        want = tn.compare(labels, images, class_axis=3, rng=2, resamples=99)
+        whole = tn.Comparer(3, models=list(models), class_axis=3, rng=2, resamples=99)
+        first, second = whole.starting_at(0), whole.starting_at(1100, first_image=11)
+        for comparer, part in ((first, slice(11)), (second, slice(11, None))):
+            comparer.update(labels[part], {name: y_prob[part] for name, y_prob in images.items()})
+        assert (second + first).result().to_dict() == want.to_dict()
+
+    def test_positions_decide_the_replicates(self) -> None:
+        y_true, models = self.rows()
+        whole = tn.Comparer(3, models=list(models), rng=2, resamples=99)
+        moved = whole.starting_at(10_000)
+        for comparer in (whole, moved):
+            comparer.update(y_true, models)
+        one, other = whole.result(), moved.result()
+        assert one.assessments == other.assessments
+        assert one.pairs[0].net.interval != other.pairs[0].net.interval
+
+    def test_other_settings_are_refused(self) -> None:
+        one = tn.Comparer(3, models=["a", "b"])
+        with pytest.raises(ValueError, match="different settings"):
+            one + tn.Comparer(3, models=["a", "b"], bins=5)
+        with pytest.raises(ValueError, match="first_row"):
+            one.starting_at(-1)
+        with pytest.raises(TypeError):
+            one + 3  # type: ignore[operator]

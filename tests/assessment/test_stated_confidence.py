@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import trueness as tn
+from trueness.assessment import GroupAssessment
 from trueness.plots.forest.data import forest_of_event_groups
 
 Rows = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -215,6 +216,34 @@ class TestGroupsAndClusters:
         assert [line.value for line in forest.all_lines] == pytest.approx([0.3, 0.0, 0.15])
         with pytest.raises(tn.Refusal, match="no group of this event was assessed"):
             forest_of_event_groups(tn.assess_event(event, stated))
+
+    def test_groups_with_clusters(self) -> None:
+        """A group is assessed as its rows alone with their clusters: only its seed and its p-value differ."""
+        event, stated = piles((0.9, 90, 150), (0.6, 90, 150))
+        names, rooms = np.repeat(["law", "physics"], 150), np.arange(300) // 6
+        result = tn.assess_event(event, stated, what="right", groups=names, clusters=rooms)
+        law = result.groups[0].assessment
+        assert isinstance(result.groups[0], GroupAssessment)
+        assert (law.what, law.n_clusters, law.label) == ("right", 25, "stated confidence")
+        alone = tn.assess_event(event[:150], stated[:150], what="right", clusters=rooms[:150])
+        assert law.in_the_large == alone.in_the_large
+        assert law.table == alone.table
+        few = tn.assess_event(event, stated, groups=names, clusters=np.where(names == "law", 0, rooms))
+        assert "cluster" in few.groups[0].reason
+
+    def test_columns_of_groups(self) -> None:
+        """Means of stated confidences; otherwise numbers of rows, and the slope."""
+        event, stated = piles((0.9, 90, 150), (0.6, 90, 150))
+        names = np.repeat(["law", "physics"], 150)
+        lines = str(tn.assess_event(event, stated, what="right", groups=names)).splitlines()
+        at = next(k for k, line in enumerate(lines) if line.startswith("group"))
+        assert lines[at].split()[:4] == ["group", "rows", "stated", "observed"]
+        assert "slope" not in lines[at]
+        assert lines[at + 1].split()[:5] == ["law", "150", "0.9000", "0.6000", "+0.3000"]
+        lines = str(tn.assess_event(event, stated, groups=names)).splitlines()
+        at = next(k for k, line in enumerate(lines) if line.startswith("group"))
+        assert lines[at].split()[:6] == ["group", "rows", "expected", "observed", "gap", "slope"]
+        assert lines[at + 1].split()[:5] == ["law", "150", "135", "90", "+0.3000"]
 
     def test_small_groups_are_named(self) -> None:
         result = tn.assess_event(*E1, groups=["a"] * 16)

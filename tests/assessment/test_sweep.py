@@ -8,7 +8,9 @@ import pytest
 from assessment_data import Y_PROB, Y_TRUE
 
 import trueness as tn
+from trueness.event_metrics import class_gap
 from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.refusals import InvalidValueError
 
 
 class TestSweep:
@@ -65,3 +67,43 @@ class TestSweep:
             tn.sweep_bins(self.FINE, [0])
         with pytest.raises(ValueError, match="7"):
             tn.sweep_bins(self.FINE, [7], kind="width")
+
+
+class TestClassesAndEvents:
+    BY_CLASS = tn.tabulate_events(Y_TRUE, Y_PROB)
+
+    @pytest.mark.parametrize("kind", ["mass", "width"])
+    def test_against_assess_in_these_bins(self, kind: str) -> None:
+        sweep = tn.sweep_bins(self.BY_CLASS, [5, 10, 15], kind=kind, rng=4)
+        assert sweep.metric == "classwise ECE"
+        for k, number in enumerate((5, 10, 15)):
+            bins = tn.EqualMass(number) if kind == "mass" else tn.EqualWidth(number)
+            mean = tn.assess(Y_TRUE, Y_PROB, class_bins=bins, rng=4).classes.mean  # type: ignore[union-attr]
+            assert sweep.value[k] == pytest.approx(tn.classwise_error(self.BY_CLASS, bins), abs=1e-12)
+            assert sweep.value[k] == mean.value
+            assert sweep.noise_floor[k] == mean.noise_floor
+            assert (sweep.p_value[k], sweep.debiased[k]) == (mean.p_value, mean.debiased)
+            assert mean.interval is not None
+            assert (sweep.low[k], sweep.high[k]) == (mean.interval.low, mean.interval.high)
+        assert sweep.net == pytest.approx([class_gap(self.BY_CLASS)] * 3)
+
+    def test_one_event(self) -> None:
+        table = tn.tabulate_events(Y_TRUE, Y_PROB, events="top", grid="event")
+        sweep = tn.sweep_bins(table, kind="width")
+        assert sweep.metric == "ECE of the top label"
+        for k, number in enumerate((5, 10, 15, 20, 30, 60)):
+            assert sweep.value[k] == pytest.approx(tn.event_calibration_error(table, number), abs=1e-12)
+        gap = (table.expected_total - table.observed_total)[0] / table.n_rows
+        assert sweep.net == pytest.approx([gap] * 6)
+        assert "ECE of the top label" in str(sweep)
+        assert sweep.to_dict()["metric"] == "ECE of the top label"
+
+    def test_several_events_are_refused(self) -> None:
+        table = tn.tabulate_events(Y_TRUE, Y_PROB, events=[0, 1], grid="event")
+        with pytest.raises(InvalidValueError, match="select one"):
+            tn.sweep_bins(table)
+
+    @pytest.mark.plots
+    def test_picture_names_the_metric(self) -> None:
+        display = tn.sweep_bins(self.BY_CLASS, [5, 10]).plot()
+        assert display.ax_.get_ylabel() == "classwise ECE"

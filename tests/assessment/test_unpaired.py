@@ -127,10 +127,10 @@ class TestReplicatesOfATable:
         made = bootstrap_table(table, 5000, [3])
         expected = table.rank_count
         np.testing.assert_allclose(
-            made.rank.mean(axis=1), expected, atol=5 * np.sqrt(expected.max() / 5000) + 1
+            made.rank.mean(axis=2), expected, atol=5 * np.sqrt(expected.max() / 5000) + 1
         )
-        np.testing.assert_allclose(made.rank.var(axis=1), expected, rtol=0.15, atol=2)
-        np.testing.assert_allclose(made.ordered.sum(axis=2), made.rank.sum(axis=2))
+        np.testing.assert_allclose(made.rank.var(axis=2), expected, rtol=0.15, atol=2)
+        np.testing.assert_allclose(made.ordered.sum(axis=1), made.rank.sum(axis=1))
 
 
 class TestCompareGroups:

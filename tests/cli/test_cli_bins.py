@@ -39,3 +39,23 @@ def test_more_bins_than_the_tables_have(npz: str, tmp_path: Path, capsys: Any) -
     assert cause == "trueness bins: the 10 bins of the tables cannot be divided into 80"
     assert "--grid" in remedy
     assert main(["bins", saved, "--n-bins", "5,10"]) == 0
+
+
+def test_classes_and_events(files: Path, capsys: Any) -> None:
+    arrays = np.load(files / "over.npz")
+    table = tn.tabulate_events(arrays["y_true"], arrays["y_prob"])
+    assert main(["bins", str(files / "over.npz"), "--by-class", "--kind", "width"]) == 0
+    assert capsys.readouterr().out == f"{tn.sweep_bins(table, kind='width', rng=0)}\n"
+    top = tn.tabulate_events(arrays["y_true"], arrays["y_prob"], events="top", grid="event")
+    assert main(["bins", str(files / "over.npz"), "--event", "top", "--n-bins", "5,10"]) == 0
+    assert capsys.readouterr().out == f"{tn.sweep_bins(top, [5, 10], rng=0)}\n"
+
+
+def test_classes_of_saved_tables(files: Path, tmp_path: Path, capsys: Any) -> None:
+    saved = str(tmp_path / "t.json")
+    assert main(["tabulate", str(files / "over.npz"), "-o", saved]) == 0
+    capsys.readouterr()
+    assert main(["bins", saved, "--by-class"]) == 0
+    assert capsys.readouterr().out.startswith("classwise ECE, bins of equal mass by probability")
+    assert main(["bins", saved, "--event", "top"]) == 2
+    assert "tabulate --event top" in capsys.readouterr().err

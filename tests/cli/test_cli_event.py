@@ -139,8 +139,7 @@ def test_two_classes_need_no_further_table(tmp_path: Path, capsys: Any) -> None:
     [
         (["--event", "cow"], "'cow', which is not a class"),
         (["--event", "3"], "which is not a class"),
-        (["--event", "dog", "--groups", "label"], "--groups is not supported with --event"),
-        (["--event", "dog", "--fail-above", "gap=.1"], "--fail-above is not supported with --event"),
+        (["--event", "dog", "--fail-above", "net=.1"], "with --event there is no such number"),
         (["--event", "dog", "--tolerance", ".1"], "--tolerance is not supported with --event"),
         (["--class-bins", "7"], "must divide 60"),
     ],
@@ -213,3 +212,89 @@ def test_a_checkpoint_belongs_to_its_events(files: list[str], tmp_path: Path, ca
     identity("--event", "dog").require_equal(identity("--event", "dog").to_dict(), "run")
     with pytest.raises(tn.Refusal, match="--event was not given and is now 'dog'"):
         identity("--event", "dog").require_equal(identity().to_dict(), "run")
+
+
+@pytest.fixture(scope="module")
+def grouped(rows: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The rows in one file with a column of regions."""
+    path = tmp_path_factory.mktemp("groups") / "rows.csv"
+    lines = [
+        f"{NAMES[y]},{'north' if k % 2 else 'south'},{','.join(map(repr, p.tolist()))}"
+        for k, (y, p) in enumerate(zip(*rows, strict=True))
+    ]
+    path.write_text("\n".join(["label,region,cat,dog,elk", *lines]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+class TestGroups:
+    def test_files_give_the_groups_of_python(
+        self, grouped: str, rows: tuple[Any, Any], tmp_path: Path, capsys: Any
+    ) -> None:
+        out, report = tmp_path / "e.json", tmp_path / "e.html"
+        options = ["--event", "dog", "--groups", "region", "--json", str(out), "--report", str(report)]
+        assert main(["assess", grouped, *OPTIONS, *options]) == 0
+        region = np.where(np.arange(2000) % 2, "north", "south")
+        expected = tn.assess_event(*rows, event=1, groups={"region": region}, resamples=99)
+        assert isinstance(expected, tn.EventAssessment)
+        found = written(out)["groups"]
+        assert [(it["name"], it["n_rows"]) for it in found] == [("north", 1000), ("south", 1000)]
+        for mine, theirs in zip(found, expected.to_dict()["groups"], strict=True):
+            assert mine["adjusted_p_value"] == theirs["adjusted_p_value"]
+            assert mine["assessment"]["in_the_large"] == theirs["assessment"]["in_the_large"]
+        assert "adjusted p  verdict" in capsys.readouterr().out
+        page = report.read_text(encoding="utf-8")
+        assert "2 of 2 groups are miscalibrated" in page
+        assert 'id="groups"' in page
+
+    def test_saved_tables_give_the_same(self, grouped: str, tmp_path: Path, capsys: Any) -> None:
+        table = str(tmp_path / "t.json")
+        options = [*OPTIONS[:-2], "--groups", "region"]
+        assert main(["tabulate", grouped, *options, "--event", "dog", "-o", table]) == 0
+        capsys.readouterr()
+        assert main(["assess", grouped, *OPTIONS, "--groups", "region", "--event", "dog"]) == 0
+        text = capsys.readouterr().out
+        assert main(["assess", table, "--event", "dog", "--groups", "region", "--resamples", "99"]) == 0
+        assert capsys.readouterr().out == text
+
+    def test_the_gate_looks_at_the_groups(self, grouped: str, capsys: Any) -> None:
+        options = [*OPTIONS, "--groups", "region", "--event", "dog"]
+        assert main(["assess", grouped, *options, "--fail-below-p", "0.02"]) == 1
+        assert "class 'dog', group 'north': p = " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "message"),
+    [
+        ("gap=.05", 1, "class 'dog': gap in the large 0.0"),
+        ("ece=.05", 1, "class 'dog': debiased ECE 0.0"),
+        ("cwece=.02,gap=.9", 1, "class 'dog': debiased ECE 0.0"),
+        (".02", 1, "debiased ECE"),
+        ("gap=.2,ece=.2", 0, ""),
+    ],
+)
+def test_the_gate_is_on_gap_and_ece(
+    limits: str, code: int, message: str, files: list[str], capsys: Any
+) -> None:
+    assert main(["assess", *files, *OPTIONS, "--event", "dog", "--fail-above", limits]) == code
+    assert message in capsys.readouterr().err
+
+
+def test_the_gate_on_the_lower_end(files: list[str], capsys: Any) -> None:
+    options = ["--event", "dog", "--fail-above", "gap=.05", "--lower-end"]
+    gap = tn_gap(files)
+    assert main(["assess", *files, *OPTIONS, *options]) == int(gap > 0.05)
+    assert ("lower end of gap in the large" in capsys.readouterr().err) == (gap > 0.05)
+
+
+def tn_gap(files: list[str]) -> float:
+    """The lower end of the gap of the dogs."""
+    labels, p = [], []
+    for file in files:
+        for line in Path(file).read_text(encoding="utf-8").splitlines()[1:]:
+            name, *numbers = line.split(",")
+            labels.append(name)
+            p.append([float(x) for x in numbers])
+    result = tn.assess_event(np.array(labels), np.array(p), event="dog", classes=NAMES, resamples=99)
+    assert isinstance(result, tn.EventAssessment)
+    assert result.in_the_large.interval is not None
+    return result.in_the_large.interval.low

@@ -138,7 +138,7 @@ COMMAND_ONLY = {
         "--event",
         "--no-by-class",
     },
-    "compare": {"--names"},
+    "compare": {"--names", "--no-by-class"},
     "tabulate": {
         "--at",
         "--by",
@@ -151,7 +151,7 @@ COMMAND_ONLY = {
         "--event",
     },
     "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
-    "bins": SUMMING,
+    "bins": SUMMING | {"--by-class", "--event"},
 }
 
 

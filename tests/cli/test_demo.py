@@ -25,16 +25,18 @@ def test_the_answer_shows_the_numbers_of_the_library():
     for name, y_prob in digits.y_prob.items():
         line, sentence = [line for line in lines if line.startswith(name)][:2]
         numbers = line.removeprefix(name).split()
-        result = tn.assess(digits.y_true, y_prob, rng=demo.SEED, by_class=False)
+        result = tn.assess(digits.y_true, y_prob, rng=demo.SEED)
         accuracy = np.mean(y_prob.argmax(axis=1) == digits.y_true)
-        assert numbers[:5] == [
+        assert result.cwece_total is not None
+        assert numbers[:6] == [
             f"{tn.vce(digits.y_true, y_prob):.4f}",
             f"{result.vce.debiased:.4f}",
             f"{result.net.debiased:+.4f}",
             f"{result.ece.debiased:.4f}",
             f"{result.rce.debiased:.4f}",
+            f"{result.cwece_total.debiased:.4f}",
         ]
-        assert numbers[6] == f"{accuracy:.4f}"
+        assert numbers[7] == f"{accuracy:.4f}"
         assert sentence == f"{name}: {result.verdict}"
 
 

@@ -21,6 +21,12 @@ def test_frequency_bands_are_the_binomial_quantiles():
             assert np.all(np.abs(band * n - binom.ppf(share, n, q)) <= slack)
 
 
+def test_certain_outcomes_have_no_band():
+    """Also for numbers of independent rows that are not whole."""
+    low, high = frequency_band(np.array([30.0, 7.4, 7.4]), np.array([1.0, 1.0, 0.0]), 0.95)
+    assert low.tolist() == high.tolist() == [1.0, 1.0, 0.0]
+
+
 def test_standardised_gaps_by_hand():
     """±√(2n·KL): for n = 100, r = 0.6, q = 0.5 it is √(200·(0.6·ln 1.2 + 0.4·ln 0.8)) = 2.006764."""
     n, r, q = np.array([100.0] * 4), np.array([0.6, 0.4, 0.5, 1.0]), np.array([0.5, 0.5, 0.5, 1.0])

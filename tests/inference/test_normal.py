@@ -8,6 +8,7 @@ import pytest
 
 from trueness.inference.normal import (
     debiased_total,
+    erf,
     folded_mean,
     half_normal_quantile,
     normal_density,
@@ -19,6 +20,11 @@ pytestmark = pytest.mark.simulation
 
 
 class TestNormal:
+    def test_erf(self) -> None:
+        x = np.concatenate([np.linspace(0, 7, 9001), [0.0, 5.9999, 6.0, 40.0, 1e300]])
+        np.testing.assert_allclose(erf(x), [math.erf(value) for value in x.tolist()], rtol=0, atol=1e-12)
+        assert erf(x.reshape(2, -1)).shape == (2, len(x) // 2)
+
     def test_mean(self) -> None:
         mu, sigma = np.array([0, 0.1, -0.5, 2.0, 3.0, 0.0]), np.array([1, 0.2, 0.3, 1.0, 0.0, 0.0])
         want = [exact.folded_mean(m, s) for m, s in zip(mu.tolist(), sigma.tolist(), strict=True)]

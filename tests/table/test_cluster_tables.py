@@ -57,7 +57,7 @@ class TestAddition:
         parts = [np.flatnonzero(np.array(part_of) == k) for k in range(4)]
         names = np.arange(N)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "unit_limit", lambda _: 100)
+            patch.setattr(module, "unit_limit", lambda _, **__: 100)
             whole = tables_of(names=names)
             assert clusters_in(whole).clusters.n_blocks == 64
             assert clusters_in(whole).n_clusters == N
@@ -116,7 +116,7 @@ class TestFiles:
         assert pickle.loads(pickle.dumps(tables)) == tables
 
     def test_blocks_saved_and_loaded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(module, "unit_limit", lambda _: 40)
+        monkeypatch.setattr(module, "unit_limit", lambda _, **__: 40)
         tables = tables_of()
         assert clusters_in(tables).clusters.n_blocks == 32
         tables.save(tmp_path / "tables.json")

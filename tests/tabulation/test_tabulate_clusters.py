@@ -16,6 +16,7 @@ from trueness.table.tables import Tables
 from trueness.tabulation import clusters as module
 from trueness.tabulation import tabulate_rows
 from trueness.tabulation.clusters import tabulate_clusters
+from trueness.tabulation.compiled import units
 
 ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 N = 3000
@@ -93,7 +94,8 @@ def test_sums_of_one_cluster_are_the_table_of_its_rows(engine: str) -> None:
 @pytest.mark.compiled
 @pytest.mark.parametrize("size", [1, 3, 500])
 def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHUNK_ROWS", 700)  # so that clusters are spread over chunks and threads
+    monkeypatch.setattr(module, "CHUNK_ROWS", 700)  # so that clusters are spread over chunks
+    monkeypatch.setattr(units, "SHARED_VALUES", 1)  # so that few rows are shared by threads
     y_true, y_prob = rows_of(5, n=7000)
     names = np.random.default_rng(1).permutation(7000) // size
     portable, compiled, threads, plain = (

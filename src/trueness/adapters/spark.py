@@ -19,20 +19,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
-from trueness.assessment import MIN_GROUP_SIZE, Assessment
+from trueness.adapters._spark_comparison import compare_files, compare_frame
+from trueness.adapters._spark_rows import (
+    choose_in_frame,
+    frame_batches,
+    partition_id,
+    select,
+    with_arrays,
+    with_file,
+)
+from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
 from trueness.bins import Bins
-from trueness.files import Batch, Choice, Plan, Request, RowOptions
+from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
-from trueness.files.source import BATCH_VALUES
-from trueness.formats.arrow import field_of, gather_tables, pyarrow
+from trueness.formats.arrow import pyarrow
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
+from trueness.partitions.comparison import CompareOptions, CompareRequest, work_of_models
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, Refusal, refusal_of
 from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["tabulate", "assess"]
+__all__ = ["tabulate", "assess", "compare"]
 
 FAN_IN = 64
 """The number of tables added in one task; large, since each level of the tree costs a shuffle."""
@@ -104,6 +113,58 @@ def assess(
     )
 
 
+def compare(
+    data: Any,
+    label: str | None = None,
+    probs: Mapping[str, Any] | str | Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    tolerance: float | Mapping[str, float] | None = None,
+    resamples: int = 999,
+    rng: Seed = 0,
+    min_group_size: int = MIN_GROUP_SIZE,
+    session: SparkSession | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **options: Unpack[CompareOptions],
+) -> Comparison:
+    """Compare several models on the same rows, with the result of `trueness.compare`, to the bit.
+
+    Without `clusters` the rows of the partitions are counted in a pass of their own: rows are resampled by their
+    position in the order of the partitions or files. A frame whose rows come in another order each time it is computed,
+    as after a shuffle, then gives other replicates, which are as valid. With `clusters`, such as a column that
+    identifies each row, the order does not matter, and one pass is enough.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame, or paths of files
+        With the columns of all models. Or a mapping from each model to its own files: as many for each, and the k-th
+        files of all models have the same rows in the same order.
+    label : str
+        The column of true classes.
+    probs : mapping of str
+        For each model its columns, as in `tabulate`: ``{"old": "old_*", "new": "new_*"}``.
+    session, storage_options
+        As in `tabulate`.
+    **options
+        As in `trueness.partitions.comparison.CompareOptions`; the others are as in `trueness.compare`.
+    """
+    inference = {"level": level, "tolerance": tolerance, "resamples": resamples, "rng": rng}
+    asked = CompareRequest(label, probs, options, inference | {"min_group_size": min_group_size})
+    cluster = _Cluster(session, storage_options)
+    if hasattr(data, "mapInArrow"):
+        return compare_frame(with_arrays(data), asked)
+    if not partitions.is_paths(data) and not isinstance(data, Mapping):
+        raise InvalidTypeError(
+            "wrong-type",
+            "data must be a Spark data frame or paths of files, got {type}",
+            "for data in memory use trueness.compare",
+            argument="data",
+            type=type(data).__name__,
+        )
+    work, files = work_of_models(data, asked, storage_options)
+    return compare_files(cluster.connect(), work, files)
+
+
 class _Cluster(NamedTuple):
     """The session for paths, and the options of fsspec."""
 
@@ -149,7 +210,7 @@ def _tables(
         )
     request, rows = partitions.request_of(label, probs, options), partitions.row_options_of(options)
     if is_frame:
-        work, part = _sum_frame(_with_arrays(data), request, rows, plan)
+        work, part = _sum_frame(with_arrays(data), request, rows, plan)
     else:
         files = partitions.files_of(data, cluster.storage_options)
         work, part = _sum_files(cluster.connect(), files, request, rows, plan)
@@ -178,46 +239,12 @@ def _tabulate_pieces(batches: Iterable[Any], work: Work, pieces: Sequence[bytes]
 
 def _sum_frame(data: DataFrame, request: Request, rows: RowOptions, plan: Plan) -> tuple[Work, Part]:
     """The sums of a data frame."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    arrow = to_arrow_schema(data.schema)
-    choice = partitions.choice_of({field.name: field_of(field.type) for field in arrow}, request)
-    n_classes = choice.known_classes
-    if n_classes is None:
-        choice, n_classes = choice.with_width(_width(data, choice))
+    choice, n_classes = choose_in_frame(data)(request, None)
     work = Work.of(request, rows, plan, choice, n_classes)
-    # New names, since Spark reads a dot in a name as access to a field.
-    columns = data.select(
-        *(_column(data, name).alias(f"c{place}") for place, name in enumerate(work.choice.wanted.names))
-    )
+    columns = select(data, work.choice.wanted.names)
     found = columns.mapInArrow(partial(_tabulate_partition, work=work), COLUMNS)
     n_parts = columns.rdd.getNumPartitions()
-    return work, _total(found, n_parts, work, lambda refusal, part: _with_file(refusal, columns, part))
-
-
-def _with_arrays(data: DataFrame) -> DataFrame:
-    """The frame with its ML vectors converted to arrays of numbers."""
-    vectors = [field.name for field in data.schema if field.dataType.typeName() == "vectorudt"]
-    if not vectors:
-        return data
-    from pyspark.ml.functions import vector_to_array
-
-    return data.withColumns({name: vector_to_array(_column(data, name)) for name in vectors})
-
-
-def _column(data: DataFrame, name: str) -> Any:
-    return data[f"`{name.replace('`', '``')}`"]
-
-
-def _width(data: DataFrame, choice: Choice) -> int:
-    """The length of the first list; only this number is sent to the driver."""
-    from pyspark.sql import functions
-
-    sizes = data.select(functions.size(_column(data, choice.probs[0])).alias("n")).where("n >= 0").limit(1)
-    found = sizes.collect()
-    if not found:
-        raise InvalidValueError("no-rows", "the data have no rows", "check the input")
-    return int(found[0].n)
+    return work, _total(found, n_parts, work, lambda refusal, part: with_file(refusal, columns, part))
 
 
 def _total(rows: DataFrame, n_parts: int, work: Work, place: Callable[[Refusal, int], Refusal]) -> Part:
@@ -234,11 +261,8 @@ def _total(rows: DataFrame, n_parts: int, work: Work, place: Callable[[Refusal, 
 
 def _tabulate_partition(batches: Iterable[Any], work: Work) -> Iterator[Any]:
     """On a worker: the tables of a partition of a frame, in one row."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    part = -1 if context is None else context.partitionId()
-    yield _tabulated(part, _batches(batches, work, f"partition {part}"), work)
+    part = partition_id()
+    yield _tabulated(part, frame_batches(batches, work, f"partition {part}"), work)
 
 
 def _tabulated(part: int, batches: Iterable[Batch], work: Work) -> Any:
@@ -247,14 +271,6 @@ def _tabulated(part: int, batches: Iterable[Batch], work: Work) -> Any:
         return _row(part, tables=work.sum(batches).to_json())
     except Refusal as error:
         return _row(part, refusal=error.to_json())
-
-
-def _batches(batches: Iterable[Any], work: Work, place: str) -> Iterator[Batch]:
-    done = 0
-    for table in gather_tables(batches, max(1, BATCH_VALUES // work.n_classes)):
-        columns = dict(zip(work.choice.wanted.names, table.columns, strict=True))
-        yield work.batch(columns, table.num_rows, place, first_row=done + 1)
-        done += table.num_rows
 
 
 def _add_parts(batches: Iterable[Any], work: Work) -> Iterator[Any]:
@@ -274,42 +290,3 @@ def _row(part: int, *, refusal: str | None = None, tables: str | None = None) ->
     row = {"part": pa.array([part], pa.int32())}
     texts = {"refusal": pa.array([refusal], pa.string()), "tables": pa.array([tables], pa.string())}
     return pa.RecordBatch.from_pydict(row | texts)
-
-
-def _with_file(refusal: Refusal, columns: DataFrame, part: int) -> Refusal:
-    """The refusal with the file that its row came from, if Spark read it from a file; found only after an error."""
-    from pyspark.sql import functions
-
-    if refusal.row is None:
-        return refusal
-    found = (
-        columns.select(
-            functions.input_file_name().alias("file"),
-            functions.input_file_block_start().alias("start"),
-            functions.spark_partition_id().alias("part"),
-        )
-        .where(f"part = {part}")
-        .mapInArrow(partial(_origin, row=refusal.row), "file string, start long, row long")
-        .toArrow()
-        .to_pylist()
-    )
-    if not found or not found[0]["file"]:
-        return refusal
-    file, start, row = found[0].values()
-    after = f" after byte {start}" if start > 0 else ""
-    # Rows removed by an earlier filter are not counted, since they are unknown here.
-    place = (
-        f"{file}, row {row} of its rows in the frame{after} ({refusal.facts['source']}, row {refusal.row})"
-    )
-    return refusal.with_facts(source=place, row=None, file_row=row)
-
-
-def _origin(batches: Iterable[Any], row: int) -> Iterator[Any]:
-    """On a worker: the file that a row of a partition came from, and the row's number among those of this file."""
-    block, count, seen = None, 0, 0
-    for batch in batches:
-        for here in zip(*(column.to_pylist() for column in batch.columns[:2]), strict=True):
-            block, count, seen = here, count + 1 if here == block else 1, seen + 1
-            if seen == row:
-                yield pyarrow().RecordBatch.from_pylist([{"file": here[0], "start": here[1], "row": count}])
-                return

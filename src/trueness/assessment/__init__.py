@@ -4,9 +4,10 @@ from trueness.assessment._assess import assess, assess_table
 from trueness.assessment._brier_score import Brier, brier
 from trueness.assessment._cautions import Caution
 from trueness.assessment._comparison_result import Comparison
-from trueness.assessment._event_result import EventAssessment, EventAssessments, EventGroup
+from trueness.assessment._event_result import EventAssessment, EventAssessments
+from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
-from trueness.assessment._result import Assessment, GroupAssessment
+from trueness.assessment._result import Assessment
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.convention_difference import (
@@ -36,7 +37,6 @@ __all__ = [
     "ConventionDifference",
     "EventAssessment",
     "EventAssessments",
-    "EventGroup",
     "Finding",
     "GroupAssessment",
     "PairVerdict",

@@ -18,7 +18,7 @@ from trueness.assessment._sample import Sample
 from trueness.assessment._settings import DEFAULT_CLASS_BINS, MIN_GROUP_SIZE, Settings
 from trueness.bins import Bins
 from trueness.ranking import DEFAULT_TIES
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import Refusal
 from trueness.rows import Rows, option_rows_of
 from trueness.rows.clusters import ClustersOfRows, clusters_given
 from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
@@ -29,7 +29,6 @@ from trueness.table import (
     AnyRankTable,
     AnySpec,
     CalibrationTable,
-    EventSpec,
     EventTable,
     OptionTables,
     require_rank_table,
@@ -39,10 +38,8 @@ from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
 from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows, top_specs
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
+from trueness.tabulation.events import refuse_many_groups
 from trueness.variation import Variation
-
-MOST_EVENT_BYTES = 2**28
-"""The most memory that the event tables of all groups may take."""
 
 
 def assess(
@@ -214,7 +211,7 @@ def assess_rows(
         whole = with_options(assessment_of(Sample(tables), settings), settings, min_group_size)
         return with_notes(whole, notes)
     names_of_groups, code = encode_groups_of_rows(groups, rows.n_rows, rows.index)
-    refuse_large_tables(specs, len(names_of_groups))
+    refuse_many_groups(specs, len(names_of_groups))
     if found is None:
         of_groups = tabulate_groups(
             rows, specs, code, len(names_of_groups), engine=engine, n_threads=n_threads
@@ -270,20 +267,6 @@ def specs_of(
         edges_of=lambda measure, bins: edges_for(rows, measure, bins, engine, n_threads),
         class_names=rows.class_names,
     )
-
-
-def refuse_large_tables(specs: Sequence[AnySpec], n_groups: int) -> None:
-    """Refuse event tables of so many groups and classes that they would exhaust the memory."""
-    of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
-    if of_events * n_groups > MOST_EVENT_BYTES:
-        raise InvalidValueError(
-            "too-many-groups",
-            "the tables of all classes of {n_groups} groups would take {size} MB",
-            "use {by_class}, or fewer groups",
-            argument="groups",
-            n_groups=n_groups,
-            size=of_events * n_groups >> 20,
-        )
 
 
 def assess_table(

@@ -51,14 +51,15 @@ def is_gap(it: ClassAssessment) -> bool:
     clearer = not it.adjusted_spread_p_value < it.adjusted_gap_p_value
     # Rows that have a gap are often too extreme too: the gap explains most of the error then.
     explains = it.adjusted_gap_p_value <= LIMIT_OF_GAP and abs(it.gap.value) >= size_of(it) / 2
-    return clearer or explains
+    return clearer or explains or it.gap_explains_spread
 
 
 def fault_of(it: ClassAssessment) -> str:
     """What is wrong with a class, in a few words."""
     if is_gap(it):
         return f"predicted too {'often' if it.gap.value > 0 else 'seldom'}"
-    return f"too {'extreme' if it.spread.statistic < 0 else 'timid'}"
+    spread = it.remaining_spread or it.spread
+    return f"too {'extreme' if spread.statistic < 0 else 'timid'}"
 
 
 def numbers_of(it: ClassAssessment) -> str:

@@ -12,7 +12,8 @@ from trueness.assessment import _comparison_text, _result_cells
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
 from trueness.assessment._result import Assessment
 from trueness.assessment._to_json import SCHEMA, plain
-from trueness.assessment.reported import REPORTED, ReportedMetric
+from trueness.assessment.compared import ComparedNumber, compared_numbers
+from trueness.assessment.reported import ReportedMetric
 from trueness.assessment.verdict import significance_limit
 from trueness.inference.corrections import holm
 from trueness.inference.results import Interval
@@ -40,7 +41,8 @@ class Pair:
     first: str
     second: str
     contrasts: Mapping[str, Contrast]
-    """The differences by key of the metric, for each metric that both models have."""
+    """The differences by key, for each metric that both models have; of two classes also `event_gap`, the gap of class
+    1, `brier_score` and `log_loss`."""
     p_value: float
     """Of the differences of all metrics together: that the two models differ at all."""
     adjusted_p_value: float
@@ -74,13 +76,16 @@ class Pair:
     if not TYPE_CHECKING:  # so that a misspelt attribute is still an error of types
 
         def __getattr__(self, name: str) -> Any:
-            if name in REPORTED and name in self.contrasts:
+            if not name.startswith("_") and name in self.contrasts:
                 return self.contrasts[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def clear_keys(self, level: float) -> list[str]:
         """The metrics whose difference is significant by itself (Holm over metrics); else that of the smallest p."""
-        p_values = {key: contrast.p_value for key, contrast in self.contrasts.items()}
+        numbers = compared_numbers()
+        p_values = {
+            key: contrast.p_value for key, contrast in self.contrasts.items() if numbers[key].is_calibration
+        }
         corrected = holm(list(p_values.values()))
         clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= significance_limit(level)]
         return clear or [min(p_values, key=lambda key: p_values[key])]
@@ -133,9 +138,9 @@ class Comparison(Tabular):
         return tuple(pair_verdict(self, pair) for pair in self.pairs)
 
     @property
-    def metrics(self) -> Mapping[str, ReportedMetric]:
-        """What the keys of `Pair.contrasts` stand for: label, meaning, sign."""
-        return REPORTED
+    def metrics(self) -> Mapping[str, ReportedMetric | ComparedNumber]:
+        """What the keys of `Pair.contrasts` stand for: label, long name, sign."""
+        return compared_numbers()
 
     @property
     def model_table(self) -> str:

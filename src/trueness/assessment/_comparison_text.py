@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_text, visible
+from trueness.assessment._group_result import flagged_first
 from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import (
-    NO_SCORES,
-    bins_of,
-    classes_of,
-    debiased_columns,
-    flagged_first,
-    metric_heads,
-)
+from trueness.assessment.text import NO_SCORES, bins_of, classes_of, debiased_columns, metric_heads
 from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
@@ -23,9 +17,16 @@ if TYPE_CHECKING:
     from trueness.assessment._result import Assessment
 
 
+MOST_PAIRS = 6
+"""The differences of more pairs are not printed."""
+
+_LABEL = 16
+
+
 def page(comparison: Comparison) -> str:
     """The models as a table, the verdicts, remarks on single models, and the groups."""
-    lines = [_heading(comparison), "", model_table(comparison), "", comparison.verdict, *_remarks(comparison)]
+    lines = [_heading(comparison), "", model_table(comparison), "", *difference_lines(comparison), ""]
+    lines += [comparison.verdict, *_remarks(comparison)]
     for group in flagged_first(comparison.groups, _smallest_p, significance_limit(comparison.level)):
         lines += ["", *_group_lines(group)]
     return "\n".join(lines)
@@ -73,6 +74,25 @@ def model_table(comparison: Comparison) -> str:
 def _model_columns(result: Assessment, metrics: Sequence[ReportedMetric]) -> str:
     scores = f"{result.accuracy:10.4f}{result.brier_score:8.4f}{result.log_loss:10.4f}"
     return f"{result.vce.value:10.4f}{debiased_columns(result, metrics)}{p_text(result.p_value):>8}{scores}"
+
+
+def difference_lines(comparison: Comparison) -> list[str]:
+    """The differences of all numbers between the models of each pair, unless the pairs are many."""
+    if len(comparison.pairs) > MOST_PAIRS:
+        return [f"differences of {len(comparison.pairs)} pairs: see pairs, or the JSON"]
+    numbers, lines = comparison.metrics, []
+    for pair in comparison.pairs:
+        lines.append(f"{visible(pair.first)} - {visible(pair.second)}")
+        for key, contrast in pair.contrasts.items():
+            low, high = contrast.interval.low, contrast.interval.high
+            lines.append(
+                f"  {numbers[key].label:{_LABEL}}{contrast.difference:+9.4f}  [{low:+.4f}, {high:+.4f}]"
+                f"{p_text(contrast.adjusted_p_value):>9}"
+            )
+    head = (
+        f"{'differences':{_LABEL + 2}}{'value':>9}  {100 * comparison.level:g} % interval{'adjusted p':>13}"
+    )
+    return [head, *lines]
 
 
 def _remarks(comparison: Comparison) -> list[str]:

@@ -17,9 +17,11 @@ from trueness.assessment._estimation import assessment_of
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
 from trueness.assessment._settings import Settings
-from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
+from trueness.assessment.compared import ComparedNumber, compared_numbers
+from trueness.assessment.reported import ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
+from trueness.inference.events.replicates import ClassNoise
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.option_bins import bins_of, rank_gaps
@@ -69,8 +71,9 @@ def comparison_of(
 
 def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
     a, b = models[first], models[second]
+    numbers = compared_numbers()
     contrasts = {
-        key: _contrast(REPORTED[key], a.result, b.result, noises, level)
+        key: _contrast(numbers[key], a.result, b.result, noises, level)
         for key, noises in _noises(a, b).items()
     }
     return Pair(first, second, contrasts, _together(contrasts, a.result.tables), math.nan)
@@ -79,7 +82,7 @@ def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level:
 def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs with p-values corrected over pairs, by Holm: of each metric, and of all together."""
     contrasts = [dict(pair.contrasts) for pair in pairs]
-    for key in REPORTED:
+    for key in compared_numbers():
         having = [of_pair for of_pair in contrasts if key in of_pair]
         adjusted = holm([of_pair[key].p_value for of_pair in having])
         for of_pair, p in zip(having, adjusted, strict=True):
@@ -95,18 +98,18 @@ def _together(contrasts: Mapping[str, Contrast], tables: Tables) -> float:
     """The p-value of all differences of a pair: that the models differ in any metric.
 
     Metrics that repeat another one are left out. So are those that another one bounds, if the noise of the difference
-    is bounded and not estimated: RCE stands for both of its distances.
+    is bounded and not estimated (RCE stands for both of its distances), and numbers that measure more than calibration.
     """
-    counted = [
-        contrast.p_value
-        for key, contrast in contrasts.items()
-        if not REPORTED[key].repeats(tables) and not _is_implied(REPORTED[key])
-    ]
+    numbers = compared_numbers()
+    counted = [contrast.p_value for key, contrast in contrasts.items() if _counts(numbers[key], tables)]
     return combined_p_value(counted)
 
 
-def _is_implied(metric: ReportedMetric) -> bool:
-    return isinstance(metric.contrast, ByNorm) and metric.bounded_by is not None
+def _counts(number: ReportedMetric | ComparedNumber, tables: Tables) -> bool:
+    if isinstance(number, ComparedNumber):
+        return number.is_calibration
+    is_implied = isinstance(number.contrast, ByNorm) and number.bounded_by is not None
+    return not number.repeats(tables) and not is_implied
 
 
 class GapReplicates(NamedTuple):
@@ -139,6 +142,64 @@ class ModelReplicates:
         assert result.confidence_table is not None
         return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], self.seed)
 
+    @cached_property
+    def _by_class(self) -> ClassNoise:
+        table, made = self.result.tables.by_class, self.sample.event_replicates
+        assert table is not None
+        assert made is not None
+        return ClassNoise.of(table, made)
+
+    @property
+    def _half(self) -> float:
+        """What the sum over all classes is multiplied with; class 1 of two stands for both."""
+        return 1.0 if self.result.tables.n_classes == 2 else 0.5
+
+    @cached_property
+    def classes_total(self) -> list[FloatArray]:
+        """The classwise total."""
+        return [self._half * errors for errors in self._by_class.errors_of_bins]
+
+    @property
+    def classes_mean(self) -> list[FloatArray]:
+        """Classwise ECE: the total divided by half the number of classes."""
+        n_classes = self.result.tables.n_classes
+        assert n_classes is not None  # tables of classes have their number
+        return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
+
+    @cached_property
+    def gap_of_classes(self) -> list[FloatArray]:
+        """Half the sum of the sizes of the gaps of all classes."""
+        return [self._half * errors for errors in self._by_class.of_events.errors]
+
+    @property
+    def event_gap(self) -> FloatArray:
+        """The gap of class 1 of two, with its sign."""
+        return self._by_class.of_events.noise[:, 0]
+
+    @property
+    def brier_score(self) -> FloatArray:
+        """Of two classes."""
+        return self._score("brier_score")
+
+    @property
+    def log_loss(self) -> FloatArray:
+        """Of two classes."""
+        return self._score("log_loss")
+
+    def _score(self, name: str) -> FloatArray:
+        found: FloatArray | None = getattr(self.sample.event_replicates, name)
+        assert found is not None
+        return found
+
+    def has(self, number: ReportedMetric | ComparedNumber) -> bool:
+        """Whether the model has a number, and replicates of it."""
+        of_events = self.sample.event_replicates
+        if isinstance(number, ReportedMetric):
+            known = number.of(self.result) is not None
+            return known and number.contrast is not None and (of_events is not None or not number.by_class)
+        known = number.value(self.result) is not None and of_events is not None
+        return known and (number.is_calibration or getattr(of_events, number.key) is not None)
+
 
 def _gap_replicates(
     estimate: Estimate, table: AnyRankTable, replicates: AnyReplicates, seed: int
@@ -168,18 +229,14 @@ def _gap_replicates(
 
 def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[FloatArray]]:
     """For each metric that both models have, how far the difference may be off in each replicate, in each way."""
-    metrics = [
-        metric
-        for metric in REPORTED.values()
-        if metric.contrast is not None and None not in (metric.of(first.result), metric.of(second.result))
-    ]
-    norms = {metric.key: metric.contrast for metric in metrics if isinstance(metric.contrast, ByNorm)}
+    numbers = [it for it in compared_numbers().values() if first.has(it) and second.has(it)]
+    norms = {number.key: number.contrast for number in numbers if isinstance(number.contrast, ByNorm)}
     bounds = _norm_bounds(first.sample, second.sample, norms)
     return {
-        metric.key: _differences(metric.contrast, first, second)
-        if isinstance(metric.contrast, ByReplicates)
-        else [bounds[metric.key]]
-        for metric in metrics
+        number.key: _differences(number.contrast, first, second)
+        if isinstance(number.contrast, ByReplicates)
+        else [bounds[number.key]]
+        for number in numbers
     }
 
 
@@ -245,30 +302,43 @@ def _weighted_gaps(
 
 
 def _contrast(
-    metric: ReportedMetric,
-    first_result: Assessment,
-    second_result: Assessment,
+    number: ReportedMetric | ComparedNumber,
+    first: Assessment,
+    second: Assessment,
     noises: Sequence[FloatArray],
     level: float,
 ) -> Contrast:
-    """A difference with the widest of its noises, each widened by the error of the corrections.
+    """A difference with the widest of its noises, each widened by the error of the corrections."""
+    difference, wider = _difference(number, first, second)
+    assert number.contrast is not None
+    noises = [noise + wider for noise in noises]
+    reach = max(float(np.quantile(noise, level)) for noise in noises)
+    interval = Interval(difference - reach, difference + reach, level, number.contrast.method)
+    p = max(tail_p_value(noise, abs(difference)) for noise in noises)
+    return Contrast(difference, interval, p, math.nan)
+
+
+def _difference(
+    number: ReportedMetric | ComparedNumber, first: Assessment, second: Assessment
+) -> tuple[float, float]:
+    """The difference of the debiased values, and the error of the corrections.
 
     All replicates share these corrections, so that their error does not appear in the replicates.
     """
-    first, second = metric.of(first_result), metric.of(second_result)
-    assert first is not None
-    assert second is not None
-    assert metric.contrast is not None
-    difference = first.debiased - second.debiased
-    wider = first.bias_error + second.bias_error if difference != 0 else 0.0
-    if isinstance(metric.contrast, ByNorm):
+    if isinstance(number, ComparedNumber):
+        a, b = number.value(first), number.value(second)
+        assert a is not None
+        assert b is not None
+        return a - b, 0.0
+    one, other = number.of(first), number.of(second)
+    assert one is not None
+    assert other is not None
+    difference = one.debiased - other.debiased
+    wider = one.bias_error + other.bias_error if difference != 0 else 0.0
+    if isinstance(number.contrast, ByNorm):
         # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
-        wider += abs(difference - (first.value - second.value))
-    noises = [noise + wider for noise in noises]
-    reach = max(float(np.quantile(noise, level)) for noise in noises)
-    interval = Interval(difference - reach, difference + reach, level, metric.contrast.method)
-    p = max(tail_p_value(noise, abs(difference)) for noise in noises)
-    return Contrast(difference, interval, p, math.nan)
+        wider += abs(difference - (one.value - other.value))
+    return difference, wider
 
 
 def tail_p_value(noise: FloatArray, size: float) -> float:

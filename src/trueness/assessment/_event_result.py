@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from trueness._printing import visible
 from trueness._version import __version__
 from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
-from trueness.assessment._event_verdict import event_verdict
+from trueness.assessment._event_verdict import event_verdict, verdict_of_events
+from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._stated_verdict import stated_verdict
 from trueness.assessment._to_json import SCHEMA, plain
-from trueness.assessment.verdict import Finding, Verdict, evidence_p_value, significance_limit
+from trueness.assessment.verdict import Finding, Verdict, evidence_p_value
 from trueness.bins import Bins
 from trueness.inference.corrections import holm
 from trueness.inference.events.calibration_error import EventError
@@ -39,35 +41,6 @@ if TYPE_CHECKING:
 
 WHAT = ("right",)
 """What an event may be, apart from a class: that an answer is right, whose confidence is stated."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EventGroup:
-    """One group of rows of an event: its assessment, unless it is too small, and a corrected p-value."""
-
-    name: str
-    n_rows: int
-    assessment: EventAssessment | None
-    adjusted_p_value: float = math.nan
-    """Corrected over the groups that were assessed, by Benjamini and Hochberg."""
-    reason: str | None = None
-    """Why it was not assessed."""
-
-    @property
-    def p_value(self) -> float:
-        """Of all the evidence in the group; NaN if it was not assessed."""
-        return math.nan if self.assessment is None else self.assessment.p_value
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the group is called miscalibrated after the correction for the number of groups."""
-        own = self.assessment
-        return own is not None and self.adjusted_p_value <= significance_limit(own.level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain numbers, lists and strings."""
-        content = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
-        return content | {"p_value": plain(self.p_value), "flagged": self.flagged}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +97,8 @@ class EventAssessment:
     what: str | None = None
     """"right" if the event is that an answer is right, and the probabilities are its stated confidence."""
     n_clusters: int | None = None
-    groups: tuple[EventGroup, ...] = ()
+    groups: tuple[GroupAssessment[EventAssessment], ...] = ()
+    """The same event in groups of the rows."""
 
     @property
     def net(self) -> GapTest:
@@ -146,6 +120,22 @@ class EventAssessment:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.table.n_rows
+
+    @property
+    def label(self) -> str:
+        """What is assessed: "stated confidence", "top label", a class, or an event of a multi-label model."""
+        if self.what == "right":
+            return "stated confidence"
+        if self.table.events == ("top",):
+            return "top label"
+        return f"{'event' if self.table.n_classes is None else 'class'} {visible(self.name)}"
+
+    @property
+    def label_in_sentence(self) -> str:
+        """The event as the object of a sentence: "a right answer", "the top label" or "class cat"."""
+        if self.what == "right":
+            return "a right answer"
+        return f"the {self.label}" if self.table.events == ("top",) else self.label
 
     @property
     def ici(self) -> DrawnStatistic:
@@ -293,16 +283,53 @@ class EventAssessments:
         return len(self.events)
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows, each of which has all events."""
+        return next(iter(self.events.values())).n_rows
+
+    @property
+    def as_groups(self) -> tuple[GroupAssessment[EventAssessment], ...]:
+        """The events with their corrected p-values, in the order of the columns."""
+        return tuple(
+            GroupAssessment(name, event.n_rows, event, event.p_value, event.adjusted_p_value)
+            for name, event in self.events.items()
+        )
+
+    @property
     def flagged(self) -> list[EventAssessment]:
         """The events that are called miscalibrated after the correction, smallest p-value first."""
-        limit = significance_limit(self.level)
-        found = [event for event in self.events.values() if event.adjusted_p_value <= limit]
-        return sorted(found, key=lambda event: event.adjusted_p_value)
+        found = [group for group in self.as_groups if group.flagged]
+        ordered = sorted(found, key=lambda group: group.adjusted_p_value)
+        return [self.events[group.name] for group in ordered]
+
+    @property
+    def p_value(self) -> float:
+        """That all events are calibrated: the smallest corrected p-value; NaN if none is known."""
+        known = [event.adjusted_p_value for event in self.events.values()]
+        return min((p for p in known if not math.isnan(p)), default=math.nan)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion about all events; `str(result.verdict)` is one sentence."""
+        return verdict_of_events(self)
 
     def __str__(self) -> str:
-        return _event_text.list_of(self)
+        return _event_text.page_of_events(self)
 
     __repr__ = __str__
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write one report of all events: a self-contained HTML file with their tables in it."""
+        from trueness import report
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, EventAssessments) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
@@ -310,6 +337,10 @@ class EventAssessments:
             "schema": SCHEMA,
             "kind": "event-assessments",
             "trueness": __version__,
+            "verdict": plain(self.verdict) | {"text": str(self.verdict)},
+            "p_value": plain(self.p_value),
+            "n_rows": self.n_rows,
             "level": self.level,
+            "flagged": [event.name for event in self.flagged],
             "events": [event.to_dict() for event in self.events.values()],
         }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from trueness._arrays import IntArray
@@ -16,8 +18,9 @@ from trueness.rows.groups import encode_groups_of_rows, rows_of_groups
 from trueness.table import EventSpec, EventTable
 from trueness.table.cluster_sums import spec_of_units
 from trueness.table.clusters import Clusters
-from trueness.tabulation import tabulate_rows
+from trueness.tabulation import tabulate_groups, tabulate_rows
 from trueness.tabulation.clusters import UnitsOfRows, among, tabulate_units
+from trueness.tabulation.events import refuse_many_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,27 @@ class EventRows:
         (noise,) = clustered_events(sums, table.coarsen(sums.spec.grid).weight_square_sum)
         return EventSample(table, noise, len(found.names))
 
-    def groups(self, groups: Any) -> Iterator[tuple[str, EventSample]]:
-        """The name and the sample of each group."""
-        names, code = encode_groups_of_rows(groups, self.rows.n_rows, self.rows.index)
-        for name, which in zip(names, rows_of_groups(code, len(names)), strict=True):
-            yield name, self.sample(which)
+    def groups(self, groups: Any) -> dict[str, EventSample]:
+        """The sample of each group by name; in one pass if rows do not come in clusters."""
+        names, codes = encode_groups_of_rows(groups, self.rows.n_rows, self.rows.index)
+        refuse_many_groups([self.spec], len(names))
+        if self.found is not None:
+            each = zip(names, rows_of_groups(codes, len(names)), strict=True)
+            return {name: self.sample(which) for name, which in each}
+        made = tabulate_groups(
+            self.rows, [self.spec], codes, len(names), engine=self.engine, n_threads=self.n_threads
+        )
+        return {
+            name: EventSample(table)
+            for name, (table,) in zip(names, made, strict=True)
+            if isinstance(table, EventTable)
+        }
+
+    def whole(self, groups: Mapping[str, EventSample]) -> EventSample:
+        """The sample of all rows, of which those of all groups are known."""
+        if self.found is not None:
+            return self.sample()
+        return EventSample(reduce(add, [sample.table for sample in groups.values()]))
 
 
 def require_clusters(sample: EventSample) -> None:

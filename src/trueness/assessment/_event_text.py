@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
-from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
+from trueness.assessment._group_result import MOST_GROUPS, flagged_first
+from trueness.assessment.event_numbers import (
+    EventNumber,
+    event_numbers,
+    frequencies,
+    frequency_heads,
+    has_slope,
+)
+from trueness.assessment.verdict import significance_limit
 from trueness.inference.events.of_table import event_cells
 
 if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment, EventAssessments, EventGroup
+    from trueness.assessment._event_result import EventAssessment, EventAssessments
+    from trueness.assessment._group_result import GroupAssessment
 
 _WIDTH = 22
 
@@ -23,7 +32,7 @@ def page(result: EventAssessment) -> str:
     parts = [heading(result), "", *number_lines(result), "", *bin_lines(result), *pile_lines(result)]
     parts += ["", str(result.verdict), result.verdict.advice]
     if result.groups:
-        parts += ["", *group_lines(result)]
+        parts += ["", *group_lines(result.groups, "group", result.level, result.what)]
     if result.warnings:
         parts += ["", "warnings", *(f"- {caution}" for caution in result.warnings)]
     return "\n".join(parts)
@@ -36,16 +45,9 @@ def heading(result: EventAssessment) -> str:
     clusters = "" if result.n_clusters is None else f"; {plural(result.n_clusters, 'cluster')}"
     observed = "right" if result.what == "right" else "observed"
     return (
-        f"{subject(result)}: {plural(result.n_rows, 'row')}, {observed} in {share:.3g} %; "
+        f"{result.label}: {plural(result.n_rows, 'row')}, {observed} in {share:.3g} %; "
         f"{result.resamples} resamples, seed {result.seed}{clusters}"
     )
-
-
-def subject(result: EventAssessment) -> str:
-    """What the probabilities are, in a heading."""
-    if result.what == "right":
-        return "stated confidence"
-    return "top label" if result.table.events == ("top",) else f"class {visible(result.name)}"
 
 
 def number_lines(result: EventAssessment) -> Iterator[str]:
@@ -98,42 +100,37 @@ def pile_lines(result: EventAssessment) -> list[str]:
     return ["", f"stated most often: {', '.join(piles)} of the rows"] if piles else []
 
 
-MOST_GROUPS = 40
+def page_of_events(results: EventAssessments) -> str:
+    """The events of a multi-label model as a table, the clearest error first, and the verdict."""
+    head = f"{plural(len(results), 'event')}, {plural(results.n_rows, 'row')}; p adjusted for the number of events"
+    table = group_lines(results.as_groups, "event", results.level)
+    return "\n".join([head, "", *table, "", str(results.verdict), results.verdict.advice])
 
 
-def group_lines(result: EventAssessment) -> Iterator[str]:
-    """One line for each group, those with the smallest p-value first."""
-    width = max(5, *(len(visible(group.name)) for group in result.groups))
-    heads = f"{'rows':>10}{'stated':>10}{'observed':>10}{'net gap':>10}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
-    yield f"{'group':{width}}{heads}  verdict"
-    ordered = by_p_value(result.groups)
+def group_lines(
+    groups: Sequence[GroupAssessment[EventAssessment]], of: str, level: float, what: str | None = None
+) -> Iterator[str]:
+    """One line for each group, or for each of several events; flagged ones first."""
+    width = max(len(of), *(len(visible(group.name)) for group in groups)) + 1
+    expected, observed, gap = frequency_heads(what)
+    slope = f"{'slope':>8}" if has_slope(what) else ""
+    heads = f"{'rows':>10}{expected:>12}{observed:>10}{gap:>10}{slope}{'ECE':>9}{'p':>8}{'adjusted p':>12}"
+    yield f"{of:{width}}{heads}  verdict"
+    ordered = flagged_first(groups, lambda group: group.adjusted_p_value, significance_limit(level))
     for group in ordered[:MOST_GROUPS]:
         yield _group_line(group, width)
-    if len(ordered) > MOST_GROUPS:
-        yield f"… and {len(ordered) - MOST_GROUPS} more groups, in .groups"
+    if len(groups) > MOST_GROUPS:
+        yield f"… and {len(groups) - MOST_GROUPS} more {of}s"
 
 
-def _group_line(group: EventGroup, width: int) -> str:
-    start, own = f"{visible(group.name):{width}}{group.n_rows:>10}", group.assessment
-    if own is None:
+def _group_line(group: GroupAssessment[EventAssessment], width: int) -> str:
+    start = f"{visible(group.name):{width}}{group.n_rows:>10}"
+    event = group.assessment
+    if event is None:
         return f"{start}  {group.reason}"
-    gap, rows = own.in_the_large, float(own.table.count.sum())
-    means = f"{gap.expected / rows:10.4f}{gap.observed / rows:10.4f}{gap.value:+10.4f}{own.ece.debiased:9.4f}"
-    kind = own.verdict.kind if group.flagged else "none"
-    return f"{start}{means}{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {kind}"
-
-
-def list_of(results: EventAssessments) -> str:
-    """One line for each event of a multi-label model."""
-    width = max(6, *(len(visible(name)) for name in results.events))
-    lines = [
-        f"{'event':{width}}{'expected':>12}{'observed':>10}{'gap':>10}{'ECE':>9}{'adjusted p':>12}  verdict"
-    ]
-    for name, event in results.events.items():
-        gap = event.in_the_large
-        lines.append(
-            f"{visible(name):{width}}{about_text(gap.expected):>12}{count_text(gap.observed):>10}{gap.value:+10.4f}"
-            f"{event.ece.debiased:9.4f}{p_text(event.adjusted_p_value):>12}  "
-            f"{event.verdict.kind if event in results.flagged else 'none'}"
-        )
-    return "\n".join(lines)
+    (expected, observed), slope = frequencies(event), event.cox.slope.value
+    shown = f"{'-' if math.isnan(slope) else f'{slope:.2f}':>8}" if has_slope(event.what) else ""
+    return (
+        f"{start}{expected:>12}{observed:>10}{event.in_the_large.value:+10.4f}{shown}{event.ece.debiased:9.4f}"
+        f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>12}  {group.kind}"
+    )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from trueness._printing import about_text, count_text, p_sentence, plural
-from trueness.assessment.event_numbers import event_name
+from trueness._printing import about_text, count_text, p_sentence, plural, visible
 from trueness.assessment.verdict import Verdict, clear_keys, significance_limit
 
 if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment
+    from trueness.assessment._event_result import EventAssessment, EventAssessments
 
 _ADJUST = (
     "If the prevalence differs from that of the training data, multiply the odds by {factor:.3g}; otherwise "
@@ -19,6 +18,7 @@ _ADJUST = (
 _RECALIBRATE = (
     "Recalibrate before relying on the probabilities, for example by a logistic regression on other rows."
 )
+_RECALIBRATE_EACH = "Recalibrate each of these events on other rows."
 _ISOTONIC = "Recalibrate with isotonic regression on other rows."
 _MORE_ROWS = "Collect more rows if a smaller error would matter."
 
@@ -28,7 +28,7 @@ def event_verdict(result: EventAssessment) -> Verdict:
     p = result.p_value
     if not p <= significance_limit(result.level):
         sentence = f"{expected_and_observed(result)}, {_interval(result)}, {p_sentence(p)}"
-        headline = f"No evidence of miscalibration of {event_name(result)}"
+        headline = f"No evidence of miscalibration of {result.label_in_sentence}"
         return Verdict("none", None, p, None, headline, sentence, _MORE_ROWS)
     clear = clear_keys(result.evidence, result.level, 1 / (result.resamples + 1))
     large = "in_the_large" in clear
@@ -38,6 +38,31 @@ def event_verdict(result: EventAssessment) -> Verdict:
     if wide:
         return _spread(result, p, also=[_gap_words(result)] if large else [])
     return _curve(result, p)
+
+
+MOST_NAMED = 3
+"""Events that a sentence about several names."""
+
+
+def verdict_of_events(results: EventAssessments) -> Verdict:
+    """The conclusion about the events of a multi-label model, after the correction for their number."""
+    flagged, p, n = results.flagged, results.p_value, len(results)
+    if not flagged:
+        headline = f"No evidence of miscalibration of {plural(n, 'event')}"
+        return Verdict("none", None, p, None, headline, f"{p_sentence(p)} after the correction", _MORE_ROWS)
+    headline = f"{len(flagged)} of {plural(n, 'event')} {'is' if len(flagged) == 1 else 'are'} miscalibrated"
+    named = [f"{visible(it.name)} {_in_short(it)}" for it in flagged[:MOST_NAMED]]
+    more = [f"and {len(flagged) - MOST_NAMED} more"] if len(flagged) > MOST_NAMED else []
+    sentence = "; ".join([*named, *more, f"smallest adjusted {p_sentence(p)}"])
+    return Verdict("events", None, p, None, headline, sentence, _RECALIBRATE_EACH)
+
+
+def _in_short(event: EventAssessment) -> str:
+    """What is wrong with one of several events."""
+    kind = event.verdict.kind
+    if kind.endswith("forecast"):
+        return _gap_words(event)
+    return spread_words(event) if kind.startswith("too-") else "miscalibrated in some ranges"
 
 
 def expected_and_observed(result: EventAssessment) -> str:
@@ -71,7 +96,7 @@ def _gap_words(result: EventAssessment) -> str:
 def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     over = result.in_the_large.value > 0
     kind = "over-forecast" if over else "under-forecast"
-    headline = f"Forecasts {event_name(result)} too {'often' if over else 'seldom'}"
+    headline = f"Forecasts {result.label_in_sentence} too {'often' if over else 'seldom'}"
     sentence = "; ".join([f"{expected_and_observed(result)}, {p_sentence(p)}", *also, *_impossible(result)])
     factor = result.prevalence.odds_factor
     advice = _RECALIBRATE if math.isnan(factor) else _ADJUST.format(factor=factor)
@@ -81,7 +106,7 @@ def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict
 def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
     extreme = result.spread.statistic < 0
     kind = "too-extreme" if extreme else "too-timid"
-    headline = f"The probabilities of {event_name(result)} are too {'extreme' if extreme else 'timid'}"
+    headline = f"The probabilities of {result.label_in_sentence} are too {'extreme' if extreme else 'timid'}"
     high, low = ("high", "low") if extreme else ("low", "high")
     found = f"high ones are too {high} and low ones too {low}, {_slope_words(result)}, {p_sentence(p)}"
     sentence = "; ".join([found, *also, *_impossible(result)])
@@ -89,7 +114,7 @@ def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
 
 
 def _curve(result: EventAssessment, p: float) -> Verdict:
-    headline = f"The probabilities of {event_name(result)} are miscalibrated in some ranges"
+    headline = f"The probabilities of {result.label_in_sentence} are miscalibrated in some ranges"
     ece = result.ece
     numbers = f"ECE {ece.debiased:.4f} [{ece.interval.low:.4f}, {ece.interval.high:.4f}], {p_sentence(p)}"
     sentence = "; ".join([numbers, expected_and_observed(result), *_impossible(result)])

@@ -16,13 +16,12 @@ from trueness.assessment._estimation import (
     needs_more_resamples,
     resamples_for,
 )
-from trueness.assessment._result import Assessment, GroupAssessment
+from trueness.assessment._group_result import GroupAssessment, correct_groups
+from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample
-from trueness.assessment._settings import Settings
-from trueness.inference.corrections import benjamini_hochberg
-from trueness.rows.clusters import identity
+from trueness.assessment._settings import Settings, settings_of_group
 
-ByName: TypeAlias = dict[str, GroupAssessment]
+ByName: TypeAlias = dict[str, GroupAssessment[Assessment]]
 
 
 def with_groups(
@@ -38,7 +37,7 @@ def with_groups(
         if progress is not None:
             progress(number / len(samples))
         groups[name] = _group(name, sample, settings, min_group_size)
-    groups, needed = _with_enough_resamples(_correct_groups(groups), samples, settings)
+    groups, needed = _with_enough_resamples(correct_groups(groups), samples, settings)
     if needed:
         count = len(_short_of_resamples(groups, settings))
         caution = too_few_resamples(needed, f" in {count} of {len(groups)} groups")
@@ -56,29 +55,15 @@ def with_options(whole: Assessment, settings: Settings, min_group_size: int) -> 
     return replace(of_options, groups=(), by_options=of_options.groups)
 
 
-def _group(name: str, sample: Sample, settings: Settings, min_group_size: int) -> GroupAssessment:
+def _group(name: str, sample: Sample, settings: Settings, min_group_size: int) -> GroupAssessment[Assessment]:
     reason = sample.reason_to_skip(min_group_size)
     if reason is not None:
         return GroupAssessment(name, sample.n_rows, None, math.nan, math.nan, reason)
-    result = assessment_of(sample, _settings_of_group(settings, name))
+    result = assessment_of(sample, settings_of_group(settings, name))
     return GroupAssessment(name, sample.n_rows, result, result.p_value, math.nan)
 
 
-def _settings_of_group(settings: Settings, name: str) -> Settings:
-    """The settings with a seed that depends on the group's name alone, not on which other groups there are."""
-    return replace(settings, seed=(settings.seed ^ identity(name)) % 2**63)
-
-
-def _correct_groups(groups: ByName) -> ByName:
-    """The groups with p-values corrected over those that were assessed, by Benjamini and Hochberg."""
-    assessed = [group for group in groups.values() if group.assessment is not None]
-    adjusted = benjamini_hochberg([group.p_value for group in assessed])
-    return groups | {
-        group.name: replace(group, adjusted_p_value=p) for group, p in zip(assessed, adjusted, strict=True)
-    }
-
-
-def _short_of_resamples(groups: ByName, settings: Settings) -> list[GroupAssessment]:
+def _short_of_resamples(groups: ByName, settings: Settings) -> list[GroupAssessment[Assessment]]:
     """Groups that are not flagged only because, in one of their tests, no resample is as extreme as the data."""
     return [
         group
@@ -105,10 +90,10 @@ def _with_enough_resamples(
             needed = max(needed, resamples_for(settings.p_resolution / n_assessed, group.assessment))
             resamples = min(needed, 4 * group.assessment.resamples, max_resamples(sample))
             if sample.clusters is None and resamples > group.assessment.resamples:
-                finer = replace(_settings_of_group(settings, group.name), resamples=resamples)
+                finer = replace(settings_of_group(settings, group.name), resamples=resamples)
                 result = estimate_metrics(sample, finer)
                 again[group.name] = replace(group, assessment=result, p_value=result.p_value)
         if not again:
             return groups, needed
-        groups = _correct_groups(groups | again)
+        groups = correct_groups(groups | again)
     return groups, 0

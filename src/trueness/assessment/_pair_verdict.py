@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trueness._printing import p_sentence
+from trueness.assessment.compared import compared_numbers
 from trueness.assessment.reported import REPORTED
 from trueness.assessment.verdict import significance_limit
+from trueness.inference.events.in_the_large import GapTest
 from trueness.inference.results import Estimate
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
+    from trueness.assessment._result import Assessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ def pair_verdict(comparison: Comparison, pair: Pair) -> PairVerdict:
     better = {_better(comparison, pair, key) for key in keys} - {None}
     numbers = ", ".join([*(_contrast_text(pair, key) for key in _bounding_keys(keys)[:2]), p_sentence(p)])
     if not better:
-        return PairVerdict("differ", None, p, f"{_how_they_differ(comparison, pair)}; {numbers}")
+        how = _how_events_differ if "net" not in keys and "event_gap" in keys else _how_they_differ
+        return PairVerdict("differ", None, p, f"{how(comparison, pair)}; {numbers}")
     if len(better) > 1:
         sentence = f"{both} differ, but neither is better calibrated in all respects: {numbers}"
         return PairVerdict("differ", None, p, sentence)
@@ -64,8 +68,29 @@ def _how_they_differ(comparison: Comparison, pair: Pair) -> str:
     return f"{surer} is more confident than {other}; these rows do not decide which one is better calibrated"
 
 
+def _how_events_differ(comparison: Comparison, pair: Pair) -> str:
+    """The same for the gaps of class 1 of two."""
+    names = (pair.first, pair.second)
+    gaps = [_gap_of_event(comparison.assessments[name]) for name in names]
+    if all(gap.interval is not None and gap.interval.low * gap.interval.high > 0 for gap in gaps):
+        words = [
+            f"{name} forecasts class 1 too {'often' if gap.value > 0 else 'seldom'}"
+            for name, gap in zip(names, gaps, strict=True)
+        ]
+        return f"{pair.first} and {pair.second} err in opposite directions: {', '.join(words)}"
+    more, other = names if gaps[0].value > gaps[1].value else names[::-1]
+    return f"{more} forecasts class 1 more often than {other}; these rows do not decide which one is better calibrated"
+
+
+def _gap_of_event(result: Assessment) -> GapTest:
+    assert result.classes is not None
+    return result.classes.classes[0].gap
+
+
 def _better(comparison: Comparison, pair: Pair, key: str) -> str | None:
     """The model with the smaller error by a metric; None if that is not known."""
+    if key not in REPORTED:
+        return None
     metric = REPORTED[key]
     first, second = (metric.of(comparison.assessments[name]) for name in (pair.first, pair.second))
     assert first is not None
@@ -85,7 +110,7 @@ def _is_clear(estimate: Estimate) -> bool:
 
 def _contrast_text(pair: Pair, key: str) -> str:
     """A difference in a sentence."""
-    contrast, label = pair.contrasts[key], REPORTED[key].label
+    contrast, label = pair.contrasts[key], compared_numbers()[key].label
     return (
         f"{label}({pair.first}) - {label}({pair.second}) = {contrast.difference:+.4f} "
         f"[{contrast.interval.low:+.4f}, {contrast.interval.high:+.4f}]"
@@ -94,4 +119,4 @@ def _contrast_text(pair: Pair, key: str) -> str:
 
 def _bounding_keys(keys: list[str]) -> list[str]:
     """The metrics without those that another one of them bounds."""
-    return [key for key in keys if REPORTED[key].bounded_by not in keys]
+    return [key for key in keys if key not in REPORTED or REPORTED[key].bounded_by not in keys]

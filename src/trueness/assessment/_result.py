@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from trueness._cells import Rows, Tabular
 from trueness._version import __version__
 from trueness.assessment import _result_cells, text
 from trueness.assessment._compared_groups import ComparedGroups
+from trueness.assessment._event_estimation import event_of
 from trueness.assessment._event_result import EventAssessment
+from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.cluster_text import cluster_spread_json
-from trueness.assessment.event import event_of
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.assessment.verdict import (
     Finding,
     Verdict,
     evidence_p_value,
     findings_of,
-    significance_limit,
     verdict_of,
 )
 from trueness.bins import Bins
@@ -42,41 +42,6 @@ if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
     from trueness.assessment._comparison_result import Comparison
     from trueness.plots import RankDisplay, ReliabilityDisplay
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupAssessment:
-    """One group of rows: its assessment, unless it is too small, and a p-value adjusted for the number of groups."""
-
-    name: str
-    n_rows: int
-    assessment: Assessment | None
-    p_value: float
-    """Of all the evidence in the group, as `Assessment.p_value`; NaN if it was not assessed."""
-    adjusted_p_value: float
-    """The p-value corrected over the groups that were assessed, by Benjamini and Hochberg."""
-    reason: str | None = None
-    """Why it was not assessed."""
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the group is called miscalibrated after the correction for the number of groups."""
-        return self.assessment is not None and self.adjusted_p_value <= significance_limit(
-            self.assessment.level
-        )
-
-    @property
-    def kind(self) -> str | None:
-        """The kind of its verdict after the correction: "none" unless flagged; None if it was not assessed."""
-        if self.assessment is None:
-            return None
-        return self.assessment.verdict.kind if self.flagged else "none"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain numbers, lists and strings."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
-            "flagged": self.flagged
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,13 +75,15 @@ class Assessment(Tabular):
     warnings: tuple[Caution, ...]
     tolerance: Mapping[str, float] | None = None
     """The largest error that does not matter, for each metric that has one."""
-    groups: tuple[GroupAssessment, ...] = ()
+    groups: tuple[GroupAssessment[Assessment], ...] = ()
     class_bins: Bins = DEFAULT_CLASS_BINS
     """The bins of the probability of each class."""
-    by_options: tuple[GroupAssessment, ...] = ()
+    by_options: tuple[GroupAssessment[Assessment], ...] = ()
     """The rows with each number of options as groups, if they have options of their own and several numbers occur."""
     compared_groups: ComparedGroups | None = None
     """The differences between groups in text, JSON and report, if `with_compared_groups` added them."""
+    _made: list[EventAssessment] = field(default_factory=list, init=False, repr=False)
+    """The event, once it has been asked for."""
 
     @property
     def event(self) -> EventAssessment | None:
@@ -124,7 +91,9 @@ class Assessment(Tabular):
         table = self.tables.by_class
         if table is None or self.tables.n_classes != 2 or self.n_clusters is not None:
             return None
-        return event_of(table, self.level, self.resamples, self.seed, self.class_bins)
+        if not self._made:
+            self._made.append(event_of(table, self.level, self.resamples, self.seed, self.class_bins))
+        return self._made[0]
 
     @property
     def options(self) -> dict[int, int] | None:

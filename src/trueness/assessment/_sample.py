@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from trueness._arrays import FloatArray
 from trueness.assessment._classes import classwise, cumulative_log_score, gap_estimate, predicted_class_test
 from trueness.assessment._settings import Settings
 from trueness.inference.bootstrap_weights import stream_key
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.inference.events.replicates import EventReplicates, bootstrap_events
 from trueness.inference.option_replicates import AnyReplicates, by_table
 from trueness.inference.replicates import Replicates, bootstrap
 from trueness.inference.results import Estimate
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.refusals import InvalidValueError
-from trueness.table import TableSpec
+from trueness.table import EventSpec, TableSpec
 from trueness.table.clusters import ClusterTables
 from trueness.table.tables import Tables
 
@@ -33,6 +36,8 @@ class Sample:
     tables: Tables
     replicates: tuple[AnyReplicates, ...] = ()
     """Of each of `tables.calibration_tables`, if several models are compared on the rows; else made when needed."""
+    event_replicates: EventReplicates | None = None
+    """Of the table of all classes, if models are compared."""
 
     @property
     def clusters(self) -> ClusterTables | None:
@@ -72,8 +77,23 @@ def reason_to_skip(n_rows: int, n_clusters: int | None, min_group_size: int) -> 
 def replicates_of(clusters: ClusterTables, settings: Settings) -> tuple[Replicates, ...]:
     """The bootstrap replicates of all tables that are binned by a measure, of each number of options."""
     of_tables = [sums for sums in clusters.of_tables if isinstance(sums.spec, TableSpec)]
-    key = stream_key([settings.seed, _STREAM])
-    return tuple(bootstrap(of_tables, clusters.clusters, key, settings.resamples))
+    return tuple(bootstrap(of_tables, clusters.clusters, _key(settings), settings.resamples))
+
+
+def event_replicates_of(
+    clusters: ClusterTables, settings: Settings, scores: Sequence[FloatArray] = ()
+) -> list[EventReplicates]:
+    """The bootstrap replicates of all tables of classes, with the same weights; none if there are no such tables."""
+    of_tables = [
+        sums for sums in clusters.of_tables if isinstance(sums.spec, EventSpec) and sums.spec.is_by_class
+    ]
+    if not of_tables:
+        return []
+    return bootstrap_events(of_tables, clusters.clusters, _key(settings), settings.resamples, scores)
+
+
+def _key(settings: Settings) -> int:
+    return stream_key([settings.seed, _STREAM])
 
 
 class SampleWithResamples:

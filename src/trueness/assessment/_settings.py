@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from trueness._random import Seed, root_seed
 from trueness.assessment.reported import as_limits, bounding_metrics
 from trueness.bins import Bins, Edges, EqualWidth, as_bins, class_grid
 from trueness.refusals import InvalidValueError
+from trueness.rows.clusters import identity
 
 DEFAULT_CLASS_BINS = EqualWidth(10)
 
@@ -72,6 +73,11 @@ class Settings:
         if not (one_event and isinstance(bins, Edges)):
             class_grid().merge(np.ones(class_grid().n_cells), bins)  # refused unless the grid has their edges
         return cls(level, resamples, root_seed(rng), limits, float(finest), bins)
+
+
+def settings_of_group(settings: Settings, name: str) -> Settings:
+    """The settings with a seed that depends on the group's name alone, not on which other groups there are."""
+    return replace(settings, seed=(settings.seed ^ identity(name)) % 2**63)
 
 
 def _refuse_too_few(resamples: int, level: float) -> None:

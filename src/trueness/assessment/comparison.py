@@ -6,6 +6,7 @@ All models get the same bootstrap weights, so that what the rows have in common 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -19,15 +20,21 @@ from trueness.assessment._cautions import Caution, about_images
 from trueness.assessment._comparison_result import Comparison, GroupComparison
 from trueness.assessment._contrasts import adjust_groups, comparison_of
 from trueness.assessment._images_of_models import rows_of_models
+from trueness.assessment._rows_in_common import (
+    common_index,
+    first_columns,
+    refuse_equal_mass,
+    refuse_other_models,
+    refuse_other_rows,
+)
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment._sums_of_models import SumsOfModels, sums_of_models
-from trueness.bins import Bins, Edges, EqualMass
+from trueness.bins import Bins, Edges
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError
-from trueness.rows import OptionRows, Rows
+from trueness.rows import Rows
 from trueness.rows.class_columns import Columns
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
-from trueness.rows.containers import refuse_other_index
 from trueness.rows.groups import EncodedNames, encode_groups_of_rows, rows_of_groups
 from trueness.rows.images import ImageCounts
 from trueness.rows.lists import rectangular
@@ -35,13 +42,14 @@ from trueness.rows.option_rows import (
     classes_or_options,
     option_rows_of,
     refuse_n_options,
-    refuse_other_options,
     rows_with_options,
 )
-from trueness.table import EventSpec, OptionSpec, TableSpec
+from trueness.table import AnySpec, EventSpec
 from trueness.table.plan import TablePlan
+from trueness.table.tables import named_classes
 from trueness.tabulation import AnyRows
 from trueness.tabulation.clusters import RowsDone
+from trueness.tabulation.events import refuse_many_groups
 from trueness.variation import Variation
 
 
@@ -61,6 +69,7 @@ def compare(
     clusters: Any = None,
     class_axis: int | None = None,
     ignore_index: int | None = None,
+    by_class: bool = True,
     ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -73,8 +82,10 @@ def compare(
 
     Differences are between debiased values. Their noise comes from a bootstrap over rows (or clusters) in which all
     models have the same weights. Two models are said to differ by the p-value of all metrics together
-    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`. If rows have options of
-    their own, all models need the same number of them in each row.
+    (`Pair.p_value`), corrected over the pairs of models by Holm. Options are as in `assess`; the errors of classes are
+    in ten bins of equal width. Of two classes the gap of class 1, the Brier score and the log-loss are compared too.
+    If rows have options of their own, all models need the same number of them in each row, and classes are not
+    compared.
 
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
@@ -99,7 +110,7 @@ def compare(
         options=options,
     )
     sample_weight = given.sample_weight
-    plan = TablePlan.of(variation, bins, confidence_bins, ties, options=options)
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, options=options)
     n_classes, edges = None, {}
     for name, y_prob in given.y_probs.items():
         rows: AnyRows
@@ -120,6 +131,7 @@ def compare(
         resamples=resamples,
         rng=rng,
         min_group_size=min_group_size,
+        by_class=by_class,
         ties=ties,
         weighted=sample_weight is not None,
         from_logits=from_logits,
@@ -191,6 +203,7 @@ class Comparer:
         resamples: int = 999,
         rng: Seed = 0,
         min_group_size: int = MIN_GROUP_SIZE,
+        by_class: bool = True,
         ties: str = DEFAULT_TIES,
         weighted: bool = False,
         from_logits: bool = False,
@@ -211,16 +224,18 @@ class Comparer:
         self._settings = Settings.of(level, resamples, rng, tolerance)
         self._min_group_size = whole_number("min_group_size", min_group_size, 1)
         weighted = boolean("weighted", weighted)
-        self._specs: dict[str, Sequence[TableSpec] | Sequence[OptionSpec]] = {}
+        self._specs: dict[str, list[AnySpec]] = {}
         for name in map(str, models):
             own: Sequence[Any] = bins[name] if isinstance(bins, Mapping) else (bins, confidence_bins)
-            plan = TablePlan.of(variation, own[0], own[-1], ties, options=self._with_options)
-            _refuse_equal_mass(plan)
-            self._specs[name] = plan.binned_specs(self._n_classes, weighted=weighted)
+            plan = TablePlan.of(
+                variation, own[0], own[-1], ties, by_class=by_class, options=self._with_options
+            )
+            refuse_equal_mass(plan)
+            self._specs[name] = plan.specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
         self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
         self._counts = ImageCounts()
-        self._n_rows = 0
+        self._first_row = self._first_image = self._n_rows = 0
         self._columns: Columns | None = None
         self._sums: dict[str | None, SumsOfModels] = {}
 
@@ -228,6 +243,50 @@ class Comparer:
     def n_rows(self) -> int:
         """How many rows were added."""
         return self._n_rows
+
+    def starting_at(self, first_row: int, first_image: int = 0) -> Comparer:
+        """An empty Comparer with the same settings, for rows that begin at this position among all rows.
+
+        Independent rows are resampled by their positions. Comparers of parts of the rows, each with the position of its
+        first row, add up to that of all rows, in any order. Images without `clusters` are clusters that are named by
+        their numbers: of these, `first_image` is the first.
+
+        >>> import trueness as tn
+        >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
+        >>> whole = tn.Comparer(3, models=["good", "sharp"])
+        >>> first, second = whole.starting_at(0), whole.starting_at(700)
+        >>> for comparer, part in ((whole, slice(2000)), (first, slice(700)), (second, slice(700, 2000))):
+        ...     batch = y_prob[part]
+        ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
+        >>> (second + first).result().to_dict() == whole.result().to_dict()
+        True
+        """
+        made = copy(self)
+        made._first_row, made._n_rows = whole_number("first_row", first_row, 0), 0
+        made._first_image, made._counts = whole_number("first_image", first_image, 0), ImageCounts()
+        made._columns, made._sums = None, {}
+        return made
+
+    def __add__(self, other: Comparer) -> Comparer:
+        """The Comparer of the rows of both, which must have the same settings and no row in common."""
+        if not isinstance(other, Comparer):
+            return NotImplemented
+        if self._setup != other._setup:
+            raise InvalidValueError(
+                "different-tables",
+                "the Comparers have different settings",
+                "make one of them by starting_at of the other",
+            )
+        first = self if self._first_row <= other._first_row else other
+        made = self.starting_at(first._first_row, first._first_image)
+        made._counts = self._counts.plus(other._counts)
+        made._n_rows, made._columns = self._n_rows + other._n_rows, self._columns or other._columns
+        made._sums = _added(self._sums, other._sums)
+        return made
+
+    @property
+    def _setup(self) -> tuple[Any, ...]:
+        return self._settings, self._min_group_size, self._specs, self._options, self._axes
 
     def update(
         self,
@@ -245,30 +304,29 @@ class Comparer:
         `n_options` is as in `tabulate`, for a Comparer with options=True. A callable as `progress` is called with the
         share of the batch that is done; no bar is shown.
         """
-        self._refuse_other_models(y_probs)
+        refuse_other_models(y_probs, self._specs)
         given = rows_of_models(
             y_true,
             y_probs,
             sample_weight=sample_weight,
             groups=groups,
             clusters=clusters,
-            n_before=self._counts.n_images,
+            n_before=self._first_image + self._counts.n_images,
             options=self._with_options,
             **self._axes,
         )
         rows = self._rows(given.y_true, given.y_probs, given.sample_weight, n_options)
-        self._refuse_other_rows(rows)
-        n_rows, index = next(iter(rows.values())).n_rows, _common_index(rows)
-        found = self._n_rows if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
+        refuse_other_rows(rows, self._specs, self._n_classes, options=self._with_options)
+        n_rows, index = next(iter(rows.values())).n_rows, common_index(rows)
+        position = self._first_row + self._n_rows
+        found = position if given.clusters is None else clusters_of_rows(given.clusters, n_rows, index)
         encoded = None if given.groups is None else encode_groups_of_rows(given.groups, n_rows, index)
         batch = self._sums_of(rows, found, encoded, RowsDone(n_rows * len(rows), progress))
         # All together, so that a refusal leaves nothing half added.
-        self._sums |= {
-            group: self._sums[group] + sums if group in self._sums else sums for group, sums in batch.items()
-        }
+        self._sums = _added(self._sums, batch)
         self._n_rows += n_rows
         self._counts = self._counts.plus(given.counts)
-        self._columns = self._columns or _first_columns(rows)
+        self._columns = self._columns or first_columns(rows)
 
     def _sums_of(
         self,
@@ -278,10 +336,15 @@ class Comparer:
         done: RowsDone,
     ) -> dict[str | None, SumsOfModels]:
         """The sums of all rows, as group None, and of each group."""
+        specs = {
+            name: [named_classes(spec, rows[name].class_names) for spec in of_model]
+            for name, of_model in self._specs.items()
+        }
         if groups is None:
-            return {None: sums_of_models(rows, self._specs, found, None, done)}
+            return {None: sums_of_models(rows, specs, found, None, done)}
+        refuse_many_groups(next(iter(specs.values())), len(groups.names) * len(specs))
         of_groups: dict[str | None, SumsOfModels] = {
-            name: sums_of_models(rows, self._specs, found, which, done)
+            name: sums_of_models(rows, specs, found, which, done)
             for name, which in zip(groups.names, rows_of_groups(groups.codes, len(groups.names)), strict=True)
         }
         return {**of_groups, None: reduce(add, of_groups.values())}
@@ -300,49 +363,9 @@ class Comparer:
                     y_true, y_prob, sample_weight, n_options=n_options, **self._options
                 )
                 continue
-            first = self._columns or _first_columns(rows)
+            first = self._columns or first_columns(rows)
             rows[name] = Rows.of(y_true, y_prob, sample_weight, first=first, **self._options)
         return rows
-
-    def _refuse_other_models(self, y_probs: Any) -> None:
-        """Refuse predictions of other models than those of the Comparer."""
-        if isinstance(y_probs, Mapping) and set(map(str, y_probs)) == set(self._specs):
-            return
-        found = sorted(map(str, y_probs)) if isinstance(y_probs, Mapping) else type(y_probs).__name__
-        raise InvalidValueError(
-            "wrong-models",
-            "{argument} must hold the predictions of {models}, got {value}",
-            argument="y_probs",
-            models=sorted(self._specs),
-            value=found,
-        )
-
-    def _refuse_other_rows(self, rows: Mapping[str, AnyRows]) -> None:
-        """Refuse rows with another number of classes, or with weights where there are none and vice versa."""
-        if self._with_options:
-            refuse_other_options(
-                {name: of.n_options for name, of in rows.items() if isinstance(of, OptionRows)}
-            )
-        for name, of_model in rows.items():
-            spec = self._specs[name][0]
-            if not self._with_options and of_model.n_classes != self._n_classes:
-                raise InvalidValueError(
-                    "wrong-shape",
-                    "the predictions of {model!r} have {value} classes, not {n_classes}",
-                    argument="y_probs",
-                    model=name,
-                    value=of_model.n_classes,
-                    n_classes=self._n_classes,
-                )
-            if spec.weighted != (of_model.sample_weight is not None):
-                raise InvalidValueError(
-                    "bad-argument",
-                    "a Comparer with weighted={weighted} needs sample_weight"
-                    if spec.weighted
-                    else "a Comparer with weighted={weighted} takes no sample_weight",
-                    argument="sample_weight",
-                    weighted=spec.weighted,
-                )
 
     def result(self) -> Comparison:
         """The comparison of all rows so far."""
@@ -364,29 +387,8 @@ class Comparer:
         return GroupComparison(name, some.n_rows, comparison, (), reason)
 
 
-def _first_columns(rows: Mapping[str, AnyRows]) -> Columns | None:
-    """The columns of the first model whose columns have names."""
-    return next((given.columns_of_classes for given in rows.values() if given.columns_of_classes), None)
-
-
-def _common_index(rows: Mapping[str, AnyRows]) -> Any:
-    """The row labels that the models have in common; refused if they differ."""
-    indexes = {name: given.index for name, given in rows.items() if given.index is not None}
-    if not indexes:
-        return None
-    first, *others = indexes
-    for name in others:
-        refuse_other_index(f"y_probs[{first!r}]", indexes[first], f"y_probs[{name!r}]", indexes[name])
-    return indexes[first]
-
-
-def _refuse_equal_mass(plan: TablePlan) -> None:
-    """Refuse bins that depend on rows which are still to come."""
-    if any(isinstance(bins, EqualMass) for _, bins in plan.wanted):
-        raise InvalidValueError(
-            "bad-argument",
-            "EqualMass bins depend on all rows, but a Comparer gets them in batches",
-            "pass a mapping from each model to a pair, (EqualMass(...).fit(y_prob), "
-            "EqualMass(...).fit(y_prob, variation='confidence'))",
-            argument="bins",
-        )
+def _added(
+    one: Mapping[str | None, SumsOfModels], other: Mapping[str | None, SumsOfModels]
+) -> dict[str | None, SumsOfModels]:
+    """The sums of each group of both."""
+    return {**one, **{group: one[group] + sums if group in one else sums for group, sums in other.items()}}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trueness._printing import about_text, count_text
 from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment, EventGroup
+    from trueness.assessment._event_result import EventAssessment
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,22 @@ class EventNumber:
     """Why there is no value."""
 
 
-def by_p_value(groups: Sequence[EventGroup]) -> list[EventGroup]:
-    """The groups with the smallest adjusted p-value first; those that were not assessed last."""
-    return sorted(groups, key=lambda it: it.adjusted_p_value if not math.isnan(it.adjusted_p_value) else 2.0)
+def frequency_heads(what: str | None) -> tuple[str, str, str]:
+    """The heads of expected, observed and their difference in a table of groups."""
+    return ("stated", "observed", "net gap") if what == "right" else ("expected", "observed", "gap")
 
 
-def event_name(event: EventAssessment) -> str:
-    """The event in a sentence: "class cat", "the top label" or "a right answer"."""
+def frequencies(event: EventAssessment) -> tuple[str, str]:
+    """Expected and observed as text: of a stated confidence the means, otherwise the numbers of rows."""
+    gap, rows = event.in_the_large, float(event.table.count.sum())
     if event.what == "right":
-        return "a right answer"
-    return "the top label" if event.table.events == ("top",) else f"class {event.name}"
+        return f"{gap.expected / rows:.4f}", f"{gap.observed / rows:.4f}"
+    return about_text(gap.expected), count_text(gap.observed)
+
+
+def has_slope(what: str | None) -> bool:
+    """Whether a table of groups has the slope: not of stated confidences, often exactly 0 or 1."""
+    return what is None
 
 
 def event_numbers(result: EventAssessment) -> Iterator[EventNumber]:

@@ -117,6 +117,11 @@ class ReportedMetric:
         return estimate.centred_p_value if self.centred else estimate.p_value
 
     @property
+    def is_calibration(self) -> bool:
+        """Whether a difference shows that models differ in calibration: of every metric here."""
+        return True
+
+    @property
     def is_headline(self) -> bool:
         """Whether it has a card and a column: not if another metric bounds it and it adds no sign to that."""
         return self.bounded_by is None or self.signed
@@ -232,6 +237,7 @@ REPORTED: dict[str, ReportedMetric] = {
             estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.total),
             read=metrics.classwise_total,
             read_options=("bins", "norm"),
+            contrast=ByReplicates(lambda model: model.classes_total),
             by_class=True,
             is_evidence=False,
             centred=False,
@@ -248,10 +254,12 @@ REPORTED: dict[str, ReportedMetric] = {
             estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.mean),
             read=metrics.classwise_error,
             read_options=("bins", "weights", "norm"),
+            contrast=ByReplicates(lambda model: model.classes_mean),
             by_class=True,
             is_evidence=False,
             centred=False,
             bounded_by="cwece_total",
+            repeats=lambda _: True,  # the total in other units
             missing="needs the event table of all classes (by_class=True)",
             withheld=_of_all_classes,
         ),
@@ -264,6 +272,7 @@ REPORTED: dict[str, ReportedMetric] = {
             estimate=lambda sample: sample.gap_of_classes,
             read=metrics.class_gap,
             read_options=(),
+            contrast=ByReplicates(lambda model: model.gap_of_classes),
             by_class=True,
             is_evidence=False,
             centred=False,

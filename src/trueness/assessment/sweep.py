@@ -1,4 +1,4 @@
-"""How VCE depends on the number of bins, from one table on a fine grid."""
+"""How VCE, or the ECE of classes and events, depends on the number of bins, from one table on a fine grid."""
 
 from __future__ import annotations
 
@@ -14,35 +14,40 @@ from trueness._random import Seed
 from trueness._version import __version__
 from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import SCHEMA, plain
-from trueness.bins import EqualMass, EqualWidth
+from trueness.bins import Bins, EqualMass, EqualWidth
+from trueness.event_metrics import class_gap
+from trueness.inference.classwise.errors import classwise_errors, stream_of
 from trueness.inference.estimates import ResampledTable, net_gap, variation_error
+from trueness.inference.events.of_table import event_bins
 from trueness.refusals import InvalidValueError
-from trueness.table import AnyRankTable, require_rank_table
+from trueness.table import AnyRankTable, EventTable, require_rank_table
 
 if TYPE_CHECKING:
     from trueness.plots import SweepDisplay
 
 KINDS = ("mass", "width")
+NUMBERS, EVENT_NUMBERS = (5, 10, 20, 40, 80), (5, 10, 15, 20, 30, 60)
+_CLASSWISE = "classwise ECE"
 _STREAM = 7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinSweep:
-    """VCE against the number of bins, with its noise: arrays with one entry for each number of bins."""
+    """A metric against the number of bins, with its noise: arrays with one entry for each number of bins."""
 
     n_bins: IntArray
     """Numbers of bins that hold rows; with ties there may be fewer than requested."""
     value: FloatArray
     noise_floor: FloatArray
     p_value: FloatArray
-    """The centred p-value of VCE."""
+    """The centred p-value of VCE; of classes and events the p-value."""
     debiased: FloatArray
     low: FloatArray
     """The lower end of the interval of the debiased value."""
     high: FloatArray
     """The upper end."""
     net: FloatArray
-    """The debiased net gap."""
+    """The debiased net gap; of an event (expected - observed)/rows, of classes the class gap."""
     smallest_share: FloatArray
     """The share of rows in the smallest filled bin."""
     largest_share: FloatArray
@@ -50,14 +55,27 @@ class BinSweep:
     bins_of_equal: str
     """"mass" or "width"."""
     variation: str
+    """The measure of the bins; "probability" of classes and events."""
     level: float
     resamples: int
     seed: int
+    metric: str = "VCE"
+    """"VCE", "classwise ECE", or the ECE of an event."""
+
+    @property
+    def _gap_label(self) -> str:
+        if self.metric == "VCE":
+            return "net gap"
+        return "class gap" if self.metric == _CLASSWISE else "gap"
 
     def __str__(self) -> str:
         interval = f"{100 * self.level:g} % interval"
-        head = f"bins of equal {self.bins_of_equal}, by {self.variation}; {self.resamples} resamples, seed {self.seed}"
-        titles = f"{'bins':>6}{'VCE':>9}{'noise':>9}{'p':>8}{'debiased':>10}  {interval:18}{'net gap':>9}  bin sizes"
+        head = (
+            f"{self.metric}, bins of equal {self.bins_of_equal} by {self.variation}; {self.resamples} resamples, "
+            f"seed {self.seed}"
+        )
+        heads = f"{'bins':>6}{'plug-in':>9}{'noise':>9}{'p':>8}{'debiased':>10}"
+        titles = f"{heads}  {interval:18}{self._gap_label:>9}  bin sizes"
         lines = [
             f"{self.n_bins[k]:6d}{self.value[k]:9.4f}{self.noise_floor[k]:9.4f}{self.p_value[k]:8.3f}"
             f"{self.debiased[k]:10.4f}  [{self.low[k]:.4f}, {self.high[k]:.4f}]  {self.net[k]:+9.4f}  "
@@ -69,7 +87,7 @@ class BinSweep:
     __repr__ = __str__
 
     def plot(self, ax: Any = None) -> SweepDisplay:
-        """Draw VCE and its noise floor against the number of bins (extra `plots`)."""
+        """Draw the metric and its noise floor against the number of bins (extra `plots`)."""
         from trueness.plots import SweepDisplay
 
         return SweepDisplay.from_sweep(self, ax=ax)
@@ -81,24 +99,26 @@ class BinSweep:
 
 
 def sweep_bins(
-    table: AnyRankTable,
-    n_bins: Sequence[int] = (5, 10, 20, 40, 80),
+    table: AnyRankTable | EventTable,
+    n_bins: Sequence[int] | None = None,
     *,
     kind: str = "mass",
     level: float = 0.95,
     resamples: int = 999,
     rng: Seed = 0,
 ) -> BinSweep:
-    """Compute VCE and its noise floor for several numbers of bins, from a table on a `FineGrid`.
+    """Compute a calibration error and its noise floor for several numbers of bins, from one table on a fine grid.
 
     Parameters
     ----------
-    table : CalibrationTable or OptionTables
-        A table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns.
+    table : CalibrationTable, OptionTables or EventTable
+        For VCE a table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns. For classwise ECE a table
+        of all classes, and for the ECE of an event a table of one event, such as tabulate_events returns.
     n_bins : list of int
-        The numbers of bins; for bins of equal width, each must divide that of the grid.
+        The numbers of bins; for bins of equal width, each must divide that of the grid (60 for classes and events). By
+        default 5, 10, 20, 40 and 80, for classes and events 5, 10, 15, 20, 30 and 60.
     kind : "mass" or "width"
-        Whether the bins have equal numbers of rows, or equal widths.
+        Whether the bins have equal numbers of rows, or equal widths. For classes each class has its own.
 
     Examples
     --------
@@ -107,28 +127,89 @@ def sweep_bins(
     >>> sweep = tn.sweep_bins(tn.tabulate(y_true, y_prob, bins=tn.FineGrid()), [5, 20], rng=0)
     >>> bool(sweep.value[1] > sweep.value[0]), bool(sweep.p_value.min() > 0.05)
     (True, True)
+    >>> tn.sweep_bins(tn.tabulate_events(y_true, y_prob), [10, 15], kind="width").metric
+    'classwise ECE'
     """
-    require_rank_table("table", table)
     require_choice("kind", kind, KINDS)
     settings = Settings.of(level, resamples, rng)
-    numbers = [whole_number("n_bins", number, 1, table.n_bins) for number in n_bins]
-    if not numbers:
+    if isinstance(table, EventTable):
+        return _sweep_of_events(table, n_bins, kind, settings)
+    require_rank_table("table", table)
+    points = [
+        _point(table.coarsen(bins), settings)
+        for bins in _bins(NUMBERS if n_bins is None else n_bins, kind, table.n_bins)
+    ]
+    return _sweep(points, kind, table.spec.variation.name, settings, "VCE")
+
+
+def _sweep_of_events(
+    table: EventTable, n_bins: Sequence[int] | None, kind: str, settings: Settings
+) -> BinSweep:
+    if len(table.events) > 1 and not table.spec.is_by_class:
+        raise InvalidValueError(
+            "several-events",
+            "the table has {n_events} events",
+            "select one with table.select(event), or pass a table of all classes",
+            argument="table",
+            n_events=len(table.events),
+        )
+    chosen = _bins(EVENT_NUMBERS if n_bins is None else n_bins, kind, table.grid.n_cells)
+    points = [_event_point(table, bins, settings) for bins in chosen]
+    return _sweep(points, kind, "probability", settings, _metric_of(table))
+
+
+def _bins(numbers: Sequence[int], kind: str, most: int) -> list[Bins]:
+    """The bins of each number."""
+    checked = [whole_number("n_bins", number, 1, most) for number in numbers]
+    if not checked:
         raise InvalidValueError(
             "bad-argument", "{argument} must hold at least one number of bins", argument="n_bins"
         )
-    points = [
-        _point(table.coarsen(EqualMass(number) if kind == "mass" else EqualWidth(number)), settings)
-        for number in numbers
-    ]
+    return [EqualMass(number) if kind == "mass" else EqualWidth(number) for number in checked]
+
+
+def _sweep(
+    points: Sequence[dict[str, float]], kind: str, variation: str, settings: Settings, metric: str
+) -> BinSweep:
     columns: dict[str, Any] = {name: np.array([point[name] for point in points]) for name in points[0]}
     return BinSweep(
         **columns,
         bins_of_equal=kind,
-        variation=table.spec.variation.name,
+        variation=variation,
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
+        metric=metric,
     )
+
+
+def _metric_of(table: EventTable) -> str:
+    if len(table.events) > 1:
+        return _CLASSWISE
+    (event,) = table.events
+    return "ECE of the top label" if event == "top" else f"ECE of class {table.spec.name_of(event)}"
+
+
+def _event_point(table: EventTable, bins: Bins, settings: Settings) -> dict[str, float]:
+    """The entries of the sweep of classes or of an event for one kind and number of bins."""
+    cells = event_bins(table, bins)
+    streams = [stream_of(settings.seed, k, None) for k in range(len(cells))]
+    error = classwise_errors(cells, settings.level, settings.resamples, streams).mean
+    assert error.interval is not None
+    shares = np.concatenate([each.count / each.total for each in cells])
+    (gap, *others) = (table.expected_total - table.observed_total) / table.count[0].sum()
+    return {
+        "n_bins": max(len(each.count) for each in cells),
+        "value": error.value,
+        "noise_floor": error.noise_floor,
+        "p_value": error.p_value,
+        "debiased": error.debiased,
+        "low": error.interval.low,
+        "high": error.interval.high,
+        "net": class_gap(table) if others else float(gap),
+        "smallest_share": float(shares.min()),
+        "largest_share": float(shares.max()),
+    }
 
 
 def _point(table: AnyRankTable, settings: Settings) -> dict[str, float]:

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from trueness._printing import about_text, count_text, p_text, plural, visible
 from trueness.assessment import _event_text
 from trueness.assessment._class_words import fault_of
+from trueness.assessment._group_result import MOST_GROUPS, flagged_first
 from trueness.assessment.cluster_text import cluster_lines
 from trueness.assessment.reported import NOT_OF_TOP, REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 from trueness.table.option_text import options_text
 
 if TYPE_CHECKING:
-    from trueness.assessment._result import Assessment, GroupAssessment
+    from trueness.assessment._group_result import GroupAssessment
+    from trueness.assessment._result import Assessment
     from trueness.inference.classwise.results import ClassAssessment
 
-Group = TypeVar("Group")
 
 NO_UCE = "requires a table binned by entropy"
 NO_SCORES = "the table was saved by an older version, without these sums"
 
 MOST_CLASSES = 20
 """Classes that a page lists."""
-
-MOST_GROUPS = 40
-"""Groups that a page lists."""
 
 
 def page(result: Assessment) -> str:
@@ -216,7 +214,9 @@ def _debiased_text(metric: ReportedMetric, result: Assessment) -> str:
     return f"{value:>{column_width(metric)}}"
 
 
-def _group_lines(result: Assessment, groups: Sequence[GroupAssessment], head: str) -> Iterator[str]:
+def _group_lines(
+    result: Assessment, groups: Sequence[GroupAssessment[Assessment]], head: str
+) -> Iterator[str]:
     """A line for each group; numbers of options stay in their order."""
     metrics = [metric for metric in headline_metrics() if result.options is None or not metric.by_class]
     width = max(5, len(head), *(len(visible(group.name)) for group in groups))
@@ -234,19 +234,9 @@ def _group_lines(result: Assessment, groups: Sequence[GroupAssessment], head: st
         yield f"… and {len(groups) - MOST_GROUPS} more groups, in .groups"
 
 
-def _group_line(group: GroupAssessment, width: int, metrics: Sequence[ReportedMetric]) -> str:
+def _group_line(group: GroupAssessment[Assessment], width: int, metrics: Sequence[ReportedMetric]) -> str:
     start = f"{visible(group.name):{width}}{group.n_rows:>10}"
     if group.assessment is None:
         return f"{start}  {group.reason}"
     p_values = f"{p_text(group.p_value):>8}{p_text(group.adjusted_p_value):>10}"
     return f"{start}{debiased_columns(group.assessment, metrics)}{p_values}  {group.kind}"
-
-
-def flagged_first(groups: Iterable[Group], p_value: Callable[[Group], float], limit: float) -> list[Group]:
-    """Groups whose p-value is at most the limit, smallest first; then the others in their order."""
-
-    def place(group: Group) -> tuple[bool, float]:
-        p = p_value(group)
-        return (False, p) if p <= limit else (True, 0.0)  # NaN is above any limit
-
-    return sorted(groups, key=place)

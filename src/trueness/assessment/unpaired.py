@@ -10,9 +10,10 @@ from trueness._arguments import require_choice
 from trueness._random import Seed
 from trueness.assessment._comparison_result import Comparison
 from trueness.assessment._contrasts import Samples, comparison_of
-from trueness.assessment._sample import Sample, replicates_of
+from trueness.assessment._sample import Sample, event_replicates_of, replicates_of
 from trueness.assessment._settings import Settings
 from trueness.bins import Bins
+from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
 from trueness.inference.option_replicates import bootstrap_any_table, by_table
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.clusters import identity
@@ -134,18 +135,23 @@ def _samples(tables: Mapping[str, Tables], settings: Settings) -> Samples:
     samples: Samples = {}
     for name, of_name in tables.items():
         if of_name.clusters is not None:
-            made = iter(replicates_of(next(in_order), settings))
-            samples[name] = Sample(of_name, by_table(made, of_name.calibration_tables))
+            own = next(in_order)
+            of_events = event_replicates_of(own, settings)
+            made = by_table(iter(replicates_of(own, settings)), of_name.calibration_tables)
+            samples[name] = Sample(of_name, made, of_events[0] if of_events else None)
             continue
         seed = [settings.seed, _STREAM, identity(name)]
-        samples[name] = Sample(
-            of_name,
-            tuple(
-                bootstrap_any_table(table, settings.resamples, [*seed, place])
-                for place, table in enumerate(of_name.calibration_tables)
-            ),
+        made = tuple(
+            bootstrap_any_table(table, settings.resamples, [*seed, place])
+            for place, table in enumerate(of_name.calibration_tables)
         )
+        samples[name] = Sample(of_name, made, _events(of_name, settings.resamples, [*seed, len(made)]))
     return samples
+
+
+def _events(tables: Tables, resamples: int, seed: list[int]) -> EventReplicates | None:
+    table = tables.by_class
+    return None if table is None else bootstrap_event_table(table, resamples, seed)
 
 
 def _as_tables(tables: Any) -> dict[str, Tables]:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from trueness.cli._images import INDEPENDENT, are_images
-from trueness.cli._inference import resamples_of
+from trueness.cli._inference import fail_above_of, resamples_of
 from trueness.cli._options import CELLS
 from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
 if TYPE_CHECKING:
     from trueness.assessment import EventAssessment
-    from trueness.table import Event, EventTable
+    from trueness.table import Event, EventTable, GroupedTables
 
 _OTHERS = {
     **dict.fromkeys(CELLS, "use --json, which has all numbers"),
     "compare_groups": "leave it out",
-    "groups": "choose a group with --where",
-    "fail_above": "use --fail-below-p, or leave out --event: the limits gap and cwece are of all classes",
     "tolerance": "leave out one of them",
 }
 """Options of an assessment of all classes, with what to do instead."""
+
+LIMITS = {"gap": "gap in the large", "ece": "debiased ECE", "cwece": "debiased ECE"}
+"""What --fail-above may name, with the number that it limits: of one event, classwise ECE is its ECE."""
+
+STATED_LIMITS = {"ece": "debiased ECE", "net": "net gap"}
+"""The same for the stated confidence of answers."""
 
 MOST_RESAMPLES = 10**6
 
@@ -40,6 +44,7 @@ def refuse_options(arguments: argparse.Namespace) -> None:
                 remedy,
                 argument=f"--{name.replace('_', '-')}",
             )
+    _limits(arguments)
 
 
 def _refuse_clusters(arguments: argparse.Namespace) -> None:
@@ -57,7 +62,20 @@ def _refuse_clusters(arguments: argparse.Namespace) -> None:
     )
 
 
-def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> tuple[EventTable, ...]:
+class EventTables(NamedTuple):
+    """The event tables of all rows, and those of each group."""
+
+    whole: Sequence[EventTable]
+    groups: Mapping[str, Sequence[EventTable]]
+
+    @classmethod
+    def of(cls, tables: GroupedTables) -> EventTables:
+        """Those of the tables of rows, or of saved ones."""
+        groups = {} if tables.by is None else {str(name): it.events for name, it in tables.groups.items()}
+        return cls(tables.whole.events, groups)
+
+
+def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
     """The event tables of files of tables, or of one report."""
     from trueness.cli._saved_tables import are_reports, refuse_row_options
     from trueness.report import event_tables_in
@@ -72,7 +90,7 @@ def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> tuple[E
             file=arguments.files[0],
         )
     if not are_reports(paths):
-        return _merged(paths)
+        return _merged(arguments, paths)
     if len(paths) > 1:
         raise InvalidValueError(
             "mixed-inputs",
@@ -80,41 +98,40 @@ def saved_events(arguments: argparse.Namespace, paths: Sequence[str]) -> tuple[E
             "name one report, or tables saved with --table-out",
             argument=paths[0],
         )
-    return tuple(event_tables_in(paths[0]))
+    return EventTables(event_tables_in(paths[0]), {})
 
 
-def _merged(paths: Sequence[str]) -> tuple[EventTable, ...]:
+def _merged(arguments: argparse.Namespace, paths: Sequence[str]) -> EventTables:
     """The sums of the event tables of files; a file may hold nothing else."""
     from functools import reduce
     from operator import add
 
-    from trueness.cli._saved_tables import merge_saved
+    from trueness.cli._saved_tables import merge_saved, refuse_other_groups
     from trueness.table import EventTable
 
     try:
-        tables = merge_saved(paths, None).whole
-        if tables.clusters is not None:
-            print_note(
-                "the clusters of these tables are not used: the rows of an event are taken as independent"
-            )
-        return tables.events
+        tables = merge_saved(paths, None)
     except Refusal as error:
         if error.code != "no-tables":
             raise
-    return (reduce(add, [EventTable.load(path) for path in paths]),)
+        return EventTables([reduce(add, [EventTable.load(path) for path in paths])], {})
+    refuse_other_groups(arguments.groups, tables)
+    if tables.whole.clusters is not None:
+        print_note("the clusters of these tables are not used: the rows of an event are taken as independent")
+    return EventTables.of(tables)
 
 
-def assess(arguments: argparse.Namespace, events: Sequence[EventTable]) -> EventAssessment:
+def assess(arguments: argparse.Namespace, events: EventTables) -> EventAssessment:
     """The assessment of the event of --event."""
     from trueness.assessment import assess_event_table
 
-    table = _table_of(arguments.event, events)
     return assess_event_table(
-        table,
+        table_of_event(arguments.event, events.whole),
         bins=arguments.class_bins,
         level=arguments.level,
         resamples=resamples_for_gate(arguments),
         rng=arguments.rng_seed,
+        groups={name: table_of_event(arguments.event, of_group) for name, of_group in events.groups.items()},
     )
 
 
@@ -126,7 +143,7 @@ def resamples_for_gate(arguments: argparse.Namespace) -> int:
     return min(max(resamples_of(arguments), math.ceil(4 / limit)), MOST_RESAMPLES)
 
 
-def _table_of(text: str, events: Sequence[EventTable]) -> EventTable:
+def table_of_event(text: str, events: Sequence[EventTable]) -> EventTable:
     """The table of one event on the event grid."""
     from trueness.bins import event_grid
     from trueness.table import event_from_text
@@ -147,9 +164,59 @@ def _table_of(text: str, events: Sequence[EventTable]) -> EventTable:
 
 
 def failures_of(result: EventAssessment, arguments: argparse.Namespace) -> list[str]:
-    """The reasons why the gate fails; empty if it passes."""
-    below, p = arguments.fail_below_p, result.p_value
-    if below is None or p >= below:
-        return []
-    name = "top label" if result.table.events == ("top",) else f"class {result.name!r}"
-    return [f"{name}: p = {p:.6g} is below {below:g}"]
+    """The reasons why the gate fails, for all rows and for each group; empty if it passes."""
+    limits = _limits(arguments, LIMITS if result.what is None else STATED_LIMITS)
+    named = result.what is None and result.table.events != ("top",)
+    name = f"class {result.name!r}" if named else result.label
+    parts = [(name, result, result.p_value)]
+    parts += [
+        (f"{name}, group {group.name!r}", group.assessment, group.adjusted_p_value)
+        for group in result.groups
+        if group.assessment is not None
+    ]
+    return [failure for part in parts for failure in _failures(*part, limits, arguments)]
+
+
+def _limits(arguments: argparse.Namespace, known: Mapping[str, str] = LIMITS) -> dict[str, float]:
+    """The limits of --fail-above; a number alone is for ECE."""
+    limits = fail_above_of(arguments, bare="ece")
+    unknown = [key for key in limits if key not in known]
+    of = "with --event" if known is LIMITS else "for stated confidences"
+    if unknown:
+        raise InvalidValueError(
+            "unknown-metric",
+            f"{{argument}} {{value}}: {of} there is no such number",
+            "use {known}",
+            argument="--fail-above",
+            value=unknown[0],
+            known=" or ".join(known),
+        )
+    return limits
+
+
+def _failures(
+    name: str,
+    result: EventAssessment,
+    p_value: float,
+    limits: Mapping[str, float],
+    arguments: argparse.Namespace,
+) -> list[str]:
+    failures, below = [], arguments.fail_below_p
+    for key, limit in limits.items():
+        value = _limited_value(result, key, lower_end=arguments.lower_end)
+        if not value <= limit:  # so that NaN fails
+            end = "lower end of " if arguments.lower_end else ""
+            failures.append(f"{name}: {end}{(LIMITS | STATED_LIMITS)[key]} {value:.6g} is above {limit:g}")
+    if below is not None and not p_value >= below:
+        failures.append(f"{name}: p = {p_value:.6g} is below {below:g}")
+    return failures
+
+
+def _limited_value(result: EventAssessment, key: str, *, lower_end: bool) -> float:
+    """The size of the gap, or the debiased ECE; or the lower end of its interval."""
+    if key not in ("gap", "net"):
+        return result.ece.interval.low if lower_end else result.ece.debiased
+    gap = result.in_the_large
+    if not lower_end:
+        return abs(gap.value)
+    return math.nan if gap.interval is None else max(0.0, gap.interval.low, -gap.interval.high)

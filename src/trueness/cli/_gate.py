@@ -21,8 +21,8 @@ def add_gate_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--fail-above",
         metavar="X",
-        help="fail if the debiased VCE is above X; vce=.05,ece=.03,rce=.05,net=.02 sets limits by metric (for the net "
-        "gap, on its absolute value)",
+        help="fail if the debiased VCE is above X; vce=.05,ece=.03,rce=.05,net=.02,cwece=.02,gap=.05 sets limits by "
+        "metric (for gaps, on the absolute value; with --event: gap and ece, which is also meant by a number alone)",
     )
     group.add_argument(
         "--lower-end",
@@ -83,7 +83,7 @@ def _compared_value(result: Assessment, key: str, *, lower_end: bool) -> tuple[s
         raise InvalidValueError(
             "missing-metric",
             "{argument} {key}: these tables have no {label}",
-            "make them with trueness tabulate, which adds a table by confidence",
+            "make them with trueness tabulate, which adds tables by confidence and by class",
             argument="--fail-above",
             key=key,
             label=metric.label,

@@ -45,9 +45,9 @@ def tolerance_of(arguments: argparse.Namespace) -> dict[str, float] | None:
     return limits_of("--tolerance", arguments.tolerance, tuple(metric.key for metric in bounding_metrics()))
 
 
-def fail_above_of(arguments: argparse.Namespace) -> dict[str, float]:
-    """The limits of the gate by metric."""
-    return limits_of("--fail-above", getattr(arguments, "fail_above", None), ("vce",)) or {}
+def fail_above_of(arguments: argparse.Namespace, bare: str = "vce") -> dict[str, float]:
+    """The limits of the gate by metric; a number alone is for the metric `bare`."""
+    return limits_of("--fail-above", getattr(arguments, "fail_above", None), (bare,)) or {}
 
 
 def resamples_of(arguments: argparse.Namespace) -> int:

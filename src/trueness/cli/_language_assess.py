@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness.cli import _gate
-from trueness.cli._event import resamples_for_gate
-from trueness.cli._inference import limits_of, p_resolution_of, resamples_of, tolerance_of
+from trueness.cli._event import failures_of, resamples_for_gate
+from trueness.cli._inference import p_resolution_of, resamples_of, tolerance_of
 from trueness.cli._language import clusters_of, groups_of, tables_of
 from trueness.cli._language_options import refuse_options_of_ranks
 from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment
+    from trueness.assessment import Assessment
     from trueness.assessment.votes import VoteAssessment
     from trueness.files import GroupedTables
     from trueness.language import Options, Statements, TopTokens, Votes
@@ -86,48 +86,7 @@ def _of_statements(arguments: argparse.Namespace, reading: Statements) -> Assess
         n_threads=arguments.n_threads,
     )
     result = _with_cautions(result, reading)
-    return Assessed(result, None, event_failures(result, arguments))
-
-
-def event_failures(result: EventAssessment, arguments: argparse.Namespace) -> list[str]:
-    """The reasons why the gate fails for an event: limits on the debiased ECE and the net gap, and on p."""
-    parts = [("all rows", result, result.p_value)]
-    parts += [
-        (f"group {group.name!r}", group.assessment, group.adjusted_p_value)
-        for group in result.groups
-        if group.assessment is not None
-    ]
-    return [failure for part in parts for failure in _failures(*part, arguments)]
-
-
-def _failures(name: str, result: EventAssessment, p_value: float, arguments: argparse.Namespace) -> list[str]:
-    failures, below = [], arguments.fail_below_p
-    for key, limit in (limits_of("--fail-above", arguments.fail_above, ("ece",)) or {}).items():
-        label, value = _limited(result, key, lower_end=arguments.lower_end)
-        if not value <= limit:  # so that NaN fails
-            failures.append(f"{name}: {label} {value:.6g} is above {limit:g}")
-    if below is not None and not p_value >= below:
-        failures.append(f"{name}: p = {p_value:.6g} is below {below:g}")
-    return failures
-
-
-def _limited(result: EventAssessment, key: str, *, lower_end: bool) -> tuple[str, float]:
-    """The label and the number that a limit is compared with."""
-    if key == "ece":
-        own = result.ece
-        return ("lower end of ECE", own.interval.low) if lower_end else ("debiased ECE", own.debiased)
-    interval = result.net.interval
-    if key == "net" and lower_end and interval is not None:
-        return "lower end of net gap", max(0.0, interval.low, -interval.high)
-    if key == "net":
-        return "net gap", abs(result.net.value)
-    raise InvalidValueError(
-        "missing-metric",
-        "{argument} {key}: stated probabilities have no such metric",
-        "use ece or net",
-        argument="--fail-above",
-        key=key,
-    )
+    return Assessed(result, None, failures_of(result, arguments))
 
 
 def _of_tokens(arguments: argparse.Namespace, reading: TopTokens) -> Assessed:

@@ -167,7 +167,7 @@ def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: li
         events, tables = _event.saved_events(arguments, paths), None
     else:
         tables, _ = _summed_tables(arguments, inputs)
-        events = tables.whole.events
+        events = _event.EventTables.of(tables)
     result = _event.assess(arguments, events)
     failures = _event.failures_of(result, arguments)
     _write(result, tables, arguments)

@@ -1,8 +1,9 @@
-"""Show how VCE and its noise floor depend on the number of bins, from one pass over the rows."""
+"""Show how VCE, or the ECE of classes, and its noise floor depend on the number of bins; one pass over the rows."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _options, _sources
@@ -10,10 +11,16 @@ from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of
 from trueness.cli._outputs import write_json
 
+if TYPE_CHECKING:
+    from trueness.table import AnyRankTable, EventTable
+    from trueness.table.tables import Tables
+
 EXAMPLES = """\
 examples:
   trueness bins preds.parquet
   trueness bins grid.json --n-bins 5,10,20,50 --kind width
+  trueness bins preds.parquet --by-class
+  trueness bins preds.parquet --event 1
 """
 
 
@@ -22,9 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _options.add_files(parser, "predictions, or tables saved with --grid (.json)")
     parser.add_argument(
         "--n-bins",
-        default="5,10,20,40,80",
         metavar="M1,M2,…",
-        help="numbers of bins (default: 5,10,20,40,80)",
+        help="numbers of bins (default: 5,10,20,40,80; for classes and events 5,10,15,20,30,60)",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--by-class",
+        action="store_true",
+        help="classwise ECE instead of VCE, over bins of the probability of each class",
+    )
+    which.add_argument(
+        "--event",
+        metavar="CLASS",
+        help="the ECE of a class (name or index), or of the top label (top), instead of VCE",
     )
     parser.add_argument(
         "--kind",
@@ -44,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         equal_mass=None,
         edges=None,
         confidence_bins=None,
-        by_class=False,
         exact=False,
         grid=_options.GRID_CELLS,
     )
@@ -53,11 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     from trueness.assessment import sweep_bins
+    from trueness.assessment.sweep import EVENT_NUMBERS, NUMBERS
     from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
     from trueness.cli._summation import remove_checkpoint, sum_inputs
     from trueness.files import check_outputs
+    from trueness.table import EventTable
 
-    numbers = _numbers(arguments.n_bins)
+    default = NUMBERS if arguments.event is None and not arguments.by_class else EVENT_NUMBERS
+    numbers = list(default) if arguments.n_bins is None else _numbers(arguments.n_bins)
     refuse_inference_options(arguments)
     saved = are_tables(arguments.files)
     if saved:
@@ -65,9 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else _sources.inputs_of(arguments)
     check_outputs([arguments.json, arguments.checkpoint], [*paths, *_sources.paths_read(arguments, inputs)])
-    tables = merge_saved(paths, by_class=False) if saved else sum_inputs(arguments, inputs).tables
-    table = tables.whole.by_variation
-    _refuse_more_than(table.n_bins, numbers)
+    if saved:
+        tables = merge_saved(paths, arguments.by_class or arguments.event is not None)
+    else:
+        tables = sum_inputs(arguments, inputs).tables
+    table = _table_of(tables.whole, arguments)
+    _refuse_more_than(table.grid.n_cells if isinstance(table, EventTable) else table.n_bins, numbers)
     sweep = sweep_bins(
         table,
         numbers,
@@ -82,6 +104,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(sweep)
     remove_checkpoint(arguments)
     return 0
+
+
+def _table_of(tables: Tables, arguments: argparse.Namespace) -> AnyRankTable | EventTable:
+    """The table whose bins are merged."""
+    from trueness.cli._event import table_of_event
+
+    if arguments.event is not None:
+        return table_of_event(arguments.event, tables.events)
+    if not arguments.by_class:
+        return tables.by_variation
+    assert tables.by_class is not None  # refused before
+    return tables.by_class
 
 
 def _refuse_more_than(n_cells: int, numbers: list[int]) -> None:

@@ -26,7 +26,7 @@ from trueness.cli._outputs import (
     write_plot,
 )
 from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tables")
     _options.add_options(group, "--variation")
     _options.add_bin_options(group)
-    _options.add_options(group, "--ties")
+    _options.add_options(group, "--by-class", "--ties")
     _options.add_inference_options(parser, "--tolerance")
 
 
@@ -106,7 +106,7 @@ def _compare_tables(arguments: argparse.Namespace) -> Comparison:
     refuse_groups(arguments)
     names = _model_names(arguments)
     tables = {
-        name: merge_saved(saved_paths([file]), None).whole
+        name: merge_saved(saved_paths([file]), arguments.by_class).whole
         for name, file in zip(names, arguments.files, strict=True)
     }
     return compare_tables(
@@ -136,6 +136,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     from dataclasses import replace
 
     from trueness.files import Source, find_inputs
+    from trueness.partitions.comparison import refuse_other_classes
 
     names = _model_names(arguments)
     if are_images(arguments):
@@ -143,7 +144,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
             name: image_source_of(arguments, [file], name)
             for name, file in zip(names, arguments.files, strict=True)
         }
-        _refuse_other_classes(images)
+        refuse_other_classes({name: source.n_classes for name, source in images.items()})
         return images
     request, options = _sources.request_of(arguments), _sources.row_options_of(arguments)
     inputs_by_model = {
@@ -162,7 +163,8 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
         )
         for line in sources[name].choice.found:
             print_note(f"{name}: {line}")
-    _refuse_other_classes(sources)
+    complete = {name: source for name, source in sources.items() if not source.choice.ragged}
+    refuse_other_classes({name: source.n_classes for name, source in complete.items()})
     return sources
 
 
@@ -174,17 +176,6 @@ def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
             "{argument} is used for two models and can be read only once",
             "save it as a file",
             argument=once[0].name,
-        )
-
-
-def _refuse_other_classes(sources: dict[str, Source]) -> None:
-    classes = {name: source.n_classes for name, source in sources.items() if not source.choice.ragged}
-    if len(set(classes.values())) > 1:
-        raise InvalidValueError(
-            "classes-differ",
-            "the models have different numbers of classes: {classes}",
-            "compare models of the same task",
-            classes=", ".join(f"{name} {number}" for name, number in classes.items()),
         )
 
 
@@ -225,7 +216,8 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import reading_progress
-    from trueness.files import pair_batches, refusal_of_batches
+    from trueness.files import pair_batches
+    from trueness.partitions.comparison import add_batches
     from trueness.ranking import DEFAULT_TIES
 
     first = next(iter(sources.values()))
@@ -240,27 +232,19 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         tolerance=tolerance_of(arguments),
         resamples=resamples_of(arguments),
         rng=arguments.rng_seed,
+        by_class=arguments.by_class is not False,
         ties=arguments.ties or DEFAULT_TIES,
         weighted=arguments.sample_weight is not None,
         from_logits=arguments.from_logits,
         normalize=arguments.normalize,
     )
     with reading_progress(first.inputs) as report:
-        for position, batches in pair_batches(sources):
-            lead = next(iter(batches.values()))
+        read = {name: source.batches() for name, source in sources.items()}
+        for position, batches in pair_batches(read):
             if are_images(arguments):
                 refuse_other_pixels(batches)
-            try:
-                comparer.update(
-                    lead.y_true,
-                    {name: batch.y_prob for name, batch in batches.items()},
-                    sample_weight=lead.weight,
-                    groups=None if lead.groups is None else lead.groups.of_rows,
-                    clusters=None if lead.clusters is None else lead.clusters.of_rows,
-                )
-            except Refusal as error:
-                raise refusal_of_batches(list(batches.values()), error) from error
-            report(position, lead)
+            add_batches(comparer, batches)
+            report(position, next(iter(batches.values())))
     return _with_remarks(comparer.result(), sources)
 
 

@@ -17,9 +17,11 @@ from trueness.table import TablePlan
 from trueness.variation import as_variation
 
 
-def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict[str, Batch]]]:
-    """Batches of equal length, one of each source, with the same labels, and the position in the first source."""
-    streams = {name: _Stream(source) for name, source in sources.items()}
+def pair_batches(
+    batches: Mapping[str, Iterator[PositionedBatch]],
+) -> Iterator[tuple[Position, dict[str, Batch]]]:
+    """Batches of equal length, one of each model, with the same labels, and the position in the first source."""
+    streams = {name: _Stream(of_model) for name, of_model in batches.items()}
     lead, *others = streams
     while True:
         lengths = {name: stream.available() for name, stream in streams.items()}
@@ -37,17 +39,17 @@ def pair_batches(sources: Mapping[str, Source]) -> Iterator[tuple[Position, dict
                 longer=longer,
             )
         rows = min(lengths.values())
-        batches = {name: stream.take(rows) for name, stream in streams.items()}
+        taken = {name: stream.take(rows) for name, stream in streams.items()}
         for name in others:
-            _require_same_labels(batches[lead], batches[name])
-        yield streams[lead].position, batches
+            _require_same_labels(taken[lead], taken[name])
+        yield streams[lead].position, taken
 
 
 class _Stream:
-    """The batches of a source, taken in parts of any length."""
+    """The batches of a model, taken in parts of any length."""
 
-    def __init__(self, source: Source) -> None:
-        self._batches: Iterator[PositionedBatch] = source.batches()
+    def __init__(self, batches: Iterator[PositionedBatch]) -> None:
+        self._batches = batches
         self._held: Batch | None = None
         self.position, self.done = Position(), 0
 

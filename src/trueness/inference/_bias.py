@@ -19,6 +19,8 @@ from trueness.inference.null import NullBins, mean_variation
 from trueness.inference.option_bins import AnyBins, combined, seeds_of, single_parts
 
 _MOST = 2.0**10
+_MOST_STEPS = 60
+_SMALL_STEP = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +72,33 @@ def most_likely_beta(bins: AnyBins) -> tuple[float, float]:
         float(part.count @ (part.observed * own).sum(axis=1)) for part, own in zip(parts, logs, strict=True)
     )
 
-    def excess(beta: float) -> float:
-        return (
-            sum(
-                float(part.count @ (at_power(part, beta).predicted * own).sum(axis=1))
-                for part, own in zip(parts, logs, strict=True)
-            )
-            - observed
-        )
+    def excess(beta: float) -> tuple[float, float]:
+        """How far the mean of ln q̄ exceeds the observed one, and the information, which is its slope."""
+        total, information = -observed, 0.0
+        for part, own in zip(parts, logs, strict=True):
+            p = at_power(part, beta).predicted
+            total += float(part.count @ (p * own).sum(axis=1))
+            information += _information(part.count, p, own)
+        return total, information
 
     low, high = 0.0, 1.0
-    while excess(high) < 0 and high < _MOST:
+    while excess(high)[0] < 0 and high < _MOST:
         low, high = high, 2 * high
-    if excess(low) > 0:
+    if excess(low)[0] > 0:
         low, high = -1.0, low
-    while excess(low) > 0 and low > -_MOST:
+    while excess(low)[0] > 0 and low > -_MOST:
         low, high = 2 * low, low
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
     beta = (low + high) / 2
-    information = sum(
-        _information(part.count, at_power(part, beta).predicted, own)
-        for part, own in zip(parts, logs, strict=True)
-    )
+    for _ in range(_MOST_STEPS):
+        above, information = excess(beta)
+        low, high = (beta, high) if above < 0 else (low, beta)
+        # Newton's step, or half the interval where that leads out of it.
+        newton = beta - above / information if information > 0 else math.inf
+        following = newton if low < newton < high else (low + high) / 2
+        done, beta = abs(following - beta) <= _SMALL_STEP * max(1.0, abs(beta)), following
+        if done:
+            break
+    information = excess(beta)[1]
     # If all q̄ are uniform or one-hot, β has no effect.
     return beta, 1 / math.sqrt(information) if information > 1e-9 else 0.0
 

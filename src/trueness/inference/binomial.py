@@ -50,11 +50,13 @@ def _by_probabilities(n: FloatArray, q: FloatArray, level: float) -> tuple[Float
     start = np.maximum(0.0, np.floor(n * q - reach))
     width = int((np.minimum(n, np.ceil(n * q + reach)) - start).max()) + 1
     k, weight = binomial_window(n, q, start, width)
-    # With q = 0 or 1 all of the probability is at 0 or at n.
-    weight = np.where(q <= 0, k == 0, np.where(q >= 1, k == n, weight))
+    # With q = 0 or 1 all of the probability is at 0 or at n, which may be a number of independent rows with a fraction.
+    certain = (q <= 0) | (q >= 1)
+    weight = np.where(certain, k == start, weight)
     cumulated = np.cumsum(weight, axis=1) / weight.sum(axis=1, keepdims=True)
     tail = (1 - level) / 2
-    low, high = (start[:, 0] + np.argmax(cumulated >= share - 1e-12, axis=1) for share in (tail, 1 - tail))
+    found = (start[:, 0] + np.argmax(cumulated >= share - 1e-12, axis=1) for share in (tail, 1 - tail))
+    low, high = (np.where(certain[:, 0], (n * q)[:, 0], counts) for counts in found)
     return low, high
 
 

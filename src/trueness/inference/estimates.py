@@ -139,7 +139,8 @@ class ResampledTable:
         self, observed: FloatArray, expected: FloatArray, null: FloatArray, sd: FloatArray, level: float
     ) -> BinNoise:
         """The noise of single bins."""
-        low, high = np.quantile(null, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        by_bin = np.ascontiguousarray(null.T)
+        low, high = np.quantile(by_bin, [(1 - level) / 2, (1 + level) / 2], axis=1)
         return BinNoise(*map(self.to_all_bins, (observed, expected, low, high, sd, self.bins.count)))
 
     @property
@@ -171,15 +172,15 @@ def _expected_variation(bins: AnyBins, null: Resamples) -> FloatArray:
 
 def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
     """VCE, or ECE if the table is binned by confidence."""
-    e, w = resampled, resampled.bins.weight
+    e, w, sd = resampled, resampled.bins.weight, resampled.sd
     value = float(w @ np.abs(e.observed - e.predicted))
     gap = e.observed + e.bias.by_bin - e.predicted
     total = float(w @ np.abs(gap))
     if e.independent:
         # All gaps share the error of the bias.
-        root = math.sqrt(float(w**2 @ e.sd**2))
+        root = math.sqrt(float(w**2 @ sd**2))
         wider = 1 + e.bias.standard_error / root if root > 0 else 1.0
-        reach = half_normal_quantile(w * e.sd * wider, level, seed)
+        reach = half_normal_quantile(w * sd * wider, level, seed)
     else:
         noises = (np.abs(d.variation - d.variation.mean(axis=0)) @ w for d in e.all_resamples)
         reach = max(float(np.quantile(noise, level)) for noise in noises) + e.bias.standard_error
@@ -195,12 +196,12 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
                 float(w @ np.abs(e.observed - null.expected)),
             )
         ),
-        debiased=float(debiased_total(w, gap, e.sd)),
+        debiased=float(debiased_total(w, gap, sd)),
         interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
         centred_gap=e.to_all_bins(e.bins.sign * (e.observed - e.expected)),
         debiased_gap=e.to_all_bins(e.bins.sign * gap),
-        bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
-        bias_error=e.bias.standard_error + _resampling_error(w, gap, e.sd, len(e.null.variation)),
+        bins=e.noise(e.observed, e.expected, e.null.variation, sd, level),
+        bias_error=e.bias.standard_error + _resampling_error(w, gap, sd, len(e.null.variation)),
     )
 
 

@@ -180,18 +180,19 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
 
     def fill(spans: Iterable[Span]) -> None:
         for m, _ in spans:
-            q, done = bins.predicted[m], 0
-            for r in frequencies(m):
-                rows = slice(done, done + len(r))
-                done += len(r)
-                variation[rows, m], first[rows, m] = bins.variation.of(r), r[:, 0]
+            q, done = bins.predicted[m][:, None], 0
+            for frequency in frequencies(m):
+                rows = slice(done, done + len(frequency))
+                done += len(frequency)
+                r = np.ascontiguousarray(frequency.T)  # sums over classes are then sums of arrays
+                variation[rows, m], first[rows, m] = bins.variation.of(r.T), r[0]
                 apart = r - q
-                log_score[rows, m] = apart @ logs[m]
-                ahead = np.abs(np.cumsum(apart, axis=1)[:, :-1])
+                log_score[rows, m] = logs[m] @ apart
+                ahead = np.abs(np.cumsum(apart, axis=0)[:-1])
                 np.abs(apart, out=apart)
-                tv[rows, m], w1[rows, m] = apart.sum(axis=1) / 2, ahead.sum(axis=1) / (n_classes - 1)
-                tv_noise[m] += apart.sum(axis=0)
-                w1_noise[m] += ahead.sum(axis=0)
+                tv[rows, m], w1[rows, m] = apart.sum(axis=0) / 2, ahead.sum(axis=0) / (n_classes - 1)
+                tv_noise[m] += apart.sum(axis=1)
+                w1_noise[m] += ahead.sum(axis=1)
 
     n_threads = available_cores() if resamples * bins.predicted.size >= MANY_VALUES else 1
     in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)

@@ -99,7 +99,7 @@ class OptionReplicates:
         cells = [
             (of, part, k) for of, part in self._pairs(own) for k in np.flatnonzero(part.places == m).tolist()
         ]
-        counts = [of.rank[part.bins.index[k]].sum(axis=1) for of, part, k in cells]
+        counts = [of.rank[part.bins.index[k]].sum(axis=0) for of, part, k in cells]
         total = np.asarray(sum(counts))
         gaps = np.zeros((self.size, own.n_classes))
         for (of, part, k), count in zip(cells, counts, strict=True):
@@ -111,7 +111,7 @@ class OptionReplicates:
 
     def _counts(self, bins: OptionBins) -> list[FloatArray]:
         """The rows of each cell in each replicate, (B, K) for each number of options."""
-        return [of.rank[part.bins.index].sum(axis=2).T for of, part in self._pairs(bins)]
+        return [of.rank[part.bins.index].sum(axis=1).T for of, part in self._pairs(bins)]
 
     def _shares_of_cells(self, bins: OptionBins) -> list[FloatArray]:
         """The share of each cell in its bin in each replicate, (B, K); as observed where none of its rows was drawn."""

@@ -22,7 +22,7 @@ class Replicates:
 
     spec: TableSpec
     sums: FloatArray
-    """Ordered probabilities and then rank counts, (M, B, 2C): each bin is contiguous in memory."""
+    """Ordered probabilities and then rank counts, (M, 2C, B): the replicates of a sum are contiguous in memory."""
     log_scores: FloatArray
     """Σw(ln p_y + H) of each bin, (M, B)."""
 
@@ -34,33 +34,35 @@ class Replicates:
     @property
     def size(self) -> int:
         """The number of replicates B."""
-        return int(self.sums.shape[1])
+        return int(self.sums.shape[2])
 
     @property
     def ordered(self) -> FloatArray:
-        """Σwq of each bin, (M, B, C)."""
-        return self.sums[:, :, : self.spec.n_cells]
+        """Σwq of each bin, (M, C, B)."""
+        return self.sums[:, : self.spec.n_cells]
 
     @property
     def rank(self) -> FloatArray:
-        """Σwr of each bin, (M, B, C)."""
-        return self.sums[:, :, self.spec.n_cells :]
+        """Σwr of each bin, (M, C, B)."""
+        return self.sums[:, self.spec.n_cells :]
 
     def shares(self, bins: NullBins) -> FloatArray:
         """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
-        count = self.rank[bins.index].sum(axis=2).T
+        count = self.rank[bins.index].sum(axis=1).T
         total = count.sum(axis=1, keepdims=True)
         return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
     def means(self, bins: NullBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
         at = bins.index[m]
-        count = self.rank[at].sum(axis=1, keepdims=True)
-        drawn = count > 0
-        total = np.where(drawn, self.ordered[at].sum(axis=1, keepdims=True), 1.0)
-        ordered = np.where(drawn, self.ordered[at] / total, bins.predicted[m])
-        ranks = np.where(drawn, self.rank[at] / np.where(drawn, count, 1.0), bins.observed[m])
-        return ordered, ranks
+        count, total = self.rank[at].sum(axis=0), self.ordered[at].sum(axis=0)
+        missing = np.flatnonzero(count == 0)
+        if missing.size:
+            count[missing] = total[missing] = 1.0
+        ordered, ranks = self.ordered[at] / total, self.rank[at] / count
+        if missing.size:
+            ordered[:, missing], ranks[:, missing] = bins.predicted[m][:, None], bins.observed[m][:, None]
+        return ordered.T, ranks.T
 
     def variation_gaps(self, bins: NullBins) -> FloatArray:
         """𝒱(r̄) - 𝒱(q̄) of each filled bin in each replicate, (B, F)."""
@@ -139,12 +141,12 @@ def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) ->
     bins = NullBins.of(table)
     smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
     n, c = table.n_bins, table.spec.n_cells
-    made = Replicates(table.spec, np.zeros((n, resamples, 2 * c)), np.zeros((n, resamples)))
+    made = Replicates(table.spec, np.zeros((n, 2 * c, resamples)), np.zeros((n, resamples)))
     for m, at in enumerate(bins.index.tolist()):
         stream = np.random.default_rng([*seed, at])
         ranks = stream.poisson(bins.count[m] * smoothed[m], (resamples, c)) * (mass[m] / bins.count[m])
-        made.rank[at] = ranks
-        made.ordered[at] = ranks.sum(axis=1, keepdims=True) * bins.predicted[m]
+        made.rank[at] = ranks.T
+        made.ordered[at] = bins.predicted[m][:, None] * ranks.sum(axis=1)
     return made
 
 
@@ -163,7 +165,7 @@ def bootstrap(
     for first in range(0, resamples, DRAWN_AT_A_TIME):
         replicates = slice(first, min(first + DRAWN_AT_A_TIME, resamples))
         weights = poisson_weights(key, clusters.unit_identities, replicates.start, replicates.stop)
-        drawn = weights.T.astype(np.float64, order="C")
+        drawn = weights.astype(np.float64)
         for products in made:
             products.fill(replicates, drawn)
     return [products.replicates for products in made]
@@ -181,24 +183,24 @@ class _Products:
         self.values = np.concatenate([on_grid(both), on_grid(scores)], axis=1)
         self.units, self.bins, self.n_units = sums.units, sums.bins, n_units
         m, columns = spec.bins.n_bins, self.values.shape[1]
-        self.replicates = Replicates(spec, np.zeros((m, resamples, columns - 1)), np.zeros((m, resamples)))
+        self.replicates = Replicates(spec, np.zeros((m, columns - 1, resamples)), np.zeros((m, resamples)))
         step = max(1, MULTIPLIED_AT_A_TIME // (n_units * columns))
         self.runs = [range(start, min(start + step, m)) for start in range(0, m, step)]
 
     def fill(self, replicates: slice, drawn: FloatArray) -> None:
-        """Set some of the replicates, from the weights of all units in them, (B, units)."""
+        """Set some of the replicates, from the weights of all units in them, (units, B)."""
         for run in self.runs:
-            product = (drawn @ self._of_units(run)).reshape(len(drawn), len(run), -1).transpose(1, 0, 2)
+            product = (self._of_units(run) @ drawn).reshape(len(run), self.values.shape[1], -1)
             bins = slice(run.start, run.stop)
-            self.replicates.sums[bins, replicates] = product[:, :, :-1]
-            self.replicates.log_scores[bins, replicates] = product[:, :, -1]
+            self.replicates.sums[bins, :, replicates] = product[:, :-1]
+            self.replicates.log_scores[bins, replicates] = product[:, -1]
 
     def _of_units(self, run: range) -> FloatArray:
-        """The sums of all units in a run of bins, (units, bins·columns)."""
+        """The sums of all units in a run of bins, (bins·columns, units)."""
         entries = np.flatnonzero((self.bins >= run.start) & (self.bins < run.stop))
         dense = np.zeros((self.n_units, len(run), self.values.shape[1]))
         dense[self.units[entries], self.bins[entries] - run.start] = self.values[entries]
-        return dense.reshape(self.n_units, -1)
+        return dense.reshape(self.n_units, -1).T
 
 
 def on_grid(values: FloatArray) -> FloatArray:

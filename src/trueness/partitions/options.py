@@ -12,7 +12,7 @@ from trueness.files.columns import choose
 from trueness.formats.fields import Field
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, nearest
-from trueness.rows.class_columns import text_of
+from trueness.rows.class_columns import Columns, text_of
 from trueness.rows.labels import class_names
 from trueness.variation import Variation
 
@@ -51,16 +51,16 @@ class Options(TypedDict, total=False):
     """As in `trueness.tabulate`."""
 
 
-def require_known(options: Mapping[str, Any]) -> None:
-    """Refuse an unknown option."""
+def require_known(options: Mapping[str, Any], kind: Any = Options) -> None:
+    """Refuse an option that is none of this kind."""
     for name in options:
-        if name not in Options.__annotations__:
+        if name not in kind.__annotations__:
             raise InvalidTypeError(
                 "unknown-argument",
                 "unexpected argument {name!q}",
                 "{hint}",
                 name=name,
-                hint=nearest(name, list(Options.__annotations__)),
+                hint=nearest(name, list(kind.__annotations__)),
             )
 
 
@@ -144,6 +144,6 @@ def plan_of(options: Options, *, for_assessment: bool) -> Plan:
     )
 
 
-def choice_of(fields: Mapping[str, Field], request: Request) -> Choice:
-    """The columns of a data frame that a request means."""
-    return choose(fields, request, "the data frame")
+def choice_of(fields: Mapping[str, Field], request: Request, first: Columns | None = None) -> Choice:
+    """The columns of a data frame that a request means; `first` are those of another model, to be matched by name."""
+    return choose(fields, request, "the data frame", first=first)

@@ -1,4 +1,4 @@
-"""VCE against the number of bins."""
+"""A calibration error against the number of bins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SweepDisplay(Display[Any]):
-    """VCE and its noise floor against the number of bins: how much of the value is due to the bins."""
+    """A calibration error and its noise floor against the number of bins: how much of the value is due to the bins."""
 
     SIZE = (6.0, 3.8)
 
@@ -34,6 +34,7 @@ class SweepDisplay(Display[Any]):
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
         ax.set_xlabel(f"number of bins, of equal {s.bins_of_equal}")
-        ax.set_ylabel(f"VCE by {plain_name(s.variation)}")
+        by = f" by {plain_name(s.variation)}" if s.metric == "VCE" else ""
+        ax.set_ylabel(f"{s.metric}{by}")
         light_grid(ax)
         small_legend(ax)

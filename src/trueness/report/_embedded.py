@@ -77,9 +77,11 @@ def _clusters_fit(tables: Tables) -> bool:
     return least <= MOST_FOR_CLUSTERS and len(json_text(clusters.to_dict())) <= MOST_FOR_CLUSTERS
 
 
-def embed_event(event: EventAssessment) -> Markup:
-    """The script element with the table of an event."""
-    whole = _file([event.table.to_dict()], _settings(event.level, event.resamples, event.seed))
+def embed_events(events: Sequence[EventAssessment]) -> Markup:
+    """The script element with the tables of one event or more."""
+    some = events[0]
+    tables = [event.table.to_dict() for event in events]
+    whole = _file(tables, _settings(some.level, some.resamples, some.seed))
     return tag("script", json_text(whole), type="application/json", id=_ID)
 
 
@@ -103,7 +105,7 @@ def _groups(result: Assessment, *, with_events: bool, with_clusters: bool) -> li
     in_clusters = with_clusters and result.tables.clusters is not None
     most = MOST_FOR_CLUSTERS if in_clusters else MOST_FOR_GROUPS
 
-    def encode(some: Sequence[GroupAssessment]) -> list[dict[str, Any]]:
+    def encode(some: Sequence[GroupAssessment[Assessment]]) -> list[dict[str, Any]]:
         return [
             {"name": group.name, "tables": _tables(group.assessment, with_events, with_clusters)}
             for group in some

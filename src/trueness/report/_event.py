@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import about_text, capitalise, count_text, rows_text
-from trueness.assessment.event_numbers import EventNumber, by_p_value, event_numbers
+from trueness.assessment.event_numbers import EventNumber, event_numbers
 from trueness.assessment.verdict import significance_limit
 from trueness.plots import event_pictures
-from trueness.plots.forest import OF_EVENT
 from trueness.report._document import HEADING, citation, document, verdict_section, warning_section
-from trueness.report._embedded import embed_event
+from trueness.report._embedded import embed_events
 from trueness.report._figures import figure
 from trueness.report._html_table import html_table
 from trueness.report._interval_line import strip
@@ -20,7 +19,7 @@ from trueness.report._numbers import html_p_sentence, html_p_text, number
 from trueness.report._provenance import assess_event_call, event_code_from_report
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment, EventGroup
+    from trueness.assessment import EventAssessment
 
 _BLIND = (
     "All of this compares the frequency of the event with its probability, at each probability: two groups of rows "
@@ -36,22 +35,23 @@ def page_of_event(
     title: str | None = None,
     made_by: str | None = None,
     file_name: str = "report.html",
+    further: Markup | None = None,
 ) -> str:
-    """The entire file."""
+    """The entire file; `further` is a section after that of the event."""
     main = tag(
         "main",
         verdict_section(event.verdict),
         event_section(event),
-        _groups(event),
+        further,
         warning_section(event.warnings),
         _provenance(event, made_by, file_name),
     )
-    return document(title, _header(event, title or HEADING), main, embed_event(event))
+    return document(title, _header(event, title or HEADING), main, embed_events([event]))
 
 
 def _header(event: EventAssessment, heading: str) -> Markup:
     facts = [
-        label_of(event),
+        event.label,
         rows_text(event.n_rows),
         f"{event.resamples} resamples",
         f"seed {event.seed}",
@@ -59,23 +59,16 @@ def _header(event: EventAssessment, heading: str) -> Markup:
     return tag("header", tag("h1", name_of(heading)), tag("p", name_of(" · ".join(facts)), class_="facts"))
 
 
-def label_of(event: EventAssessment) -> str:
-    """The event in a heading."""
-    if event.what == "right":
-        return "stated confidence"
-    return "top label" if event.table.events == ("top",) else f"class {event.name}"
-
-
 def event_section(event: EventAssessment) -> Markup:
     """Cards of the main numbers, the pictures, all numbers in a table, and the blind spots."""
     figures = [figure(picture, event) for picture in event_pictures()]
-    table = html_table(f"Numbers of {label_of(event)}", *event_number_table(event))
+    table = html_table(f"Numbers of {event.label}", *event_number_table(event))
     return tag(
         "section",
         tag("h2", _question(event)),
         tag("ul", _gap_card(event), _second_card(event), _error_card(event), class_="cards"),
         tag("div", figures, class_="figures"),
-        tag("details", tag("summary", f"All numbers of {label_of(event)}"), table),
+        tag("details", tag("summary", f"All numbers of {event.label}"), table),
         tag("p", _BLIND, class_="detail"),
     )
 
@@ -83,58 +76,7 @@ def event_section(event: EventAssessment) -> Markup:
 def _question(event: EventAssessment) -> str:
     if event.what == "right":
         return "How often are the answers right?"
-    return f"How often is {name_text(event)} observed?"
-
-
-_GROUP_HEADS = [
-    "group",
-    "rows",
-    "mean probability",
-    "observed",
-    "net gap",
-    "ECE",
-    "p",
-    "adjusted p",
-    "verdict",
-]
-
-
-def _groups(event: EventAssessment) -> Markup | None:
-    """One line for each group, those with the smallest p-value first."""
-    if not event.groups:
-        return None
-    flagged = sum(group.flagged for group in event.groups)
-    words = (
-        f"{flagged} of {len(event.groups)} groups are miscalibrated at significance level {1 - event.level:.2g}; the "
-        "p-values are adjusted for the number of groups (Benjamini and Hochberg)."
-    )
-    lines = [_group_line(group) for group in by_p_value(event.groups)]
-    drawn = tag("div", figure(OF_EVENT, event), class_="figures") if OF_EVENT.applies(event) else None
-    table = html_table("Groups", _GROUP_HEADS, lines)
-    return tag("section", tag("h2", "Groups"), tag("p", words), drawn, table)
-
-
-def _group_line(group: EventGroup) -> list[Any]:
-    own = group.assessment
-    if own is None:
-        return [name_of(group.name), count_text(group.n_rows), "", "", "", "", "", "", group.reason or ""]
-    gap, rows = own.in_the_large, float(own.table.count.sum())
-    return [
-        name_of(group.name),
-        count_text(group.n_rows),
-        number(gap.expected / rows),
-        number(gap.observed / rows),
-        number(gap.value, sign=True),
-        number(own.ece.debiased),
-        html_p_text(group.p_value),
-        html_p_text(group.adjusted_p_value),
-        own.verdict.kind.replace("-", " ") if group.flagged else "none",
-    ]
-
-
-def name_text(event: EventAssessment) -> str:
-    """The event in a sentence."""
-    return f"the {label_of(event)}" if event.table.events == ("top",) else label_of(event)
+    return f"How often is {event.label_in_sentence} observed?"
 
 
 def _card(

@@ -44,7 +44,7 @@ def options_section(result: Assessment) -> Markup | None:
     )
 
 
-def _sentences(result: Assessment, groups: Sequence[GroupAssessment], what: str) -> list[Markup]:
+def _sentences(result: Assessment, groups: Sequence[GroupAssessment[Assessment]], what: str) -> list[Markup]:
     """How many were assessed, and how many of these are miscalibrated."""
     assessed = [group for group in groups if group.assessment is not None]
     parts = []
@@ -70,7 +70,7 @@ def _sentences(result: Assessment, groups: Sequence[GroupAssessment], what: str)
 
 
 def _lines(
-    result: Assessment, groups: Sequence[GroupAssessment], first: str
+    result: Assessment, groups: Sequence[GroupAssessment[Assessment]], first: str
 ) -> tuple[list[str], list[list[Any]]]:
     """The heads and the lines of the table."""
     metrics = [metric for metric in headline_metrics() if result.options is None or not metric.by_class]
@@ -101,7 +101,7 @@ def _cells(metric: ReportedMetric, estimate: Estimate | None) -> list[str]:
     return [number(estimate.debiased, sign=metric.signed), *([f"[{low}, {high}]"] if metric.signed else [])]
 
 
-def _line(group: GroupAssessment, metrics: Sequence[ReportedMetric]) -> list[Any]:
+def _line(group: GroupAssessment[Assessment], metrics: Sequence[ReportedMetric]) -> list[Any]:
     it = group.assessment
     if it is None:
         return [

@@ -12,7 +12,7 @@ from trueness.assessment.verdict import Verdict
 from trueness.plots.event import RELIABILITY
 from trueness.plots.reliability import VCE
 from trueness.report._document import read_part
-from trueness.report._event import event_number_table, label_of
+from trueness.report._event import event_number_table
 from trueness.report._figures import drawable
 from trueness.report._numbers import UCE_NOTE, colour, number_table, sentence_of
 
@@ -40,7 +40,7 @@ def fragment(result: Assessment) -> str:
 
 def event_fragment(event: EventAssessment) -> str:
     """HTML of an event for a notebook cell."""
-    facts = f"{label_of(event)}, {rows_text(event.n_rows)}; seed {event.seed}"
+    facts = f"{event.label}, {rows_text(event.n_rows)}; seed {event.seed}"
     tables = [_table(*event_number_table(event))]
     return _fragment(event.verdict, _event_picture(event), tables, facts, event.warnings)
 

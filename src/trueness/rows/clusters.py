@@ -32,11 +32,12 @@ def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     >>> scramble(np.array([0, 1], np.uint64)).tolist()
     [0, 6238072747940578789]
     """
-    mixed = numbers ^ (numbers >> np.uint64(30))
+    shifted = numbers >> np.uint64(30)
+    mixed = numbers ^ shifted
     mixed *= _FIRST
-    mixed ^= mixed >> np.uint64(27)
+    mixed ^= np.right_shift(mixed, np.uint64(27), out=shifted)
     mixed *= _SECOND
-    mixed ^= mixed >> np.uint64(31)
+    mixed ^= np.right_shift(mixed, np.uint64(31), out=shifted)
     return mixed
 
 

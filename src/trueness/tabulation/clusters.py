@@ -5,10 +5,8 @@ The sums of a cluster are those of a table whose bins are pairs of a unit and a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from threading import Lock
 from typing import Any
 
@@ -16,7 +14,7 @@ import numpy as np
 
 from trueness._arrays import IntArray
 from trueness._progress import Progress
-from trueness._threads import Span, in_threads
+from trueness._threads import Span
 from trueness.rows import OptionRows, Rows, refuse_bad_rows
 from trueness.rows.clusters import ClustersOfRows
 from trueness.table import AnySpec, AnyTable, OptionSpec, OptionTables, SingleSpec, SingleTable, table_of
@@ -28,7 +26,6 @@ from trueness.tabulation.compiled import units
 from trueness.tabulation.engines import thread_count
 from trueness.tabulation.options import AnyRows, refused_by_row, tabulate_rows
 from trueness.tabulation.passes import engine_for
-from trueness.tabulation.unit_sums import UnitSums
 
 CHUNK_ROWS, CHUNK_VALUES = 2**20, 2**22
 """The most rows, and values (32 megabytes), that are put in the order of their units at a time."""
@@ -59,10 +56,15 @@ class UnitsOfRows:
     which: IntArray | None = None
     """The numbers of the rows, if they are not all; `unit_of` is in this order."""
 
-    def chunks(self, n_threads: int) -> list[Span]:
-        """Runs of rows that are put in the order of their units and summed; several for each of several threads."""
+    @property
+    def chosen(self) -> AnyRows:
+        """These rows."""
+        return self.rows if self.which is None else self.rows.take(self.which)
+
+    def chunks(self) -> list[Span]:
+        """Runs of rows that are put in the order of their units and summed at a time."""
         n = len(self.unit_of)
-        step = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.rows.n_classes, -(-n // n_threads)))
+        step = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.rows.n_classes))
         return [(start, min(start + step, n)) for start in range(0, n, step)]
 
     def chunk(self, start: int, stop: int) -> tuple[AnyRows, IntArray]:
@@ -82,16 +84,21 @@ def tabulate_clusters(
     done: RowsDone | None = None,
 ) -> Tables:
     """The tables of rows with the sums of their clusters, of all rows or of those that `which` names."""
-    summed = [spec for spec in specs if isinstance(spec, OptionSpec) or has_units(spec)]
+    summed = list(filter(has_unit_sums, specs))
     clusters, unit_of = Clusters.of_rows(
         found if which is None else among(found, which), unit_specs(rows, summed)
     )
     some = UnitsOfRows(rows, unit_of, clusters.n_units, which)
     tables, sums = tabulate_units(some, summed, engine=engine, n_threads=n_threads, done=done)
-    others = [spec for spec in specs if spec not in summed]
+    others = [spec for spec in specs if not has_unit_sums(spec)]
     if others:
-        tables += tabulate_rows(rows if which is None else rows.take(which), others, engine, n_threads)
+        tables += tabulate_rows(some.chosen, others, engine, n_threads)
     return Tables.of([*tables, ClusterTables(clusters, tuple(sums))])
+
+
+def has_unit_sums(spec: AnySpec) -> bool:
+    """Whether the sums of clusters are kept for a table, or for those of all numbers of options."""
+    return isinstance(spec, OptionSpec) or has_units(spec)
 
 
 def unit_specs(rows: AnyRows, specs: Sequence[AnySpec]) -> list[SingleSpec]:
@@ -126,7 +133,8 @@ def tabulate_units(
         return [table for table, _ in made], [sums for _, sums in made]
     of_specs: list[list[tuple[Any, ClusterSums]]] = [[] for _ in specs]
     own = [spec for spec in specs if isinstance(spec, OptionSpec)]
-    rows = some.rows if some.which is None else some.rows.take(some.which)
+    rows = some.chosen
+    assert isinstance(rows, OptionRows)
     with refused_by_row(some.rows):
         for c, which, part in rows.parts():
             of_part = UnitsOfRows(part, some.unit_of[which], some.n_units)
@@ -153,24 +161,16 @@ def _tabulate_units(
     """For each spec the table of all rows, which have the same number of classes, and the sums of each unit."""
     engine_module = engine_for(rows, specs, engine)
     unit_pass: Any = portable.UnitPass if engine_module is portable else units.UnitPass
-
-    def work(chunks: Iterable[Span]) -> list[UnitSums]:
-        own = unit_pass(rows, specs, some.n_units)
-        for start, stop in chunks:
-            own.add(*some.chunk(start, stop))
+    workers, own = thread_count(n_threads, engine_module), unit_pass(rows, specs, some.n_units)
+    try:
+        for start, stop in some.chunks():
+            own.add(*some.chunk(start, stop), workers)
             if done is not None:
                 done.add(stop - start)
-        sums: list[UnitSums] = own.sums()
-        return sums
-
-    workers = thread_count(n_threads, engine_module)
-    try:
-        parts = in_threads(work, some.chunks(workers), workers)
     except ValueError:
         refuse_bad_rows(rows, 0, rows.n_rows)  # with the row's number among all rows
         raise
-    sums = [reduce(add, of_spec) for of_spec in zip(*parts, strict=True)]
     return [
         (table_of(spec, of.table), ClusterSums.of_dense(spec_of_units(spec), of.cells))
-        for spec, of in zip(specs, sums, strict=True)
+        for spec, of in zip(specs, own.sums(), strict=True)
     ]

@@ -10,11 +10,14 @@ from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
-from trueness.table import Event, EventSpec, EventTable, event_index
+from trueness.table import AnySpec, Event, EventSpec, EventTable, event_index
 from trueness.tabulation.passes import tabulate_rows
 
 MOST_ON_EVENT_GRID = 64
 """Events on the event grid: 161 kB each."""
+
+MOST_EVENT_BYTES = 2**28
+"""The most memory that the event tables of all groups may take."""
 
 
 def tabulate_events(
@@ -65,6 +68,20 @@ def tabulate_events(
     (table,) = tabulate_rows(rows, [spec], engine, n_threads)
     assert isinstance(table, EventTable)
     return table
+
+
+def refuse_many_groups(specs: Sequence[AnySpec], n_groups: int) -> None:
+    """Refuse event tables of so many groups and events that they would exhaust the memory."""
+    of_events = sum(spec.n_bytes for spec in specs if isinstance(spec, EventSpec))
+    if of_events * n_groups > MOST_EVENT_BYTES:
+        raise InvalidValueError(
+            "too-many-groups",
+            "the tables of all classes of {n_groups} groups would take {size} MB",
+            "use {by_class}, or fewer groups",
+            argument="groups",
+            n_groups=n_groups,
+            size=of_events * n_groups >> 20,
+        )
 
 
 def event_spec(rows: Rows, events: Any, grid: str | None, ties: str) -> EventSpec:

@@ -59,7 +59,7 @@ class Pass:
 
 
 class UnitPass:
-    """Sums of units that blocks of rows are added to; for one thread."""
+    """Sums of units that blocks of rows are added to, in one thread."""
 
     def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
         self.specs, self._pass = (
@@ -69,8 +69,9 @@ class UnitPass:
         eps = rows.y_prob.eps
         self._events = [UnitEventTotals(spec, eps, n_units) for spec in specs if isinstance(spec, EventSpec)]
 
-    def add(self, rows: Rows, unit_of: IntArray) -> None:
-        """Add all of these rows, with the unit of each."""
+    def add(self, rows: Rows, unit_of: IntArray, n_threads: int = 1) -> None:
+        """Add all of these rows, with the unit of each; steps are short and wait for the interpreter's lock."""
+        del n_threads
         for start, stop in rows.spans():
             self._pass.add(rows, start, stop, unit_of[start:stop])
             for events in self._events:

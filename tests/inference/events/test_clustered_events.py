@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.events.clusters import bootstrap_events, clustered_events
+from trueness.inference.bootstrap_weights import poisson_weights
+from trueness.inference.events.clusters import clustered_events
 from trueness.inference.events.of_table import event_cells
+from trueness.inference.events.replicates import bootstrap_events
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
 from trueness.table.plan import TablePlan
@@ -59,15 +61,40 @@ def test_replicates_of_events_have_these_variances() -> None:
     sums, clusters = tables.cluster_sums_by_class, tables.clusters
     assert sums is not None
     assert clusters is not None
-    made = bootstrap_events(sums, clusters.clusters, 3, 3000)
-    assert made.sums.shape == (3000, 4, 20)
+    (made,) = bootstrap_events([sums], clusters.clusters, 3, 3000)
+    assert made.gaps.shape == (3000, 4, 10)
     for c in range(4):
-        apart = y_prob[:, c] - (y_true == c)
-        variance = sum(apart[names == k].sum() ** 2 for k in range(300))
-        assert made.gaps[:, c].var() == pytest.approx(variance, rel=6 * math.sqrt(2 / 3000))
-        assert made.gaps[:, c].mean() == pytest.approx(apart.sum(), abs=5 * math.sqrt(variance / 3000))
-    again = bootstrap_events(sums, clusters.clusters, 3, 40)
-    assert np.array_equal(again.sums, made.sums[:40])
+        apart, drawn = y_prob[:, c] - (y_true == c), made.gaps[:, c].sum(axis=1)
+        # A share of the rows: the number of rows varies with the weights too.
+        residuals = [(apart[names == k] - apart.mean()).sum() for k in range(300)]
+        variance = sum(it**2 for it in residuals) / len(apart) ** 2
+        assert drawn.var() == pytest.approx(variance, rel=6 * math.sqrt(2 / 3000) + 0.02)
+        assert drawn.mean() == pytest.approx(apart.mean(), abs=5 * math.sqrt(variance / 3000) + 1e-3)
+    (again,) = bootstrap_events([sums], clusters.clusters, 3, 40)
+    assert np.array_equal(again.gaps, made.gaps[:40])
+
+
+def test_replicates_are_the_sums_with_weights_of_the_clusters() -> None:
+    """Plain loops over rows, with the weights that the rank tables of the same clusters have."""
+    y_true, y_prob, names = copies(20, 3, 3, np.random.default_rng(7))
+    tables = tables_of(y_true, y_prob, names)
+    assert tables.cluster_sums_by_class is not None
+    assert tables.clusters is not None
+    clusters = tables.clusters.clusters
+    (made,) = bootstrap_events([tables.cluster_sums_by_class], clusters, 5, 8)
+    weights = poisson_weights(5, clusters.unit_identities, 0, 8)
+    assert clusters.names is not None
+    place = {name: k for k, name in enumerate(clusters.names)}
+    for b in range(8):
+        total, gaps = 0.0, np.zeros((3, 10))
+        for row, y in enumerate(y_true.tolist()):
+            weight = float(weights[place[str(names[row])], b])
+            total += weight
+            for c in range(3):
+                gaps[c, min(9, max(0, math.ceil(y_prob[row, c] * 10 - 1e-9) - 1))] += weight * (
+                    y_prob[row, c] - (y == c)
+                )
+        assert made.gaps[b] == pytest.approx(gaps / total, abs=1e-12)
 
 
 def test_independent_rows_have_no_inflation() -> None:

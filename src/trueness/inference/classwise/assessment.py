@@ -15,7 +15,8 @@ from trueness.inference.corrections import benjamini_hochberg
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.clusters import ClusteredEvent
 from trueness.inference.events.in_the_large import GapTest, gap_interval, gap_test, gap_tests
-from trueness.inference.events.spread import SpreadTest, spread_tests
+from trueness.inference.events.prevalence import adjust_prevalence
+from trueness.inference.events.spread import SpreadTest, spread_test, spread_tests
 from trueness.refusals import InvalidValueError
 
 _UNTESTED = "never predicted and never observed"
@@ -43,6 +44,7 @@ def assess_classes(
     labels = [str(c) if names is None else names[c] for c in indices]
     streams = [stream_of(seed, c, None if names is None else names[c]) for c in indices]
     gaps, spreads = _gap_tests(cells, level), spread_tests(cells)
+    of_spreads = list(cells)
     if clusters is not None:
         gaps = [*map(gap_of_clusters, gaps, clusters, cells, repeat(level))]
         of_spreads = [noise.of_spread(each) for noise, each in zip(clusters, cells, strict=True)]
@@ -51,6 +53,7 @@ def assess_classes(
     errors = classwise_errors(bins, level, resamples, streams)
     adjusted = _adjusted(gaps, spreads)
     limit = 1 - level + 1e-12  # 1 - 0.9 is rounded to below 0.1
+    remaining = [_remaining(*both, each, limit) for both, each in zip(adjusted, of_spreads, strict=True)]
     classes = tuple(
         ClassAssessment(
             name=labels[k],
@@ -61,7 +64,9 @@ def assess_classes(
             measured=is_measured(cells[k]),
             adjusted_gap_p_value=adjusted[k][0],
             adjusted_spread_p_value=adjusted[k][1],
-            words=words_of(gaps[k], spreads[k], adjusted[k], limit),
+            words=words_of(gaps[k], remaining[k] or spreads[k], adjusted[k], limit),
+            remaining_spread=remaining[k],
+            gap_explains_spread=(left := remaining[k]) is not None and left.p_value > limit,
         )
         for k, c in enumerate(indices)
     )
@@ -75,6 +80,15 @@ def assess_classes(
         evidence_p_value=_evidence(gaps, spreads),
         level=level,
     )
+
+
+def _remaining(gap_p: float, spread_p: float, cells: EventCells, limit: float) -> SpreadTest | None:
+    """The spread once the gap is removed, if both are significant and the gap can be removed."""
+    if not (gap_p <= limit and spread_p <= limit):
+        return None
+    without_gap = adjust_prevalence(cells, 0.95).cells
+    test = None if without_gap is None else spread_test(without_gap)
+    return None if test is None or math.isnan(test.p_value) else test
 
 
 def _indices(cells: Sequence[EventCells], bins: Sequence[EventCells], n_classes: int) -> list[int]:

@@ -52,6 +52,13 @@ class ClassAssessment:
     """The p-value of the spread, corrected for the tests of all classes."""
     words: str
     """What is wrong with the class, by its corrected p-values; empty if nothing is significant."""
+    remaining_spread: SpreadTest | None = None
+    """The spread once the gap is removed by one factor of all odds, where both are significant; else None.
+
+    The test of the spread also responds to a large gap: what is left shows whether the probabilities are too extreme.
+    """
+    gap_explains_spread: bool = False
+    """Whether the spread is significant only because of the gap."""
 
     @property
     def adjusted_p_value(self) -> float:
@@ -110,7 +117,8 @@ class ClasswiseAssessment:
 def words_of(gap: GapTest, spread: SpreadTest, adjusted: tuple[float, float], limit: float) -> str:
     """What is wrong with a class, by the corrected p-values of its gap and its spread.
 
-    A gap that is significant is stated with its numbers, a spread with its direction.
+    A gap that is significant is stated with its numbers, a spread with its direction. If both are, `spread` is what
+    remains once the gap is removed, and has to be significant too.
     """
     said = []
     if gap.impossible and gap.expected == 0:
@@ -118,6 +126,6 @@ def words_of(gap: GapTest, spread: SpreadTest, adjusted: tuple[float, float], li
     elif adjusted[0] <= limit:
         numbers = f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed"
         said.append(f"predicted too {'often' if gap.value > 0 else 'seldom'}: {numbers}")
-    if adjusted[1] <= limit:
+    if adjusted[1] <= limit and not (adjusted[0] <= limit and spread.p_value > limit):
         said.append(TOO_EXTREME if spread.statistic < 0 else TOO_TIMID)
     return "; ".join(said)

@@ -13,12 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.bootstrap_weights import poisson_weights
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.tilt import clipped, log_odds
-from trueness.inference.replicates import DRAWN_AT_A_TIME, on_grid
 from trueness.table.cluster_sums import ClusterSums, EventCellSums
-from trueness.table.clusters import Clusters
 from trueness.table.event_content import EventSpec
 
 
@@ -155,44 +152,3 @@ def _pooled_ratio(seen: FloatArray, independent: FloatArray) -> FloatArray:
     """
     together = _ratio(seen.sum(keepdims=True), independent.sum(keepdims=True))
     return np.maximum(_ratio(seen, independent), together)
-
-
-@dataclass(frozen=True, slots=True)
-class EventReplicates:
-    """B bootstrap replicates of the sums of an event table in ten bins."""
-
-    sums: FloatArray
-    """Σwp of each bin, and then Σwy, (B, K, 2G)."""
-
-    @property
-    def predicted(self) -> FloatArray:
-        """Σwp, (B, K, G)."""
-        return self.sums[:, :, : self.sums.shape[2] // 2]
-
-    @property
-    def observed(self) -> FloatArray:
-        """Σwy, (B, K, G)."""
-        return self.sums[:, :, self.sums.shape[2] // 2 :]
-
-    @property
-    def gaps(self) -> FloatArray:
-        """Σwp - Σwy over all bins, (B, K)."""
-        return np.asarray((self.predicted - self.observed).sum(axis=2))
-
-
-def bootstrap_events(sums: ClusterSums, clusters: Clusters, key: int, resamples: int) -> EventReplicates:
-    """The replicates of an event table, with the weights that the other tables of the same clusters have."""
-    spec, of_cells = sums.spec, sums.sums
-    assert isinstance(spec, EventSpec)
-    assert isinstance(of_cells, EventCellSums)
-    k, g = spec.shape
-    dense = np.zeros((clusters.n_units, k, 2, g))
-    event, at = np.divmod(sums.bins, g)
-    values = on_grid(np.stack([of_cells.predicted.value, of_cells.observed.value], axis=1))
-    dense[sums.units, event, :, at] = values
-    made = np.empty((resamples, k * 2 * g))
-    for first in range(0, resamples, DRAWN_AT_A_TIME):
-        stop = min(first + DRAWN_AT_A_TIME, resamples)
-        drawn = poisson_weights(key, clusters.unit_identities, first, stop).T.astype(np.float64)
-        np.matmul(drawn, dense.reshape(clusters.n_units, -1), out=made[first:stop])
-    return EventReplicates(made.reshape(resamples, k, 2 * g))

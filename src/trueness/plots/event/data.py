@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
 from trueness._printing import about_text, count_text, p_sentence, rows_text
-from trueness.assessment.event_numbers import event_name
 from trueness.bins import Bins, Edges
 from trueness.inference.binomial import frequency_band
 from trueness.inference.events.cells import EventCells
@@ -105,7 +104,7 @@ def event_diagram_of(event: EventAssessment) -> EventDiagram:
     summary = (
         f"{about_text(gap.expected)} expected, {count_text(gap.observed)} observed, {p_sentence(gap.p_value)}"
     )
-    name = event_name(event)
+    name = event.label_in_sentence
     return diagram_of(
         event.table,
         event.bins,

@@ -9,7 +9,6 @@ import numpy as np
 
 from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
-from trueness.assessment.event_numbers import event_name
 from trueness.inference.events.cumulative import largest_quantile
 from trueness.inference.events.of_table import event_cells
 
@@ -73,7 +72,7 @@ def differences_of(event: EventAssessment) -> Differences:
     p = cells.mean_predicted
     tests = (("KS", found.ks), ("Kuiper", found.kuiper))
     return Differences(
-        name=event_name(event),
+        name=event.label_in_sentence,
         share=np.concatenate([[0.0], np.cumsum(cells.count) / cells.total]),
         path=np.concatenate([[0.0], found.path]),
         probability=np.concatenate([p[:1], p]),

@@ -8,6 +8,7 @@ from trueness.plots.forest.data import (
     forest_of_event_groups,
     forest_of_groups,
     forest_of_pairs,
+    groups_of,
 )
 from trueness.plots.forest.display import ForestDisplay
 from trueness.plots.forest.svg import forest_chart
@@ -71,20 +72,21 @@ DIFFERENCES = Picture(
 
 def _caption_of_event(r: Forest) -> str:
     left_out = f" Shown are the {len(r.lines)} that stand out most." if r.n_left_out else ""
-    return f"Mean probability less observed frequency. Grey band: all rows.{left_out}"
+    band = " Grey band: all rows." if r.whole else ""
+    return f"Mean probability less observed frequency, with its {100 * r.level:g} % interval.{band}{left_out}"
 
 
 OF_EVENT = Picture(
     key="event-groups",
-    title="Net gap of the groups",
+    title="Net gaps",
     caption=_caption_of_event,
     section=GROUPS,
     data=partial(forest_of_event_groups, most=MOST_GROUPS),
     svg=forest_chart,
     display=ForestDisplay,
-    applies=lambda event: any(group.assessment is not None for group in event.groups),
+    applies=lambda result: any(group.assessment is not None for group in groups_of(result)[0]),
     wide=True,
 )
-"""Of an event; the report draws it beside its table of groups."""
+"""Of an event or of several; the report draws it beside its table of groups or events."""
 
 PICTURES = (NET_GAPS, DIFFERENCES)

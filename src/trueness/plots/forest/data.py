@@ -13,7 +13,7 @@ from trueness.assessment.reported import REPORTED
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import EventAssessment
+    from trueness.assessment import EventAssessment, EventAssessments, GroupAssessment
 
 BETWEEN = " − "
 """Between the two names of a pair."""
@@ -91,11 +91,20 @@ def forest_of_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -
     return Forest(metric, x_label, tuple(shown), whole, len(lines) - len(shown), result.level)
 
 
-def forest_of_event_groups(event: EventAssessment, most: int = MOST_LINES) -> Forest:
-    """The net gap of each group of an `EventAssessment`: its mean probability less its observed frequency."""
+def groups_of(
+    result: EventAssessment | EventAssessments,
+) -> tuple[tuple[GroupAssessment[EventAssessment], ...], str]:
+    """The groups of an event, or the events of a multi-label model; and the word for one of them."""
+    events = getattr(result, "as_groups", None)
+    return (getattr(result, "groups", ()), "group") if events is None else (events, "event")
+
+
+def forest_of_event_groups(result: EventAssessment | EventAssessments, most: int = MOST_LINES) -> Forest:
+    """The net gap of each group of an event, or of each of several events: mean probability less frequency."""
+    groups, of = groups_of(result)
     lines = [
         _gap_line(group.name, group.assessment, group.adjusted_p_value)
-        for group in event.groups
+        for group in groups
         if group.assessment is not None
     ]
     if not lines:
@@ -105,17 +114,18 @@ def forest_of_event_groups(event: EventAssessment, most: int = MOST_LINES) -> Fo
             "pass groups= to assess_event, or lower min_group_size",
             argument="groups",
         )
-    whole = _gap_line("all rows", event, event.p_value)
-    shown = most_striking(lines, whole.value, most)
-    above = "stated too high" if event.what == "right" else "forecast too often"
+    whole = _gap_line("all rows", result, result.p_value) if of == "group" else None
+    shown = most_striking(lines, whole.value if whole else 0.0, most)
+    above = "stated too high" if getattr(result, "what", None) == "right" else "forecast too often"
     left_out = len(lines) - len(shown)
-    return Forest("net", f"net gap (above 0: {above})", tuple(shown), whole, left_out, event.level)
+    label = f"net gap (above 0: {above})"
+    return Forest("net", label, tuple(shown), whole, left_out, result.level, f"{of}s")
 
 
-def _gap_line(name: str, event: EventAssessment, p_value: float) -> Line:
+def _gap_line(name: str, event: Any, p_value: float) -> Line:
     gap = event.in_the_large
-    assert gap.interval is not None
-    return Line(name, event.n_rows, gap.value, gap.interval.low, gap.interval.high, p_value)
+    low, high = (gap.value, gap.value) if gap.interval is None else (gap.interval.low, gap.interval.high)
+    return Line(name, event.n_rows, gap.value, low, high, p_value)
 
 
 def _line(name: str, n_rows: int, estimate: Any, p_value: float) -> Line:
@@ -141,7 +151,8 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
 
     If the two have different rows, the number of rows is the smaller one.
     """
-    require_choice("metric", metric, tuple(REPORTED))
+    require_choice("metric", metric, tuple(comparison.metrics))
+    reported = comparison.metrics[metric]
     n_rows = {name: result.n_rows for name, result in comparison.assessments.items()}
     lines = [
         Line(
@@ -153,10 +164,18 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
             contrast.adjusted_p_value,
         )
         for pair in comparison.pairs
-        for contrast in (getattr(pair, metric),)
+        if (contrast := pair.contrasts.get(metric)) is not None
     ]
+    if not lines:
+        raise InvalidValueError(
+            "missing-metric",
+            "the models of this comparison have no {label}",
+            "choose one of the metrics of pairs[0].contrasts",
+            argument="metric",
+            label=reported.label,
+        )
     shown = most_striking(lines, 0.0, most)
-    x_label = f"difference in {REPORTED[metric].label}, debiased"
+    x_label = f"difference in {reported.label}{', debiased' if metric in REPORTED else ''}"
     return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level, "pairs")
 
 

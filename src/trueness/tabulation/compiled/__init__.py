@@ -139,23 +139,21 @@ class _Totals:
         job.logits, job.underflowed, job.n_underflowed = address(logits), address(underflowed), 0
         first_bad = self.library.sum(job)
         if job.n_underflowed:
-            some, predicted, *bins = underflowed[: job.n_underflowed].T
-            self._add_underflowed(block[some], logits[some], labels[some], predicted, bins)
+            self._add_underflowed(self.totals, block, logits, labels, underflowed[: job.n_underflowed])
         return first_bad
 
     def _add_underflowed(
-        self,
-        block: FloatArray,
-        logits: FloatArray,
-        labels: IntArray,
-        predicted: IntArray,
-        bins: Sequence[IntArray],
+        self, totals: IntArray, block: FloatArray, logits: FloatArray, labels: IntArray, rows: IntArray
     ) -> None:
-        """Add the logarithms of rows whose true class has a probability below 2⁻¹⁰²², from its logit."""
-        log_p = underflowed_log_p(logits, labels)
-        moments = log_moments(np.ascontiguousarray(block.T), Scratch(), second=False)
+        """Add the logarithms of rows whose true class has a probability below 2⁻¹⁰²², from its logit.
+
+        `rows` are their numbers, predicted classes and bins, as a kernel returns them.
+        """
+        some, predicted, *bins = rows.T
+        log_p = underflowed_log_p(logits[some], labels[some])
+        moments = log_moments(np.ascontiguousarray(block[some].T), Scratch(), second=False)
         log_score, log_likelihood = underflowed_score_units(log_p, entropy_in_bits(moments))
-        parts = self._parts(self.totals)
+        parts = self._parts(totals)
         for table, at in zip(parts.bin_scores, bins, strict=False):
             _add_units(table[:, 0], at, log_score)
         _add_units(parts.predicted_scores[:, 0], predicted, log_score)

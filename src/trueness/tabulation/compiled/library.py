@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 3, 2, 32, 4096, 4
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, GATHERED, UNDERFLOWED_WORDS = 4, 2, 32, 4096, 1024, 4
 """As in `source/job.h`."""
 
 OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
@@ -79,6 +79,22 @@ class Job(ctypes.Structure):
     )
 
 
+class RunsOfRows(ctypes.Structure):
+    """Rows by the units that they belong to; see `source/job.h`."""
+
+    _fields_ = (
+        ("n_runs", c_int64),
+        ("starts", c_void_p),
+        ("stops", c_void_p),
+        ("units", c_void_p),
+        ("order", c_void_p),
+        ("n_words", c_int64),
+        ("rows", c_void_p),
+        ("labels", c_void_p),
+        ("cells", c_void_p),
+    )
+
+
 def address(array: NDArray[Any]) -> int:
     """Where the data of an array begin."""
     place: int = array.__array_interface__["data"][0]
@@ -93,6 +109,8 @@ class Library:
         self._level = _declared(functions.trueness_level, c_int64)
         self._arena = _declared(functions.trueness_arena, POINTER(Job))
         self._sum = _declared(functions.trueness_sum, POINTER(Job))
+        self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
+        self._order = _declared(functions.trueness_order, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
         self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
         self._gather = _declared(
@@ -112,6 +130,16 @@ class Library:
     def sum(self, job: Job) -> int:
         """Sum all rows; -1, or the first row of a few among which one is bad. The rows before it are summed."""
         return int(self._sum(byref(job)))
+
+    def sum_runs(self, job: Job, runs: RunsOfRows) -> int:
+        """Sum each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row."""
+        return int(self._sum_runs(byref(job), byref(runs)))
+
+    def order(self, unit_of: IntArray, n_units: int) -> tuple[IntArray, IntArray]:
+        """The numbers of the rows in the order of their units, and how many rows there are up to each unit's last."""
+        ends, order = np.zeros(n_units, np.int64), np.empty(len(unit_of), np.int64)
+        self._order(address(unit_of), len(unit_of), n_units, address(ends), address(order))
+        return order, ends
 
     def measure(self, job: Job, values: FloatArray) -> int:
         """Put V of all rows into `values`; -1, or the first row of a few among which one is bad."""

@@ -1,12 +1,15 @@
-"""The sums of units of rows (clusters, or blocks of them) by the compiled engine: one call for each run of rows.
+"""The sums of units of rows (clusters, or blocks of them) by the compiled engine: one run of rows after the other.
 
-Rows are put in the order of their units, so that each unit is a run. After a run the kernel's totals are copied to the
-line of its unit and set to zero.
+Each unit has its own line of totals, to which the kernel adds the rows of a run. Rows of a unit that do not lie
+together are copied before they are summed. Threads share the lines, since no two of them work on the same unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +17,26 @@ from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
 from trueness._scratch import Scratch
+from trueness._threads import Span, in_threads
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import EventSpec, EventSums, SingleSpec
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
-from trueness.tabulation.compiled import SCORE_BITS, _Totals, _totals_for
+from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Totals, _totals_for
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells
-from trueness.tabulation.compiled.library import UNDERFLOWED_WORDS, address
+from trueness.tabulation.compiled.library import (
+    GATHERED,
+    UNDERFLOWED_WORDS,
+    Job,
+    RunsOfRows,
+    address,
+    require_library,
+)
 from trueness.tabulation.unit_sums import UnitSums
 
 RUNS_AT_A_TIME = 512
-"""Runs whose totals are collected before they are added to those of their units."""
+"""Runs whose sums of events are collected before they are added to those of their units."""
 
 RUN_VALUES = 2**21
 """Sums of events of so many runs are collected at a time, 16 megabytes."""
@@ -33,153 +44,187 @@ RUN_VALUES = 2**21
 LONG_RUN = 512
 """Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
 
-MAX_ADDITIONS = 512
-"""After so many fractions below 2⁵² that were added to one sum they are carried over; as many again fit in 64 bits."""
+SHARES = 4
+"""Parts of the units for each of several threads, so that none waits long for the last one."""
 
 
 class UnitPass:
-    """Sums of units that rows are added to; for one thread."""
+    """Sums of units that rows are added to."""
 
     def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
         self.specs, self.n_units = specs, n_units
-        self._parts = [_UnitTotals(part, n_units) for part in _totals_for(rows, specs)]
+        self._parts = [_UnitTotals(part, rows, n_units) for part in _totals_for(rows, specs)]
 
-    def add(self, rows: Rows, unit_of: IntArray) -> None:
+    def add(self, rows: Rows, unit_of: IntArray, n_threads: int = 1) -> None:
         """Add all of these rows, with the unit of each."""
-        together, units, starts = rows, unit_of, _run_starts(unit_of)
-        if len(starts) * LONG_RUN > len(units):
-            order = np.argsort(unit_of.astype(np.uint16), kind="stable")  # by radix; there are at most 4096
-            together, units = rows.take(order), unit_of[order]
-            starts = _run_starts(units)
-        runs = _Runs(starts, np.append(starts[1:], len(units)), units[starts])
-        assert together.labels is not None
+        runs = _Runs.of(np.ascontiguousarray(unit_of, np.int64), self.n_units)
+        if rows.from_logits and runs.order is not None:
+            rows, runs = rows.take(runs.order), runs._replace(order=None)
+        assert rows.labels is not None
         try:
-            labels = np.ascontiguousarray(together.labels.block(0, len(units)), dtype=np.int64)
+            labels = np.ascontiguousarray(rows.labels.block(0, rows.n_rows), dtype=np.int64)
         except Refusal:
             refuse_bad_rows(rows, 0, rows.n_rows)
             raise
         for part in self._parts:
-            part.add(together, labels, runs)
+            part.add(rows, labels, runs, n_threads)
 
     def sums(self) -> list[UnitSums]:
         """The sums so far, one for each spec."""
         tables = [sums for part in self._parts for sums in part.sums()]
-        events = [part.event_sums() for part in self._parts if part.totals.events is not None]
+        events = [part.events.sums() for part in self._parts if part.events is not None]
         made = iter(tables), iter(events)
         return [next(made[isinstance(spec, EventSpec)]) for spec in self.specs]
 
 
 class _Runs(NamedTuple):
-    """Runs of rows that belong to one unit each."""
+    """Runs of rows that belong to one unit each, in the order of the units."""
 
     starts: IntArray
     stops: IntArray
     units: IntArray
+    order: IntArray | None = None
+    """The numbers of the rows, run by run; None if each run lies together."""
 
-    def parts(self, at_a_time: int) -> list[slice]:
-        """Some runs at a time."""
-        n = len(self.starts)
-        return [slice(k, min(k + at_a_time, n)) for k in range(0, n, at_a_time)]
+    @classmethod
+    def of(cls, unit_of: IntArray, n_units: int) -> _Runs:
+        """The runs of rows, from the unit of each; rows are put in order unless their runs are long."""
+        begins = unit_of[1:] != unit_of[:-1]
+        if (np.count_nonzero(begins) + 1) * LONG_RUN > len(unit_of):
+            order, ends = require_library().order(unit_of, n_units)
+            units = np.flatnonzero(np.diff(ends, prepend=0))
+            stops = ends[units]
+            return cls(np.concatenate([[0], stops[:-1]]), stops, units, order)
+        starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
+        stops, units = np.append(starts[1:], len(unit_of)), unit_of[starts]
+        by_unit = np.argsort(units, kind="stable")
+        return cls(starts[by_unit], stops[by_unit], units[by_unit])
 
-
-def _run_starts(units: IntArray) -> IntArray:
-    """Where another unit begins."""
-    return np.flatnonzero(np.concatenate([[True], units[1:] != units[:-1]]))
+    def shares(self, n: int) -> list[Span]:
+        """About n parts of the runs with as many rows each; no unit is in two of them."""
+        rows = np.cumsum(self.stops - self.starts)
+        nearest = np.searchsorted(rows, rows[-1] * np.arange(1, n) // n)
+        inner = np.searchsorted(self.units, self.units[nearest])  # the first run of that unit
+        edges = np.unique(np.concatenate([[0], inner, [len(self.units)]])).tolist()
+        return list(pairwise(edges))
 
 
 class _Chunk(NamedTuple):
-    """Rows in the order of their units, and where their data begin."""
+    """The probabilities and labels of some rows, and their runs."""
 
     block: NDArray[Any]
     labels: IntArray
-    logits: NDArray[Any] | None
-    at_block: int
-    at_labels: int
-    at_logits: int
+    runs: _Runs
 
-    @classmethod
-    def of(cls, block: NDArray[Any], labels: IntArray, logits: NDArray[Any] | None) -> _Chunk:
-        at_logits = 0 if logits is None else address(logits)
-        return cls(block, labels, logits, address(block), address(labels), at_logits)
+    def describe(self, job: Job) -> None:
+        """Say where the rows lie."""
+        job.rows, job.labels = address(self.block), address(self.labels)
+        job.to_next_row, job.to_next_class = self.block.strides
 
 
 class _UnitTotals:
     """The totals of each unit for up to two tables and one table of events."""
 
-    def __init__(self, totals: _Totals, n_units: int) -> None:
+    def __init__(self, totals: _Totals, rows: Rows, n_units: int) -> None:
         self.totals, self.layout = totals, _Layout(totals)
         self.lines = np.zeros((n_units, len(totals.totals)), np.int64)
-        self.n_additions = 0
-        events = totals.events
-        n_cells = 1 if events is None else events.spec.shape[0] * events.spec.shape[1]
-        self.at_a_time = max(16, min(RUNS_AT_A_TIME, RUN_VALUES // (4 * n_cells)))
-        self.events = None if events is None else _UnitCells(totals, events, n_units, self.at_a_time)
+        self.scratch, self.form, self._idle = Scratch(), rows.form, list[_Worker]()
+        self.events = None if totals.events is None else _UnitCells(totals.events, n_units)
 
-    def add(self, rows: Rows, labels: IntArray, runs: _Runs) -> None:
-        """Add rows that are in the order of their units."""
-        totals = self.totals
-        scratch = Scratch()
-        block = rows.columns(0, rows.n_rows, scratch) if rows.in_columns else rows.block(0, rows.n_rows)
-        logits = rows.scores(0, rows.n_rows) if rows.from_logits else None
-        totals.job.to_next_row, totals.job.to_next_class = block.strides
-        chunk = _Chunk.of(block, labels, logits)
-        lines = np.empty((self.at_a_time, self.lines.shape[1]), np.int64)
-        for part in runs.parts(self.at_a_time):
-            found = lines[: part.stop - part.start]
-            for line, start, stop in zip(
-                range(len(found)), runs.starts[part].tolist(), runs.stops[part].tolist(), strict=True
-            ):
-                if self._sum_run(chunk, start, stop) >= 0:
-                    raise ValueError("a row is refused")  # the caller finds out which one
-                found[line] = totals.totals
-                totals.totals[:] = 0
-                if self.events is not None:
-                    self.events.collect(line)
-            self._add_lines(runs.units[part], found)
+    def add(self, rows: Rows, labels: IntArray, runs: _Runs, n_threads: int) -> None:
+        """Add rows, with their runs."""
+        n = rows.n_rows
+        block = rows.columns(0, n, self.scratch) if rows.in_columns else rows.block(0, n)
+        chunk = _Chunk(block, labels, runs)
+        if rows.from_logits:
+            self._add_logits(chunk, rows.scores(0, n))
+            return
+        is_shared = n_threads > 1 and n * rows.n_classes >= SHARED_VALUES
+        n_threads = n_threads if is_shared else 1
 
-    def _sum_run(self, chunk: _Chunk, start: int, stop: int) -> int:
-        """Sum the rows from start to stop; -1, or a number of at least 0 if one of them is bad."""
-        totals, job, (block, labels, logits, *_) = self.totals, self.totals.job, chunk
-        job.rows, job.n_rows = chunk.at_block + start * block.strides[0], stop - start
-        job.labels = chunk.at_labels + 8 * start
-        if logits is None:
-            return totals.library.sum(job)
-        underflowed = np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
-        job.logits = chunk.at_logits + start * logits.strides[0]
-        job.underflowed, job.n_underflowed = address(underflowed), 0
-        bad = totals.library.sum(job)
-        if job.n_underflowed:
-            some, predicted, *bins = underflowed[: job.n_underflowed].T
-            at = start + some
-            totals._add_underflowed(block[at], logits[at], labels[at], predicted, bins)
-        return bad
+        def work(shares: Iterable[Span]) -> None:
+            with self._worker() as worker:
+                for share in shares:
+                    worker.add(chunk, slice(*share))
 
-    def _add_lines(self, units: IntArray, lines: IntArray) -> None:
-        """Add the totals of some runs to those of their units."""
-        np.add.at(self.lines, units, lines)  # a unit may have several runs
-        self.n_additions += int(np.bincount(units).max())
-        if self.n_additions > MAX_ADDITIONS:
-            self.layout.carry(self.lines)
-            self.n_additions = 1
-        if self.events is not None:
-            self.events.add(units, len(lines))
+        in_threads(work, runs.shares(SHARES * n_threads if is_shared else 1), n_threads)
+
+    @contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        """A worker that no other thread has."""
+        worker = self._idle.pop() if self._idle else _Worker(self)
+        yield worker
+        self._idle.append(worker)
+
+    def _add_logits(self, chunk: _Chunk, logits: NDArray[np.float64]) -> None:
+        """Add rows from logits run by run, since those whose probabilities have underflowed are added here."""
+        runs = chunk.runs
+        with self._worker() as worker:
+            for unit, start, stop in zip(runs.units, runs.starts, runs.stops, strict=True):
+                some, underflowed = slice(start, stop), np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
+                of_run = logits[some]
+                worker.job.logits, worker.job.underflowed = address(of_run), address(underflowed)
+                worker.job.n_underflowed = 0
+                alone = _Runs(*(np.array([k]) for k in (0, stop - start, unit)))
+                part = _Chunk(chunk.block[some], chunk.labels[some], alone)
+                worker.add(part, slice(0, 1))
+                if n := worker.job.n_underflowed:
+                    line = self.lines[unit]
+                    self.totals._add_underflowed(line, part.block, of_run, part.labels, underflowed[:n])
 
     def sums(self) -> list[UnitSums]:
         """The sums so far, one for each table."""
+        for worker in self._idle:
+            worker.close()
         if not self.totals.specs:
             return []
-        if self.n_additions > 1:
-            self.layout.carry(self.lines)
         self.totals.totals[:] = self.layout.total(self.lines)
         whole = self.totals.sums()
         self.totals.totals[:] = 0
         of_units = [self.layout.cells(self.lines, k) for k in range(len(self.totals.specs))]
         return [UnitSums(table, cells) for table, cells in zip(whole, of_units, strict=True)]
 
-    def event_sums(self) -> UnitSums:
-        """The sums of events so far."""
-        assert self.events is not None
-        return self.events.sums()
+
+class _Worker:
+    """What one thread needs to sum runs into the lines of their units: working memory, and cells of events."""
+
+    def __init__(self, of: _UnitTotals) -> None:
+        totals, self.of_units = of.totals, of.events
+        self.library, self.job = totals.library, Job.from_buffer_copy(totals.job)
+        self.events = None if totals.events is None else EventCells(totals.events.spec, of.form.eps)
+        if self.events is not None:
+            self.events.describe(self.job)
+        n_classes, item = of.form.n_classes, of.form.item
+        self.memory = np.zeros(self.library.arena_size(self.job) // 8 + 1, np.int64)
+        self.rows, self.labels = np.empty(GATHERED * n_classes * item, np.uint8), np.empty(GATHERED, np.int64)
+        self.job.arena, self.job.totals = address(self.memory), address(of.lines)
+        self.runs = RunsOfRows(
+            n_words=of.lines.shape[1], rows=address(self.rows), labels=address(self.labels)
+        )
+        self.at_a_time = None if self.of_units is None else self.of_units.at_a_time
+        self.found = np.empty(0, np.int64) if self.of_units is None else self.of_units.room()
+
+    def add(self, chunk: _Chunk, share: slice) -> None:
+        """Add some runs of a chunk; a ValueError if a row is bad, and the caller finds out which one."""
+        chunk.describe(self.job)
+        starts, stops, units, order = chunk.runs
+        self.runs.order = None if order is None else address(order)
+        step = self.at_a_time or share.stop - share.start
+        for first in range(share.start, share.stop, step):
+            part = slice(first, min(first + step, share.stop))
+            self.runs.n_runs = part.stop - part.start
+            self.runs.starts, self.runs.stops = address(starts[part]), address(stops[part])
+            self.runs.units = address(units[part])
+            self.runs.cells = None if self.of_units is None else address(self.found)
+            if self.library.sum_runs(self.job, self.runs) >= 0:
+                raise ValueError("a row is refused")
+            if self.of_units is not None:
+                self.of_units.add(units[part], self.found[: self.runs.n_runs])
+
+    def close(self) -> None:
+        """Hand the moments of events over."""
+        if self.of_units is not None and self.events is not None:
+            self.of_units.add_moments(self.events)
 
 
 class _Layout:
@@ -199,12 +244,6 @@ class _Layout:
         if at.split.size:
             pairs.append((at.split[0], at.split[1], PROBABILITY_BITS))
         self.pairs = [(np.ravel(whole), np.ravel(fraction), bits) for whole, fraction, bits in pairs]
-
-    def carry(self, lines: IntArray) -> None:
-        """Move what exceeds one from the fractions to the whole parts."""
-        for whole, fraction, bits in self.pairs:
-            lines[:, whole] += lines[:, fraction] >> bits
-            lines[:, fraction] &= (1 << bits) - 1
 
     def total(self, lines: IntArray) -> IntArray:
         """The sum of all lines, whose fractions are below one; these are added in halves, which fit in 64 bits."""
@@ -252,36 +291,43 @@ _OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
 class _UnitCells:
     """The cells of events: of all rows as they are, and of each unit in the bins of clusters."""
 
-    def __init__(self, totals: _Totals, events: EventCells, n_units: int, at_a_time: int) -> None:
-        self.events, self.library, self.job = events, totals.library, totals.job
-        k, g = events.spec.shape
-        self.found = np.empty((at_a_time, 4, k, g), np.int64)
-        """Rows, whole and fraction of the probabilities, and observed rows of each run."""
-        self.starts = event_bin_starts(events.spec.grid)
+    def __init__(self, events: EventCells, n_units: int) -> None:
+        self.spec = events.spec
+        k, g = self.spec.shape
+        self.at_a_time = max(16, min(RUNS_AT_A_TIME, RUN_VALUES // (4 * k * g)))
+        self.starts = event_bin_starts(self.spec.grid)
         self.whole = np.zeros((4, k, g), np.int64)
         self.of_units = np.zeros((4, n_units, k, len(self.starts)), np.int64)
+        self.moments: EventSums | None = None
+        self.lock = Lock()
 
-    def collect(self, line: int) -> None:
-        """Keep the cells of a run, and empty them."""
-        self.library.read_cells(self.job, self.found[line])
-        self.events.cells[...] = 0
+    def room(self) -> IntArray:
+        """Room for rows, whole and fraction of the probabilities, and observed rows of some runs."""
+        return np.empty((self.at_a_time, 4, *self.spec.shape), np.int64)
 
-    def add(self, units: IntArray, n: int) -> None:
-        """Add the cells of the last n runs to those of their units; fractions of so few fit in 64 bits."""
-        found = self.found[:n]
-        self.whole += found.sum(axis=0)
+    def add(self, units: IntArray, found: IntArray) -> None:
+        """Add the cells of some runs to those of their units; fractions of so few fit in 64 bits."""
+        total = found.sum(axis=0)
         in_bins = np.add.reduceat(found, self.starts, axis=-1).swapaxes(0, 1)
         _carry(in_bins)
-        for part in range(4):
-            np.add.at(self.of_units[part], units, in_bins[part])
-        _carry(self.whole)
-        _carry(self.of_units)
+        with self.lock:
+            self.whole += total
+            for part in range(4):
+                np.add.at(self.of_units[part], units, in_bins[part])
+            _carry(self.whole)
+            _carry(self.of_units)
+
+    def add_moments(self, events: EventCells) -> None:
+        """Add the sums that a worker has of all rows, once."""
+        if self.spec.has_moments:
+            sums = events.sums()
+            self.moments = sums if self.moments is None else self.moments + sums
+            events.moments[...] = 0
 
     def sums(self) -> UnitSums:
         """The sums so far."""
-        of_rows = self.events.sums() if self.events.spec.has_moments else None
-        names = () if of_rows is None else (*MOMENTS, "impossible_rows")
-        moments = {name: getattr(of_rows, name) for name in names}
+        names = () if self.moments is None else (*MOMENTS, "impossible_rows")
+        moments = {name: getattr(self.moments, name) for name in names}
         table = EventSums(**_event_fields(self.whole), **moments)
         flat = self.of_units.reshape(4, -1)
         return UnitSums(table, EventCellSums(**_event_fields(flat)))

@@ -108,3 +108,81 @@ EXPORT int64_t trueness_read_cells(const job *j, int64_t *rows, int64_t *whole, 
         }
     return j->n_events * j->n_cells;
 }
+
+/* Puts rows in the order of their units, those of a unit in the order that they have. `ends` of each unit, zero at first, becomes
+ * the number of rows up to its last one. Returns the number of rows. */
+EXPORT int64_t trueness_order(const int64_t *unit_of, int64_t n, int64_t n_units, int64_t *ends, int64_t *order) {
+    int64_t first = 0;
+    for (int64_t i = 0; i < n; i++) ends[unit_of[i]]++;
+    for (int64_t u = 0; u < n_units; u++) {
+        int64_t rows = ends[u];
+        ends[u] = first, first += rows;
+    }
+    for (int64_t i = 0; i < n; i++) order[ends[unit_of[i]]++] = i;
+    return n;
+}
+
+enum { AHEAD = 24 }; /* rows that are fetched before they are copied: they do not lie together */
+
+/* A probability as bits, wherever it lies and whatever its type is elsewhere. */
+typedef uint32_t bits_of_float __attribute__((aligned(1), may_alias));
+typedef uint64_t bits_of_double __attribute__((aligned(1), may_alias));
+
+/* Copies rows class by class. */
+#define COPY_ROWS(type)                                                                                   \
+    for (int64_t i = 0; i < n; i++) {                                                                     \
+        const char *from = j->rows + order[i] * j->to_next_row;                                           \
+        type *to = (type *)r->rows + i * n_classes;                                                       \
+        r->labels[i] = j->labels[order[i]];                                                               \
+        if (i + AHEAD < n) {                                                                              \
+            const char *next = j->rows + order[i + AHEAD] * j->to_next_row;                               \
+            __builtin_prefetch(next), __builtin_prefetch(next + (n_classes - 1) * j->to_next_class);      \
+            __builtin_prefetch(j->labels + order[i + AHEAD]);                                             \
+        }                                                                                                 \
+        for (int64_t c = 0; c < n_classes; c++) to[c] = *(const type *)(from + c * j->to_next_class);     \
+    }
+
+/* Copies rows, with their labels, so that they lie together. */
+static void gather_rows(const job *j, const int64_t *order, int64_t n, const runs *r) {
+    int64_t n_classes = j->n_classes;
+    if (j->item == 4) {
+        COPY_ROWS(bits_of_float)
+    } else {
+        COPY_ROWS(bits_of_double)
+    }
+}
+
+/* Sums some rows of a run into the totals that `run` points to; as `trueness_sum`. */
+static int64_t sum_part(const job *given, job *run, const runs *r, int64_t start, int64_t stop) {
+    run->n_rows = stop - start;
+    if (r->order) {
+        gather_rows(given, r->order + start, stop - start, r);
+        run->rows = r->rows, run->labels = r->labels;
+        run->to_next_row = given->n_classes * given->item, run->to_next_class = given->item;
+    } else run->rows = given->rows + start * given->to_next_row, run->labels = given->labels + start;
+    return trueness_sum(run);
+}
+
+/* Keeps the cells of events of a run, and sets them to zero. */
+static void keep_cells(job *run, int64_t *kept) {
+    int64_t n = run->n_events * run->n_cells;
+    trueness_read_cells(run, kept, kept + n, kept + 2 * n, kept + 3 * n);
+    for (int64_t i = 0; i < 4 * run->n_events * run->stride; i++) run->cells[i] = 0;
+}
+
+/* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. */
+EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
+    job run = *given;
+    for (int64_t k = 0; k < r->n_runs; k++) {
+        int64_t stop = r->stops[k], step = r->order ? GATHERED : stop - r->starts[k];
+        run.totals = given->totals + r->units[k] * r->n_words;
+        for (int64_t start = r->starts[k]; start < stop; start += step) {
+            int64_t left = stop - start;
+            int64_t bad = sum_part(given, &run, r, start, start + (left < step ? left : step));
+            if (bad >= 0) return start + bad;
+        }
+        if (r->cells) keep_cells(&run, r->cells + k * 4 * given->n_events * given->n_cells);
+    }
+    given->n_underflowed = run.n_underflowed;
+    return -1;
+}
