@@ -9,7 +9,8 @@ from trueness.assessment.reported import REPORTED
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
-    from trueness.assessment._result import Assessment, GroupAssessment
+    from trueness.assessment._group_result import GroupAssessment
+    from trueness.assessment._result import Assessment
     from trueness.inference.results import Estimate
 
 _ESTIMATED = {
@@ -57,7 +58,7 @@ def group_cells(result: Assessment) -> list[dict[str, Any]]:
     return [_of_group(group) for group in result.groups]
 
 
-def _of_group(group: GroupAssessment) -> dict[str, Any]:
+def _of_group(group: GroupAssessment[Assessment]) -> dict[str, Any]:
     return {
         "group": group.name,
         "n_rows": group.n_rows,
