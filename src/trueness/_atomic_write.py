@@ -24,7 +24,7 @@ def atomic_file(path: str) -> Iterator[str]:
         try:
             if is_read_only(target):
                 raise PermissionError(errno.EACCES, "the file is read-only and is not replaced", path)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
+            _make_folder(os.path.dirname(target), path)
             yield beside
             if os.path.exists(target):
                 os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))
@@ -53,6 +53,13 @@ def is_read_only(path: str) -> bool:
         return False
     writable = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
     return not (os.stat(path).st_mode & writable and os.access(path, os.W_OK))
+
+
+def _make_folder(folder: str, path: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path) from None
 
 
 def _flush_file(path: str) -> None:

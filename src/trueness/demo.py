@@ -59,8 +59,8 @@ def answer(*, ascii_only: bool = False) -> str:
 
     >>> print(answer())
     Handwritten digits, 10 classes, ...
-                          plug-in  debiased  debiased  debiased  debiased
-    model                     VCE       VCE   net gap       ECE       RCE       p  accuracy   Brier  log-loss
+                          plug-in  debiased  debiased  debiased  debiased         debiased
+    model                     VCE       VCE   net gap       ECE       RCE  classwise total       p ...
     naive_Bayes            0.2...
     """
     return _text(compare_models(load_digits()), ascii_only=ascii_only)

@@ -49,7 +49,7 @@ def test_object_arrays() -> None:
 
 
 def test_ragged_lists() -> None:
-    refused(ValueError, "y_prob", "rectangular", y_true=[0, 1], y_prob=[[0.5, 0.5], [1.0]])
+    refused(ValueError, "y_prob", "rectangular|at least 2 options", y_true=[0, 1], y_prob=[[0.5, 0.5], [1.0]])
 
 
 @pytest.mark.parametrize(

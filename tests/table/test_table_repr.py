@@ -106,13 +106,14 @@ class TestReading:
             "normalize": False,
             "classes": None,
             "n_options": None,
+            "soft_labels": False,
         }
         norms = {"norm": "l1", "min_count": None}
         images = {"class_axis": None, "ignore_index": None, "top_k": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
-            tn.ece: {"bins": 10} | rows | norms,
-            tn.uce: {"bins": 10} | rows | norms,
+            tn.ece: {"bins": None, "convention": None} | rows | norms,
+            tn.uce: {"bins": None, "convention": None} | rows | norms,
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows

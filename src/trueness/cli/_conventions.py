@@ -129,7 +129,7 @@ def _conflict(problem: str) -> InvalidValueError:
 def _table_of(convention: Convention, tables: Tables) -> AnyRankTable:
     """The table of the metric that is compared."""
     table = tables.by_confidence if convention.metric == "ece" else tables.by_variation
-    if table is None or (convention.metric == "uce" and table.spec.variation.name != "entropy"):
+    if table is None or (convention.metric == "uce" and not table.spec.is_by_entropy):
         raise refuse_argument(
             _OPTION,
             convention.name,

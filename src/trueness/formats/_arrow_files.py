@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from trueness.formats.arrow import field_of, plain, pyarrow
+from trueness.formats.arrow import field_of, plain
 from trueness.formats.fields import Field, duplicates
 from trueness.refusals import InvalidValueError, reason_of
 
@@ -15,7 +16,6 @@ from trueness.refusals import InvalidValueError, reason_of
 @contextmanager
 def refuse_unreadable(file: str) -> Iterator[None]:
     """Raise a refusal where pyarrow or the system raises an error about a damaged file."""
-    pa = pyarrow()
     try:
         yield
     except UnicodeDecodeError as error:
@@ -27,8 +27,8 @@ def refuse_unreadable(file: str) -> Iterator[None]:
             encoding=error.encoding.upper(),
             reason=reason_of(error),
         ) from error
-    except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
-        if isinstance(error, (FileNotFoundError, PermissionError)):
+    except Exception as error:
+        if isinstance(error, (FileNotFoundError, PermissionError)) or not isinstance(error, _of_damage()):
             raise
         raise InvalidValueError(
             "unreadable-file",
@@ -37,6 +37,12 @@ def refuse_unreadable(file: str) -> Iterator[None]:
             file=file,
             reason=reason_of(error),
         ) from error
+
+
+def _of_damage() -> tuple[type[Exception], ...]:
+    """The errors that a damaged file raises; those of pyarrow only if it is loaded, since text is read without it."""
+    loaded = sys.modules.get("pyarrow")
+    return (OSError, OverflowError, MemoryError, *(() if loaded is None else (loaded.ArrowException,)))
 
 
 def schema_fields(schema: Any, file: str) -> dict[str, Field]:

@@ -56,13 +56,13 @@ class TextStream:
 
     def __init__(self, input: InputFile, options: ReadOptions) -> None:
         self._size = input.size
+        pa = pyarrow() if input.kind.compression is not None else None
         if input.path == STANDARD_INPUT:
             self._raw: Any = sys.stdin.buffer
             source: Any = self._raw
         else:
             self._raw = source = open(input.path, "rb")  # noqa: SIM115  closed by its reader
-        if input.kind.compression is not None:
-            pa = pyarrow()
+        if pa is not None:
             source = pa.CompressedInputStream(pa.PythonFile(source, mode="r"), input.kind.compression)
         self._source, self.name = source, input.name
         self._ahead = b""

@@ -90,10 +90,9 @@ class TableSpec:
 
     @property
     def span(self) -> float:
-        """The width to which rounding is relative."""
+        """The width to which rounding is relative: that of the measure's range."""
         low, high = self.range
-        unit = (self.bins.edges[0], self.bins.edges[-1]) == (0.0, 1.0) and low >= 0.0 and high <= 1.0
-        return 1.0 if unit else high - low
+        return high - low
 
     @property
     def is_by_confidence(self) -> bool:
