@@ -392,7 +392,7 @@ def options(
         m = bin_of(v, edges, snap)
         cells.setdefault((m, len(p)), []).append((q, r))
         uncertainty.setdefault(m, []).append(v)
-        tops.setdefault(bin_of(q[0], edges, snap), []).append((q[0], r[0]))
+        tops.setdefault(bin_of(q[0], edges, snap_of(1 / len(p), 1.0)), []).append((q[0], r[0]))
         if p[y] > 0:
             score.append(math.log(p[y]) + entropy_nats(p))
         variance.append(varentropy_nats(p))
