@@ -47,7 +47,6 @@ def test_a_line_of_cause_and_one_of_remedy(given: str, cause: str, remedy: str, 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["tabulate", "preds.csv", "-o", "none/t.json"],
         ["tabulate", "preds.csv", "-o", "preds.csv"],
         ["tabulate", "preds.csv", "-o", "."],
         ["tabulate", "preds.csv", "--variation", "entorpy", "-o", "t.json"],

@@ -64,7 +64,7 @@ def test_refusals(tmp_path: Path, capsys: Any) -> None:
         ([str(tmp_path / "p.npy"), "--class-axis", "1", "--groups", "site"], "--groups does not apply"),
         ([str(tmp_path / "p.npy"), "--label-dir", "x"], "--label-dir applies to"),
         ([str(tmp_path), "--format", "nnunet"], "needs a folder"),
-        ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "none.nii.gz' of case"),
+        ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "of case 'none' do not exist"),
     ):
         assert main(["assess", *arguments]) == 2
         assert cause in capsys.readouterr().err
