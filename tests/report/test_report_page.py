@@ -150,7 +150,7 @@ class TestSize:
         from trueness import demo
 
         demo.run_demo(tmp_path / "r.html")
-        assert (tmp_path / "r.html").stat().st_size < 300_000
+        assert (tmp_path / "r.html").stat().st_size < 250_000
 
 
 class TestExtremeAssessments:

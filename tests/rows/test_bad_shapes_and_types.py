@@ -49,6 +49,7 @@ def test_object_arrays() -> None:
 
 
 def test_ragged_lists() -> None:
+    """A row of one option where rows may have options of their own, else lists of different lengths."""
     refused(ValueError, "y_prob", "rectangular|at least 2 options", y_true=[0, 1], y_prob=[[0.5, 0.5], [1.0]])
 
 

@@ -243,7 +243,7 @@ def read_token_lists(
 def _incomplete(place: dict[str, Any]) -> Refusal:
     return InvalidValueError(
         "missing-value",
-        "there is no list top_logprobs, or no true token",
+        "top_logprobs or the true token is missing",
         "a row needs both; name the field of the true token with {label}",
         **place,
     )

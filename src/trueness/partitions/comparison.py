@@ -204,7 +204,7 @@ def work_of_models(
 ) -> tuple[CompareWork, FilesOfModels]:
     """The work for files, with the columns of the first ones, and the files of each model."""
     files, columns = _files_of_models(data, asked.probs, storage_options)
-    rows = row_options_of(asked.options)  # type: ignore[arg-type]
+    rows = row_options_of(asked.options)
     choose = {name: _choose_in_files(of_model, rows) for name, of_model in files.items()}
     return CompareWork.of(asked._replace(probs=columns), choose), files
 

@@ -122,7 +122,7 @@ def class_names_of(options: Options) -> str | tuple[str, ...] | None:
     return tuple(text_of(name) for name in class_names(classes) or ())
 
 
-def row_options_of(options: Options) -> RowOptions:
+def row_options_of(options: Mapping[str, object]) -> RowOptions:
     """The scale of the numbers."""
     scale = "logits" if boolean("from_logits", options.get("from_logits", False)) else "probabilities"
     soft = boolean("soft_labels", options.get("soft_labels", False))

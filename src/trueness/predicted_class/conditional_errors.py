@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -117,7 +119,7 @@ def _pooled(tables: PredictedClassTables, least: int) -> Iterator[tuple[Calibrat
         else:
             yield _merged(table, _starts(table.row_count.tolist(), least)), (index,)
     if small:
-        yield _merged(sum(small.values()), [0]), tuple(small)  # type: ignore[arg-type]
+        yield _merged(reduce(add, small.values()), [0]), tuple(small)
 
 
 def _starts(rows: Sequence[int], least: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -257,7 +257,11 @@ def _with_all_options(
     specs = sorted(
         {*of_mine, *of_theirs}, key=lambda spec: (kinds.index(_kind_of(spec)), spec.n_classes or 0)
     )
-    return tuple([of.get(spec) or ClusterSums.empty(spec) for spec in specs] for of in (of_mine, of_theirs))  # type: ignore[return-value]
+
+    def of_all(known: Mapping[Any, ClusterSums]) -> list[ClusterSums]:
+        return [known.get(spec) or ClusterSums.empty(spec) for spec in specs]
+
+    return of_all(of_mine), of_all(of_theirs)
 
 
 def _kind_of(spec: TableSpec | EventSpec) -> TableSpec | EventSpec:

@@ -396,4 +396,4 @@ def option_tables(table: AnyRankTable) -> list[CalibrationTable]:
 
 def _require_any(tables: list[CalibrationTable]) -> None:
     if not tables:
-        raise InvalidValueError("no-rows", "there is no table", "pass at least one", argument="tables")
+        raise InvalidValueError("no-rows", "{argument} is empty", "pass a table", argument="tables")

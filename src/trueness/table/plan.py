@@ -52,7 +52,7 @@ class TablePlan:
     ) -> TablePlan:
         """The plan for these arguments; a refusal names the argument.
 
-        Options of different rows are not the same classes, so that there is no table by class of them.
+        Rows with options of their own have no class table: the options of different rows are different classes.
         """
         ties = ties_for(ties, options=options)
         by_class = boolean("by_class", by_class) and not options
