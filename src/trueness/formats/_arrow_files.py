@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from trueness.formats.arrow import field_of, plain
-from trueness.formats.fields import Field, duplicates
+from trueness.formats.fields import Field, require_different
 from trueness.refusals import InvalidValueError, reason_of
 
 
@@ -47,15 +47,7 @@ def _of_damage() -> tuple[type[Exception], ...]:
 
 def schema_fields(schema: Any, file: str) -> dict[str, Field]:
     """The columns of an Arrow schema; names must be different."""
-    twice = duplicates(schema.names)
-    if twice:
-        raise InvalidValueError(
-            "duplicate-column",
-            "{file} has more than one column named {column!q}",
-            "rename them, so that names are different",
-            file=file,
-            column=twice[0],
-        )
+    require_different(schema.names, file)
     return {field.name: field_of(field.type) for field in schema}
 
 

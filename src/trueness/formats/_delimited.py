@@ -18,7 +18,7 @@ from trueness.formats._text_layout import DELIMITERS, decimal_signs, detect_deli
 from trueness.formats._text_stream import TextStream, blocks_of_rows
 from trueness.formats._written_columns import schema_of, tables_of, text_file
 from trueness.formats.arrow import gather_tables, pyarrow
-from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted
+from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted, not_a_list
 from trueness.formats.inputs import Kind
 from trueness.refusals import InvalidValueError
 
@@ -226,13 +226,7 @@ class DelimitedReader:
 
     def first_width(self, name: str) -> int | None:
         """Refused: delimited text has no list columns."""
-        raise InvalidValueError(
-            "wrong-type",
-            "column {column!q} of {file} is not a list",
-            "name the columns in {probs}, such as 'p_*'",
-            column=name,
-            file=self._name,
-        )
+        raise not_a_list(name, self._name)
 
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, about this many at a time."""

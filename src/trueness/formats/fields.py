@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from trueness.refusals import Refusal
+from trueness.refusals import InvalidValueError, Refusal
 
 MAX_CLASSES = 1_000_000
 """More than any classifier has; a file that declares more is damaged or malicious."""
@@ -144,3 +144,27 @@ def duplicates(names: Sequence[str]) -> list[str]:
     ['p_0']
     """
     return [name for name, times in Counter(names).items() if times > 1]
+
+
+def require_different(names: Sequence[str], file: str) -> None:
+    """Refuse columns of the same name."""
+    twice = duplicates(names)
+    if twice:
+        raise InvalidValueError(
+            "duplicate-column",
+            "{file} has more than one column named {column!q}",
+            "rename them, so that names are different",
+            file=file,
+            column=twice[0],
+        )
+
+
+def not_a_list(column: str, file: str) -> Refusal:
+    """The refusal of a column as a list of probabilities, in a file whose cells hold one value."""
+    return InvalidValueError(
+        "wrong-type",
+        "column {column!q} of {file} is not a list",
+        "name the columns in {probs}, such as 'p_*'",
+        column=column,
+        file=file,
+    )

@@ -13,7 +13,15 @@ from typing import IO, Any
 from trueness.formats._arrow_files import refuse_unreadable
 from trueness.formats._format import Format
 from trueness.formats.arrow import pyarrow
-from trueness.formats.fields import Chunk, Field, ReadOptions, Wanted, duplicates, is_number
+from trueness.formats.fields import (
+    Chunk,
+    Field,
+    ReadOptions,
+    Wanted,
+    is_number,
+    not_a_list,
+    require_different,
+)
 from trueness.formats.inputs import InputFile
 from trueness.refusals import InvalidValueError, quote, reason_of
 
@@ -91,15 +99,7 @@ class WorkbookReader:
                 file=self._name,
                 line=", ".join(names),
             )
-        twice = duplicates(names)
-        if twice:
-            raise InvalidValueError(
-                "duplicate-column",
-                "{file} has more than one column named {column!q}",
-                "rename them, so that names are different",
-                file=self._name,
-                column=twice[0],
-            )
+        require_different(names, self._name)
         return names
 
     @property
@@ -109,13 +109,7 @@ class WorkbookReader:
 
     def first_width(self, name: str) -> int | None:
         """Refused: cells hold one value."""
-        raise InvalidValueError(
-            "wrong-type",
-            "column {column!q} of {file} is not a list",
-            "name the columns in {probs}, such as 'p_*'",
-            column=name,
-            file=self._name,
-        )
+        raise not_a_list(name, self._name)
 
     def chunks(self, wanted: Wanted, rows: int) -> Iterator[Chunk]:
         """The rows, this many at a time."""
