@@ -1,6 +1,7 @@
 """Configuration of the documentation site: ``make docs`` builds it into build/docs/html."""
 
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import trueness
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+os.environ["PATH"] = os.pathsep.join(
+    [str(Path(sys.executable).parent), os.environ["PATH"]]
+)  # for commands in cells
 
 # A section may still lack the pages that its list of contents matches; the warning has no type to suppress it by.
 logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "glob pattern" not in record.msg)
@@ -37,10 +41,12 @@ myst_heading_anchors = 4
 myst_update_mathjax = False
 html_math_renderer = "mathml"
 
-# Pages with code cells run at build; an error in a cell fails the build.
+# Pages with code cells run at build, each in an empty folder. A cell that fails is a warning with its traceback, and
+# the build is strict; raising at once would lose the traceback in a parallel build.
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE.parent / "build" / "docs" / "cells")
-nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_execution_show_tb = True
 nb_execution_timeout = 240
 nb_merge_streams = True
 

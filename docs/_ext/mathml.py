@@ -16,7 +16,10 @@ def inline(translator: HTML5Translator, node: nodes.math) -> None:
 
 def block(translator: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    number = f'<span class="formula-number">({node["number"]})</span>' if node.get("number") else ""
+    anchor = f' id="{node["ids"][0]}"' if node["ids"] else ""
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div class="formula"{anchor}>{formula}{number}</div>\n')
     raise nodes.SkipNode
 
 
