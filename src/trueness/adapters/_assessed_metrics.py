@@ -68,8 +68,8 @@ class AssessedMetric(RankMetric):
 class DebiasedVariationCalibrationError(AssessedMetric):
     """The debiased VCE: an estimate of the value with unlimited data, where the plug-in value is inflated by noise.
 
-    It is `vce.debiased` of `trueness.assess_table(metric.tables)` with the same `rng`. With `variation="confidence"` it is the
-    debiased ECE. Use it to choose an epoch: the plug-in value prefers those with less noise.
+    It is `vce.debiased` of `trueness.assess_table(metric.tables)` with the same `rng`. With `variation="confidence"` it
+    is the debiased ECE. Use it to choose an epoch, since the bias of the plug-in value differs between epochs.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class DebiasedVariationCalibrationError(AssessedMetric):
 class NetGap(AssessedMetric):
     """The net gap, debiased: observed less predicted variation, above 0 for an over-confident model.
 
-    It is `net.debiased` of `trueness.assess_table(metric.tables)` with the same `rng`. The gaps of the bins cancel, and so does most
-    of their noise. Its arguments are described in `DebiasedVariationCalibrationError`.
+    It is `net.debiased` of `trueness.assess_table(metric.tables)` with the same `rng`. It has less noise than a sum of
+    distances, but gaps of opposite sign cancel. Its arguments are described in `DebiasedVariationCalibrationError`.
 
     >>> import torch
     >>> metric = NetGap(num_classes=2)
