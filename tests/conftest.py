@@ -37,6 +37,7 @@ NEEDS = {
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "torch": ("torch", "torchmetrics"),
+    "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
 SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
