@@ -3,7 +3,17 @@
 Their examples run with all others; in CI, `tests/conftest.py` refuses to run if a library is missing.
 """
 
+import os
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
+
+# Read when these libraries are first imported, by tests and pages alike.
+os.environ |= {
+    "KERAS_BACKEND": "jax",
+    "KERAS_HOME": str(Path(tempfile.gettempdir()) / "trueness-keras"),
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
 
 ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
