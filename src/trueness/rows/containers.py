@@ -98,10 +98,15 @@ def _not_an_array(value: Any, argument: str) -> InvalidTypeError:
     return InvalidTypeError(
         "wrong-type",
         "{argument} must be an array, a data frame or a tensor, got {type}",
-        "collect() it first" if hasattr(value, "collect") else "",
+        "collect() it first, or use trueness.adapters.queries" if _is_query(value) else "",
         argument=argument,
         type=type(value).__name__,
     )
+
+
+def _is_query(value: Any) -> bool:
+    """Whether this is a lazy frame or a relation, which has rows once it is run."""
+    return any(hasattr(value, name) for name in ("collect", "to_arrow_reader", "fetch_record_batch"))
 
 
 def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
