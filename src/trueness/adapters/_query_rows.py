@@ -61,9 +61,8 @@ class PolarsQuery(Query):
         return self._frame.head(0).collect().to_arrow().schema
 
     def run(self, names: Sequence[str], rows: int) -> Iterable[Any]:
-        chosen = self._frame.select(names)
-        batches = chosen.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
-        return (batch.to_arrow() for batch in batches)
+        how = {"chunk_size": rows, "maintain_order": True, "lazy": True, "engine": "streaming"}
+        return (batch.to_arrow() for batch in self._frame.select(names).collect_batches(**how))
 
     def first_row(self, name: str) -> Any:
         return self._frame.select(name).head(1).collect().to_arrow().column(0)
