@@ -212,7 +212,7 @@ def test_batches_are_consumed_one_by_one() -> None:
 
     made: list[int] = []
     ahead: list[int] = []
-    total = 60
+    total = 600
 
     def source(columns: Any, predicate: Any, n_rows: Any, batch_size: Any) -> Any:
         for k in range(total):
@@ -228,8 +228,8 @@ def test_batches_are_consumed_one_by_one() -> None:
     found = tabulate(frame, variation=measure)
     assert found.n_rows == 600 * total
     assert len(made) == total
-    assert ahead[0] < total / 2
-    assert len(set(ahead)) > 5
+    assert ahead[0] < total / 2, ahead
+    assert len(set(ahead)) > 5, ahead
 
 
 MEMORY = """
@@ -271,6 +271,6 @@ def test_memory_does_not_grow_with_the_rows(library: str) -> None:
         run = subprocess.run(
             [sys.executable, "-c", code, str(n_rows)], capture_output=True, text=True, check=True
         )
-        return int(run.stdout)
+        return int(run.stdout.split()[-1])  # DuckDB may print its progress before
 
     assert megabytes(15_000_000) - megabytes(5_000_000) < 160
