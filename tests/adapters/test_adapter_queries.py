@@ -162,7 +162,9 @@ def test_a_query_of_sql() -> None:
     rows = whole()
     connection.register("predictions", rows)
     listed = ", ".join(PROBS)
-    query = connection.sql(f'select y as "the ""label""", [{listed}] as p, g from predictions where g <> \'west\'')
+    query = connection.sql(
+        f'select y as "the ""label""", [{listed}] as p, g from predictions where g <> \'west\''
+    )
     from trueness.adapters import queries
 
     kept = GROUP != "west"

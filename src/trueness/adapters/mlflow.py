@@ -1,8 +1,8 @@
 """For MLflow: log a result with its intervals, tables and report, and a metric for `mlflow.models.evaluate`.
 
-    from trueness.adapters.mlflow import log_assessment
-    with mlflow.start_run():
-        log_assessment(tn.assess(y_true, y_prob))
+from trueness.adapters.mlflow import log_assessment
+with mlflow.start_run():
+    log_assessment(tn.assess(y_true, y_prob))
 """
 
 from __future__ import annotations
