@@ -108,7 +108,9 @@ class ArrowStream(Query):
         return self._reader.schema
 
     def run(self, names: Sequence[str], rows: int) -> Iterable[Any]:
-        return (batch.select(names) for batch in chain(self._begun, self._reader))
+        for batch in chain(self._begun, self._reader):
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows).select(names)
 
     def first_row(self, name: str) -> Any:
         while not any(batch.num_rows for batch in self._begun):

@@ -113,7 +113,7 @@ def _mlflow() -> Any:
         raise MissingLibraryError(
             "missing-library",
             "this needs MLflow, which is not installed",
-            "pip install mlflow, or mlflow-skinny if the tracking server is elsewhere",
+            "pip install 'trueness[mlflow]'",
             library="mlflow",
         ) from None
     return mlflow

@@ -128,7 +128,7 @@ class Pixels:
         return flat if self.kept is None else flat[self.kept]
 
     def _by_name(self, argument: str, values: Any) -> Any:
-        """The values of an array with names, or of the dimension that a name means, for each row; others as they are."""
+        """For each row its value, from an array with names or along the dimension of this name; others as they are."""
         if self.axes is None or not (has_names(values) or isinstance(values, str)):
             return values
         if isinstance(values, str):
