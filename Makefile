@@ -9,7 +9,7 @@
 #   make gallery draw the pictures of docs/gallery.md anew
 #   make validation  write docs/validation.md anew (needs make torch)
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
-#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics, Lightning and transformers, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -120,7 +120,7 @@ $(VENV)/.wheels: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning transformers accelerate
 	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 

@@ -79,7 +79,8 @@ class DuckDBQuery(Query):
         return _reader(self._relation.limit(0), 1).schema
 
     def run(self, names: Sequence[str], rows: int) -> Iterable[Any]:
-        return iter(_reader(self._columns(names), rows))
+        batches: Iterable[Any] = _reader(self._columns(names), rows)
+        return batches
 
     def first_row(self, name: str) -> Any:
         return _reader(self._columns([name]).limit(1), 1).read_all().column(0)

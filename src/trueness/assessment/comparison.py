@@ -233,7 +233,7 @@ class Comparer:
             refuse_equal_mass(plan)
             self._specs[name] = plan.specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
+        self._axes: dict[str, Any] = {"class_axis": class_axis, "ignore_index": ignore_index}
         self._counts = ImageCounts()
         self._first_row = self._first_image = self._n_rows = 0
         self._columns: Columns | None = None

@@ -290,7 +290,7 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
 def _require_host_memory(value: Any, argument: str) -> None:
     try:
         kind = int(value.__dlpack_device__()[0])
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise _unreadable_tensor(
             "{argument} ({type}) has no memory that can be read: {reason}", value, argument, error
         ) from error
@@ -316,4 +316,10 @@ def _from_array_like(value: Any, argument: str) -> Contents:
         raise _not_an_array(value, argument)
     if getattr(value, "null_count", 0):  # a pyarrow.Array, which is neither series nor tensor
         refuse_missing(np.asarray(value.is_null()), argument)
-    return _from_numpy(np.asarray(value), argument)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _unreadable_tensor(
+            "{argument} ({type}) cannot be read: {reason}", value, argument, error
+        ) from error
+    return _from_numpy(array, argument)
