@@ -255,7 +255,7 @@ class Assessment(Tabular, Flat):
         return _result_cells.metric_cells(self) if of == "metrics" else _result_cells.group_cells(self)
 
     def _numbers(self) -> dict[str, Any]:
-        found = {
+        found: dict[str, Any] = {
             "p_value": self.p_value,
             "n_rows": self.n_rows,
             "impossible_rows": self.table.impossible_rows,
