@@ -33,6 +33,11 @@ ABOUT = {
     "src/trueness/adapters/_tensor_checks.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/torch.md": ("torch", "torchmetrics"),
+    "docs/integrations/mlflow.md": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
+    "docs/integrations/tracking.md": ("tensorboardX",),
+    "docs/integrations/keras-and-jax.md": ("jax", "keras"),
+    "docs/integrations/polars-and-duckdb.md": ("duckdb", "polars", "pyarrow"),
+    "docs/integrations/xarray.md": ("xarray",),
 }
 
 collect_ignore = [path for path, names in ABOUT.items() if any(find_spec(name) is None for name in names)]

@@ -8,7 +8,8 @@ import pytest
 
 OPTIONAL = {
     "dask", "distributed", "duckdb", "fsspec", "jax", "keras", "lightning", "matplotlib", "mlflow", "narwhals",
-    "pandas", "polars", "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics", "transformers", "xarray",
+    "pandas", "polars", "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics", "transformers",
+    "xarray",
 }  # fmt: skip
 
 
