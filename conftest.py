@@ -18,8 +18,8 @@ os.environ |= {
 ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
-    "docs/sklearn.md": ("sklearn",),
-    "docs/language-models.md": ("pyarrow",),
+    "docs/integrations/sklearn.md": ("sklearn",),
+    "docs/guide/language-models.md": ("pyarrow",),
     "src/trueness/adapters/_scorers.py": ("sklearn",),
     "src/trueness/adapters/_calibration_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_event_metric.py": ("torch", "torchmetrics"),
@@ -32,12 +32,14 @@ ABOUT = {
     "src/trueness/adapters/_table_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_tensor_checks.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
-    "docs/torch.md": ("torch", "torchmetrics"),
+    "docs/integrations/torch.md": ("torch", "torchmetrics"),
     "docs/integrations/mlflow.md": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
     "docs/integrations/tracking.md": ("tensorboardX",),
     "docs/integrations/keras-and-jax.md": ("jax", "keras"),
     "docs/integrations/polars-and-duckdb.md": ("duckdb", "polars", "pyarrow"),
     "docs/integrations/xarray.md": ("xarray",),
 }
+
+collect_ignore_glob = ["docs/conf.py", "docs/_ext/*"]  # of Sphinx
 
 collect_ignore = [path for path, names in ABOUT.items() if any(find_spec(name) is None for name in names)]
