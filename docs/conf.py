@@ -28,6 +28,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "docstrings",
     "mathml",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first
@@ -57,7 +58,7 @@ autodoc_mock_imports = ["dask", "distributed", "lightning", "pyspark", "torch", 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-default_role = "code"
+default_role = "name"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "trueness"
@@ -65,7 +66,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "show_prev_next": True,
