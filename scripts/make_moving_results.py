@@ -1,7 +1,7 @@
 """Write the outputs into ``docs/moving/results``: calls of libraries that need torch, which the site's build has not.
 
-Each file has examples as in a Python session, and the versions of the libraries in its first line. The examples are run and
-their outputs written below them. A test runs them again (`tests/docs/test_moving_pages.py`).
+Each file has examples as in a Python session, and the versions of the libraries in its first line. The examples are
+run and their outputs written below them. A test runs them again (`tests/docs/test_moving_pages.py`).
 
 python scripts/make_moving_results.py     # needs torch, torchmetrics and netcal (make torch)
 """

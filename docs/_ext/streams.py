@@ -1,7 +1,7 @@
 """What a cell prints, in one piece.
 
-A kernel sends its output in parts, as they come. myst-nb strips each part before it joins them, and where a part begins with
-the end of a line, a line is left empty; how often depends on the speed of the machine.
+A kernel sends its output in parts, as they come. myst-nb strips each part before it joins them, and where a part
+begins with the end of a line, a line is left empty; how often depends on the speed of the machine.
 """
 
 from copy import copy
