@@ -31,6 +31,19 @@ def test_code_cells_are_on_executed_pages(path: Path) -> None:
     assert is_executed(text) == bool(re.search(r"^```\{code-cell\}", text, re.MULTILINE))
 
 
+RUN_BY_TESTS = {
+    "guide/gallery.md",  # tests/plots/test_gallery.py
+    "integrations/cluster.md",  # tests/adapters/, with Dask and Spark
+}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_python_is_run(path: Path) -> None:
+    """Every block of Python is an example that pytest runs; what cannot run is text."""
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert str(path.relative_to(DOCS)) in RUN_BY_TESTS or all(">>>" in block for block in blocks)
+
+
 @pytest.mark.parametrize(
     "path", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda path: path.name
 )
