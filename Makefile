@@ -6,8 +6,10 @@
 #   make bench   the speed of both engines beside other libraries (installs torch)
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
-#   make gallery draw the pictures of docs/gallery.md anew
-#   make validation  write docs/validation.md anew (needs make torch)
+#   make docs    build the documentation into build/docs/html, strictly, and run its examples
+#   make docs-serve  the same, served at http://127.0.0.1:8000
+#   make gallery draw the pictures of docs/guide/gallery.md anew
+#   make validation  write docs/background/validation.md anew (needs make torch)
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
 #   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
@@ -22,6 +24,7 @@ CORE := */trueness/_*.py,*/trueness/[a-z]*.py,*/trueness/bins/*,*/trueness/rows/
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/trueness/tabulation/compiled/source/*.[ch])
 
 VENV := .venv
+SITE := build/docs/html
 BARE := .venv-bare
 PIP  := python -m pip --disable-pip-version-check install --quiet
 
@@ -35,7 +38,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster gallery validation wheels torch clean
+.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -83,6 +86,14 @@ browser:
 	  || { echo "Installing chromium:"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
 	  || { echo "Install Chromium by hand, or name a browser: export TRUENESS_BROWSER=/path/to/chromium"; exit 1; }
 
+docs: $(VENV)/.docs
+	@$(VENV)/bin/python -m pytest -q docs README.md
+	@$(VENV)/bin/python -m sphinx -q -W --keep-going -j auto -d build/docs/doctrees docs $(SITE)
+	@echo "The documentation is in $(SITE)/index.html"
+
+docs-serve: docs
+	@$(VENV)/bin/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
+
 gallery: $(VENV)/.test
 	@$(VENV)/bin/python scripts/make_gallery.py
 
@@ -112,6 +123,10 @@ $(VENV)/.test: $(VENV)/.package
 
 $(VENV)/.lint: $(VENV)/.package
 	$(VENV)/bin/$(PIP) -e '.[lint]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[docs]'
 	@touch $@
 
 $(VENV)/.wheels: $(VENV)/.package

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
-    "docs/sklearn.md": ("sklearn",),
-    "docs/language-models.md": ("pyarrow",),
+    "docs/integrations/sklearn.md": ("sklearn",),
+    "docs/guide/language-models.md": ("pyarrow",),
     "src/trueness/adapters/_scorers.py": ("sklearn",),
     "src/trueness/adapters/_calibration_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_event_metric.py": ("torch", "torchmetrics"),
@@ -22,7 +22,9 @@ ABOUT = {
     "src/trueness/adapters/_table_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_tensor_checks.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
-    "docs/torch.md": ("torch", "torchmetrics"),
+    "docs/integrations/torch.md": ("torch", "torchmetrics"),
 }
+
+collect_ignore_glob = ["docs/conf.py", "docs/_ext/*"]  # of Sphinx
 
 collect_ignore = [path for path, names in ABOUT.items() if any(find_spec(name) is None for name in names)]

@@ -1,4 +1,4 @@
-"""Write ``docs/gallery.md`` and its pictures by running the code that the page shows.
+"""Write ``docs/guide/gallery.md`` and its pictures by running the code that the page shows.
 
 Run it with ``make gallery``; it needs the extra ``plots``, and Chromium for the screenshot of the report.
 """
@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DOCS = Path(__file__).parents[1] / "docs"
-PICTURES = DOCS / "gallery"
+FOLDER = Path(__file__).parents[1] / "docs" / "guide"
+PICTURES = FOLDER / "gallery"
 
 BEFORE = """\
 import matplotlib.pyplot as plt
@@ -278,10 +278,10 @@ def main() -> None:
         figure = draw(it, names)
         figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
         plt.close(figure)
-        print(f"docs/gallery/{it.name}.png")
+        print(f"docs/guide/gallery/{it.name}.png")
     take_screenshot(names, PICTURES / "report.png")
-    (DOCS / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
-    print("docs/gallery.md")
+    (FOLDER / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
+    print("docs/guide/gallery.md")
 
 
 if __name__ == "__main__":
