@@ -88,7 +88,8 @@ browser:
 
 docs: $(VENV)/.docs
 	@$(VENV)/bin/python -m pytest -q docs README.md
-	@$(VENV)/bin/python -m sphinx -q -W --keep-going -j auto -d build/docs/doctrees docs $(SITE)
+	@rm -rf docs/reference/api/generated
+	@$(VENV)/bin/python -m sphinx -q -E -W --keep-going -j auto -d build/docs/doctrees docs $(SITE)
 	@echo "The documentation is in $(SITE)/index.html"
 
 docs-serve: docs

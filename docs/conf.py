@@ -28,6 +28,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "docstrings",
     "mathml",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first
@@ -57,7 +58,7 @@ autodoc_mock_imports = ["dask", "distributed", "lightning", "pyspark", "torch", 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
-default_role = "code"
+default_role = "name"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "trueness"
