@@ -30,6 +30,7 @@ extensions = [
     "sphinx_design",
     "docstrings",
     "mathml",
+    "streams",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first
 exclude_patterns = ["_*"]
