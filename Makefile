@@ -88,7 +88,7 @@ browser:
 
 docs: $(VENV)/.docs
 	@$(VENV)/bin/python -m pytest -q docs README.md
-	@rm -rf docs/reference/api/generated
+	@rm -rf docs/reference/api/generated $(SITE)
 	@$(VENV)/bin/python -m sphinx -q -E -W --keep-going -j auto -d build/docs/doctrees docs $(SITE)
 	@echo "The documentation is in $(SITE)/index.html"
 

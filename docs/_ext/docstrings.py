@@ -73,6 +73,26 @@ INTERNAL = {
 }
 """Methods that the modules of the package call on each other; they are not promised to users."""
 
+CONSTRUCTED = {
+    "Edges",
+    "EqualMass",
+    "EqualWidth",
+    "FineGrid",
+    "Tables",
+    "TableSpec",
+    "EventSpec",
+    "OptionSpec",
+    "Variation",
+}
+"""The records that users make themselves."""
+
+READABLE = {
+    "FloatArray": "array of float",
+    "IntArray": "array of int",
+    "AnyRankTable": "CalibrationTable | OptionTables",
+}
+"""Names of types that only the source knows."""
+
 NOT_DESCRIBED = re.compile(r"Alias for field number \d+$")
 
 
@@ -175,6 +195,26 @@ def describe(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: l
             LOGGER.warning("attribute %s is not described", name)
         else:
             lines[:] = [text]
+    if what in ("attribute", "property") and (kind := type_of(name)):
+        lines += ["", f"Type: ``{kind}``"]
+
+
+def type_of(name: str) -> str | None:
+    """The type of an attribute or property as its annotation says it; None if it has none."""
+    owner, _, last = name.rpartition(".")
+    try:
+        obj = import_by_name(owner)[1]
+    except ImportExceptionGroup:
+        return None
+    for base in getattr(obj, "__mro__", ()):
+        found = vars(base).get("__annotations__", {}).get(last)
+        found = found or getattr(getattr(vars(base).get(last), "fget", None), "__annotations__", {}).get(
+            "return"
+        )
+        if found is not None:
+            text = found if isinstance(found, str) else getattr(found, "__name__", str(found))
+            return re.sub(r"\w+", lambda match: READABLE.get(match[0], match[0]), text)
+    return None
 
 
 def escape(lines: list[str]) -> None:
@@ -203,6 +243,15 @@ def described_by_class(owner: str) -> dict[str, str]:
 def is_record(obj: Any) -> bool:
     """Whether a class is described by its attributes: a dataclass or a named tuple."""
     return is_dataclass(obj) or (isinstance(obj, type) and issubclass(obj, tuple))
+
+
+def without_signature(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str, None] | None:
+    """Leave out the signatures of results, which users do not construct."""
+    if what == "class" and is_record(obj) and obj.__name__ not in CONSTRUCTED:
+        return "", None
+    return None
 
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
@@ -249,6 +298,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("numpydoc")
     app.add_role("name", NameRole())
     app.connect("autodoc-process-docstring", describe, priority=400)
+    app.connect("autodoc-process-signature", without_signature)
     app.connect("autodoc-skip-member", skip)
     app.connect("missing-reference", stay_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

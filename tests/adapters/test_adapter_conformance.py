@@ -31,14 +31,14 @@ def by_sklearn(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.Cal
     return assess_estimator(Given(), y_prob, y_true, resamples=39, rng=0, **options).table
 
 
-def by_torch(engine: str) -> Maker:
+def by_torch(engine: str, name: str = "VariationCalibrationError") -> Maker:
     def make(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
         import torch
 
-        from trueness.adapters.torch import VariationCalibrationError
+        from trueness.adapters import torch as adapter
 
         bins = options.pop("bins", 10)
-        metric = VariationCalibrationError(y_prob.shape[1], bins, engine=engine, **options)
+        metric = getattr(adapter, name)(y_prob.shape[1], bins, engine=engine, **options)
         rows, labels = torch.tensor(y_prob), torch.tensor(y_true)
         for start in range(0, len(rows), 173):
             metric.update(rows[start : start + 173], labels[start : start + 173])
@@ -51,6 +51,7 @@ ON_DEVICE = by_torch("device")
 ADAPTERS = [
     pytest.param(by_sklearn, marks=pytest.mark.sklearn, id="sklearn"),
     pytest.param(by_torch("host"), marks=pytest.mark.torch, id="torch-host"),
+    pytest.param(by_torch("host", "CalibrationMetric"), marks=pytest.mark.torch, id="torch-all-tables"),
     pytest.param(ON_DEVICE, marks=pytest.mark.torch, id="torch-device"),
 ]
 

@@ -152,8 +152,10 @@ def compare(
 
 def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
     """The comparison with further warnings about each model."""
+    if not notes:
+        return result
     noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
-    return replace(result, assessments=noted) if notes else result
+    return replace(result, assessments=noted)
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
