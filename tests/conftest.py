@@ -44,6 +44,7 @@ NEEDS = {
     "torch": ("torch", "torchmetrics"),
     "transformers": ("torch", "accelerate", "transformers"),
     "xarray": ("xarray",),
+    "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
 SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
