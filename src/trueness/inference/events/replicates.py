@@ -19,6 +19,7 @@ from trueness.inference.events.draws import few_cells, independent_rows
 from trueness.inference.events.in_the_large import frequency_sd
 from trueness.inference.events.of_table import event_cells
 from trueness.inference.normal import folded_mean
+from trueness.inference.products import in_tiles
 from trueness.inference.replicates import DRAWN_AT_A_TIME, on_grid
 from trueness.table import EventTable
 from trueness.table.cluster_sums import ClusterSums, EventCellSums, event_bins_grid
@@ -163,7 +164,7 @@ def _weighted_sums(
     for first in range(0, resamples, DRAWN_AT_A_TIME):
         stop = min(first + DRAWN_AT_A_TIME, resamples)
         weights = poisson_weights(key, clusters.unit_identities, first, stop)
-        made[:, first:stop] = dense @ weights.astype(np.float64)
+        made[:, first:stop] = in_tiles(dense, weights.astype(np.float64))
     return np.split(made.T, np.cumsum([column.shape[1] for column in columns])[:-1], axis=1)
 
 

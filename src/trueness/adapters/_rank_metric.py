@@ -11,8 +11,8 @@ from trueness.table import AnyRankTable, AnyTable, CalibrationTable, EventTable,
 from trueness.variation import Variation
 
 
-class CalibrationMetric(TableMetric):
-    """A number computed from a `CalibrationTable`.
+class RankMetric(TableMetric):
+    """What is computed from a `CalibrationTable` and the other tables of the same rows.
 
     Its arguments are described in `trueness.adapters.torch.VariationCalibrationError`.
     """
@@ -94,7 +94,7 @@ class CalibrationMetric(TableMetric):
         """As `class_table`, of the rows of this process alone."""
         return self.local_tables.by_class
 
-    def _number(self, tables: list[AnyTable]) -> float:
+    def _value(self, tables: list[AnyTable]) -> float | dict[str, float]:
         first = tables[0]
         assert isinstance(first, CalibrationTable)
         return self._number_of(first)
