@@ -8,7 +8,7 @@ from importlib.util import find_spec
 ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
     "src/trueness/adapters/sklearn.py": ("sklearn",),
-    "docs/integrations/sklearn.md": ("sklearn",),
+    "docs/integrations/sklearn.md": ("sklearn", "matplotlib"),
     "docs/guide/language-models.md": ("pyarrow",),
     "src/trueness/adapters/_scorers.py": ("sklearn",),
     "src/trueness/adapters/_calibration_metric.py": ("torch", "torchmetrics"),
