@@ -1,6 +1,6 @@
 """Parts of pages that are written at build: options of the command, fields of JSON, results of benchmarks.
 
-A line such as ``<!-- generated: command -->`` in a page is replaced by what the function of that name in `PARTS` returns.
+A line such as ``<!-- generated: command -->`` in a page is replaced by what the function of that name in `PARTS` gives.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,12 @@ def command() -> str:
         action for action in make_parser()._actions if isinstance(action, argparse._SubParsersAction)
     ]
     return "\n\n".join(_command(name, parser) for name, parser in commands.choices.items())
+
+
+def common() -> str:
+    """The options of every command."""
+    listed = [f"`{name}`\n: {escaped(text)}" for name, text in GLOBAL_OPTIONS.items()]
+    return "\n\n".join(["`-h, --help`\n: show the help of the command", *listed])
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
@@ -71,23 +78,32 @@ def escaped(text: str) -> str:
 
 def schema(name: str) -> str:
     """Every object of a JSON Schema with its fields."""
-    content = json.loads((ROOT / "docs" / "reference" / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
+    content = json.loads(
+        (ROOT / "docs" / "reference" / "schemas" / f"{name}.json").read_text(encoding="utf-8")
+    )
     return "\n\n".join(_definition(name, *each) for each in content["$defs"].items())
 
 
 def _definition(file: str, name: str, definition: dict[str, Any]) -> str:
-    text = _with_names_as_code(definition["description"])
+    text = _in_table(definition["description"])
     parts = [f"(json-{file}-{name.lower()})=\n### {name}", text]
     if "properties" not in definition:
-        return "\n\n".join([*parts, f"One of: {', '.join(_types(file, definition))}."])
+        return "\n\n".join([*parts, "\n".join(f"- {each}" for each in _choices(file, definition))])
     required = set(definition["required"])
     lines = ["| field | type | meaning |", "|---|---|---|"]
     lines += [
-        f"| `{field}`{'' if field in required else ' (if it applies)'} | {', '.join(_types(file, of))} "
-        f"| {_with_names_as_code(of['description'])} |"
+        f"| `{field}`{'' if field in required else ' (if it applies)'} | {' or '.join(_types(file, of))} "
+        f"| {_in_table(of['description'])} |"
         for field, of in definition["properties"].items()
     ]
     return "\n\n".join([*parts, "\n".join(lines)])
+
+
+def _choices(file: str, definition: dict[str, Any]) -> Iterator[str]:
+    """The alternatives of a definition, each with its description."""
+    for of in definition["anyOf"]:
+        text = _in_table(of.get("description", ""))
+        yield f"{' or '.join(_types(file, of))}{': ' if text else ''}{text}"
 
 
 def _types(file: str, of: dict[str, Any]) -> Iterator[str]:
@@ -114,8 +130,45 @@ def _kind(file: str, kind: str, of: dict[str, Any]) -> str:
     return kind
 
 
-def _with_names_as_code(text: str) -> str:
+def _in_table(text: str) -> str:
+    """A description as Markdown."""
     return re.sub(r"([|*<>\[\]])", r"\\\1", text)
+
+
+def formats() -> str:
+    """The formats of predictions, from their modules."""
+    lines = ["| format | endings | read | written | needs |", "|---|---|---|---|---|"]
+    for path in sorted((ROOT / "src" / "trueness" / "formats" / "by_name").glob("[a-z]*.py")):
+        format = import_module(f"trueness.formats.by_name.{path.stem}").FORMAT
+        endings = " ".join(f"`{ending}`" for ending in format.endings)
+        read = "from front to back, also compressed and from pipes" if format.is_text else "from a file"
+        needs = f"{format.needs} (extra `{format.extra}`)" if format.needs else "nothing"
+        lines.append(f"| {path.stem} | {endings} | {read} | {'yes' if format.write else 'no'} | {needs} |")
+    return "\n".join(lines)
+
+
+def limits() -> str:
+    """The limits for files that may be hostile, from the modules that apply them."""
+    lines = ["| what | limit |", "|---|---|"]
+    for module, name, what, unit in LIMITS:
+        value = getattr(import_module(f"trueness.{module}"), name)
+        lines.append(f"| {what} | {value >> 20 if unit == 'MB' else value:,} {unit} |")
+    return "\n".join(lines)
+
+
+LIMITS = (
+    ("_json", "MAX_NESTING", "nesting of JSON, checked before it is parsed", "levels"),
+    ("formats.json_stream", "MAX_VALUE_BYTES", "a line or value of an evaluation log", "MB"),
+    ("formats.zip_members", "MAX_MEMBER_BYTES", "a member of an `.eval` archive, packed or unpacked", "MB"),
+    ("formats.by_name.xlsx", "MAX_PART_BYTES", "a part of an Excel workbook, unpacked", "MB"),
+    ("formats.by_name.xlsx", "MAX_RATIO", "compression of a part of a workbook (above 1 MB)", "to 1"),
+    ("formats._numpy_arrays", "MAX_HEADER_BYTES", "the header of an NPY array", "bytes"),
+    ("formats._numpy_arrays", "MAX_ROW_BYTES", "a row of an NPY array", "MB"),
+    ("formats.fields", "MAX_CLASSES", "classes of a list column", "classes"),
+    ("table.packed_numbers", "MOST", "numbers that a packed text of a table may become", "numbers"),
+    ("tabulation.events", "MOST_EVENT_BYTES", "sums by class and group", "MB"),
+)
+"""Module, name of the constant, what it limits, and its unit."""
 
 
 TITLES = {
@@ -147,7 +200,14 @@ def _below(text: str) -> str:
     return re.sub(r"^#+ ", "### ", without_title, flags=re.MULTILINE).strip()
 
 
-PARTS: dict[str, Callable[..., str]] = {"command": command, "schema": schema, "benchmarks": benchmarks}
+PARTS: dict[str, Callable[..., str]] = {
+    "benchmarks": benchmarks,
+    "command": command,
+    "common": common,
+    "formats": formats,
+    "limits": limits,
+    "schema": schema,
+}
 
 
 def write_parts(text: str) -> str:
@@ -159,7 +219,9 @@ def _on_source_read(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = write_parts(source[0])
 
 
-def _outdated(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+def _outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
+) -> list[str]:
     """Pages with generated parts are always read again: what they are made of may have changed."""
     return [
         name for name in env.found_docs if MARK.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))
