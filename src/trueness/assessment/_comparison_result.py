@@ -19,7 +19,7 @@ from trueness.inference.corrections import holm
 from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
-    from trueness.plots import ForestDisplay
+    from trueness.plots import ForestDisplay, ReliabilityDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +152,29 @@ class Comparison(Tabular):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, metric: str = "vce") -> ForestDisplay:
-        """Draw the difference between each pair of models with its interval (extra `plots`)."""
+    def plot(
+        self, ax: Any = None, *, metric: str = "vce", label: str | None = None, color: str | None = None
+    ) -> ForestDisplay:
+        """Draw the difference between each pair of models with its interval (extra `plots`).
+
+        `metric` is a key of `metrics`. Comparisons on the same axes, such as those of two data sets, are told apart by
+        `label` and `color`.
+        """
         from trueness.plots import ForestDisplay
 
-        return ForestDisplay.from_comparison(self, metric=metric, ax=ax)
+        return ForestDisplay.from_comparison(self, metric=metric, ax=ax, label=label, color=color)
+
+    def plot_models(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+        """Draw the reliability diagrams of all models over one another (extra `plots`).
+
+        `metric` is "vce", "ece" or "uce", as in `Assessment.plot`.
+        """
+        drawn = None
+        for name, result in self.assessments.items():
+            drawn = result.plot(ax, metric=metric, label=name)
+            ax = drawn.ax_
+        assert drawn is not None
+        return drawn
 
     tables_of_cells = ("differences", "models", "groups")
 

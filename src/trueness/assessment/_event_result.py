@@ -207,11 +207,11 @@ class EventAssessment:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> EventDisplay:
-        """Draw the reliability diagram of the event (extra `plots`)."""
+    def plot(self, ax: Any = None, *, label: str | None = None, color: str | None = None) -> EventDisplay:
+        """Draw the reliability diagram of the event (extra `plots`); several models on the same axes, by `label`."""
         from trueness.plots import EventDisplay
 
-        return EventDisplay.from_event(self, ax=ax)
+        return EventDisplay.from_event(self, ax=ax, label=label, color=color)
 
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
