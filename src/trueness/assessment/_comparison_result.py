@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -175,6 +176,24 @@ class Comparison(Tabular):
             ax = drawn.ax_
         assert drawn is not None
         return drawn
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one self-contained HTML file with the verdicts, the differences and the models.
+
+        `title` names what is compared, `made_by` the command or call that produced the result.
+        `trueness.report.model_tables_in(path)` reads the tables of the models back.
+        """
+        from trueness import report  # upwards: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The comparison as a notebook displays it."""
+        from trueness import report
+
+        return report.comparison_fragment(self)
 
     tables_of_cells = ("differences", "models", "groups")
 

@@ -326,6 +326,12 @@ class EventAssessments:
 
         report.write(self, path, title=title, made_by=made_by)
 
+    def _repr_html_(self) -> str:
+        """The result as a notebook displays it."""
+        from trueness import report
+
+        return report.events_fragment(self)
+
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, EventAssessments) else NotImplemented
 
