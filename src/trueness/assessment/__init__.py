@@ -8,6 +8,7 @@ from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment
+from trueness.assessment._seeds import SeedsAssessment, SeedsComparison
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.convention_difference import (
@@ -17,6 +18,7 @@ from trueness.assessment.convention_difference import (
 )
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.many import AssessedModels, assess_many
+from trueness.assessment.recalibrated import Recalibration, ScoreChange, compare_recalibration
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.top import assess_top
@@ -40,6 +42,10 @@ __all__ = [
     "Finding",
     "GroupAssessment",
     "PairVerdict",
+    "Recalibration",
+    "ScoreChange",
+    "SeedsAssessment",
+    "SeedsComparison",
     "Settings",
     "Verdict",
     "VoteAssessment",
@@ -54,6 +60,7 @@ __all__ = [
     "brier",
     "compare",
     "compare_convention",
+    "compare_recalibration",
     "compare_tables",
     "difference_of",
     "sweep_bins",
