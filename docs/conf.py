@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ["PATH"]]
 )  # for commands in cells
+os.environ["REPOSITORY"] = str(HERE.parent)  # for scripts that cells run
 
 # A section may still lack the pages that its list of contents matches; the warning has no type to suppress it by.
 logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "glob pattern" not in record.msg)
@@ -30,6 +31,7 @@ extensions = [
     "sphinx_design",
     "docstrings",
     "mathml",
+    "streams",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first
 exclude_patterns = ["_*"]

@@ -36,6 +36,7 @@ NEEDS = {
     "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
+    "schemas": ("jsonschema",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "queries": ("duckdb", "polars", "pyarrow"),
@@ -43,6 +44,7 @@ NEEDS = {
     "torch": ("torch", "torchmetrics"),
     "transformers": ("torch", "accelerate", "transformers"),
     "xarray": ("xarray",),
+    "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
 SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
