@@ -31,6 +31,7 @@ extensions = [
     "sphinx_design",
     "docstrings",
     "mathml",
+    "generated",
     "streams",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first

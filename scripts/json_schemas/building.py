@@ -37,7 +37,12 @@ PLAIN = {float: NUMBER, int: INTEGER, str: STRING, bool: {"type": "boolean"}, ty
 
 def described(schema: Schema, text: str) -> Schema:
     """The schema with a description, in the terms of JSON."""
-    return schema | {"description": text.replace("None", "null").replace("NaN", "null")}
+    return schema | {"description": in_json(text)}
+
+
+def in_json(text: str) -> str:
+    """A text in the terms of JSON, which has neither None nor NaN."""
+    return text.replace("None", "null").replace("NaN", "null")
 
 
 def either_or_null(schema: Schema) -> Schema:
@@ -66,7 +71,7 @@ def reference(name: str, file: str = "") -> Schema:
 def an_object(properties: Schema, text: str, optional: Iterable[str] = ()) -> Schema:
     """An object with these fields and no others."""
     return {
-        "description": text,
+        "description": in_json(text),
         "type": "object",
         "properties": properties,
         "required": [name for name in properties if name not in set(optional)],

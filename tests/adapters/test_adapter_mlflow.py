@@ -1,6 +1,7 @@
 """MLflow's own client reads back what was logged to a store on disk."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,14 @@ import pytest
 
 import trueness as tn
 
-pytestmark = pytest.mark.mlflow
+
+def test_without_mlflow_the_refusal_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trueness.adapters.mlflow import calibration_metric
+
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(tn.Refusal, match=r"pip install 'trueness\[mlflow\]'") as refused:
+        calibration_metric()
+    assert refused.value.code == "missing-library"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +62,7 @@ def read(client: Any, run: Any, path: str) -> str:
     return Path(client.download_artifacts(run.info.run_id, path)).read_text(encoding="utf-8")
 
 
+@pytest.mark.mlflow
 def test_metrics_tables_and_report_are_read_back(client: Any) -> None:
     import mlflow
 
@@ -76,6 +85,7 @@ def test_metrics_tables_and_report_are_read_back(client: Any) -> None:
     assert tables_in(page)[0] == result.table
 
 
+@pytest.mark.mlflow
 def test_steps_prefix_and_another_run(client: Any) -> None:
     import mlflow
 
@@ -95,6 +105,7 @@ def test_steps_prefix_and_another_run(client: Any) -> None:
     assert sorted(artifacts(client, run, "calibration/step-1")) == ["bins.csv", "metrics.csv", "result.json"]
 
 
+@pytest.mark.mlflow
 @pytest.mark.parametrize("kind", ["event", "events", "comparison", "votes"])
 def test_every_kind_of_result(client: Any, kind: str) -> None:
     import mlflow
@@ -115,6 +126,7 @@ def test_every_kind_of_result(client: Any, kind: str) -> None:
     assert ("report.html" in artifacts(client, run, "calibration")) == hasattr(result, "write_html")
 
 
+@pytest.mark.mlflow
 def test_more_metrics_than_one_call_takes(client: Any) -> None:
     import mlflow
 
@@ -128,6 +140,7 @@ def test_more_metrics_than_one_call_takes(client: Any) -> None:
     assert logged(client, run) == result.flat()
 
 
+@pytest.mark.mlflow
 def test_a_store_of_files(tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The older store keeps each metric as a file, so that no name may be a folder of another."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
@@ -145,6 +158,7 @@ def test_a_store_of_files(tmp_path: Path, client: Any, monkeypatch: pytest.Monke
     assert logged(other, run) == result.flat()
 
 
+@pytest.mark.mlflow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_metric_of_evaluate(client: Any, n_classes: int) -> None:
     import mlflow

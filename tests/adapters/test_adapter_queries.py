@@ -207,6 +207,32 @@ def test_other_data_are_refused() -> None:
         tn.assess(Y_TRUE, relation(whole()))
 
 
+def test_relations_of_older_versions() -> None:
+    """Before DuckDB 1.4 the reader has another name."""
+
+    class Older:
+        def __init__(self, newer: Any) -> None:
+            self.newer = newer
+
+        def project(self, columns: str) -> "Older":
+            return Older(self.newer.project(columns))
+
+        def limit(self, rows: int) -> "Older":
+            return Older(self.newer.limit(rows))
+
+        def fetch_record_batch(self, rows: int) -> Any:
+            return self.newer.to_arrow_reader(rows)
+
+    Older.__module__ = "duckdb.duckdb"
+    assert tabulate(Older(relation(whole()))) == one_process()
+
+
+def test_a_lazy_frame_without_batches_is_refused() -> None:
+    older = type("LazyFrame", (), {"__module__": "polars.lazyframe.frame"})()
+    with pytest.raises(tn.Refusal, match="install a newer one"):
+        tabulate(older)
+
+
 def test_batches_are_consumed_one_by_one() -> None:
     """When a batch is summed, the source has made only a few more: rows are not collected first."""
     import polars as pl

@@ -49,9 +49,9 @@ def require_valid(name: str, content: Any) -> None:
     written = json.loads(json.dumps(content, allow_nan=False))
     whole = schema(name)
     kinds = {
-        definition["properties"]["kind"].get("const"): f"{name}.json#/$defs/{key}"
+        kind["const"]: f"{name}.json#/$defs/{key}"
         for key, definition in whole["$defs"].items()
-        if "kind" in definition.get("properties", {})
+        if "const" in (kind := definition.get("properties", {}).get("kind", {}))
     }
     chosen = {"$ref": kinds[written["kind"]]} if written.get("kind") in kinds else whole
     error = best_match(Draft202012Validator(chosen, registry=registry).iter_errors(written))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from trueness.inference.corrections import holm
 from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
-    from trueness.plots import ForestDisplay
+    from trueness.plots import ForestDisplay, ReliabilityDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +161,47 @@ class Comparison(Tabular, Flat):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, metric: str = "vce") -> ForestDisplay:
-        """Draw the difference between each pair of models with its interval (extra `plots`)."""
+    def plot(
+        self, ax: Any = None, *, metric: str = "vce", label: str | None = None, color: str | None = None
+    ) -> ForestDisplay:
+        """Draw the difference between each pair of models with its interval (extra `plots`).
+
+        `metric` is a key of `metrics`. Comparisons on the same axes, such as those of two data sets, are told apart by
+        `label` and `color`.
+        """
         from trueness.plots import ForestDisplay
 
-        return ForestDisplay.from_comparison(self, metric=metric, ax=ax)
+        return ForestDisplay.from_comparison(self, metric=metric, ax=ax, label=label, color=color)
+
+    def plot_models(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+        """Draw the reliability diagrams of all models over one another (extra `plots`).
+
+        `metric` is "vce", "ece" or "uce", as in `Assessment.plot`.
+        """
+        drawn = None
+        for name, result in self.assessments.items():
+            drawn = result.plot(ax, metric=metric, label=name)
+            ax = drawn.ax_
+        assert drawn is not None
+        return drawn
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one self-contained HTML file with the verdicts, the differences and the models.
+
+        `title` names what is compared, `made_by` the command or call that produced the result.
+        `trueness.report.model_tables_in(path)` reads the tables of the models back.
+        """
+        from trueness import report  # upwards: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The comparison as a notebook displays it."""
+        from trueness import report
+
+        return report.comparison_fragment(self)
 
     tables_of_cells = ("differences", "models", "groups")
 

@@ -208,11 +208,11 @@ class EventAssessment(Flat):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> EventDisplay:
-        """Draw the reliability diagram of the event (extra `plots`)."""
+    def plot(self, ax: Any = None, *, label: str | None = None, color: str | None = None) -> EventDisplay:
+        """Draw the reliability diagram of the event (extra `plots`); several models on the same axes, by `label`."""
         from trueness.plots import EventDisplay
 
-        return EventDisplay.from_event(self, ax=ax)
+        return EventDisplay.from_event(self, ax=ax, label=label, color=color)
 
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
@@ -330,6 +330,12 @@ class EventAssessments(Flat):
         from trueness import report
 
         report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook displays it."""
+        from trueness import report
+
+        return report.events_fragment(self)
 
     def _numbers(self) -> dict[str, Any]:
         return {"p_value": self.p_value, "n_rows": self.n_rows}

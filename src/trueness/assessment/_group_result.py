@@ -59,6 +59,12 @@ class GroupAssessment(Generic[Assessed]):
             return None
         return self.assessment.verdict.kind if self.flagged else "none"
 
+    def _repr_html_(self) -> str:
+        """The group as a notebook displays it."""
+        from trueness import report
+
+        return report.group_fragment(self)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, lists and strings."""
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {

@@ -211,23 +211,28 @@ class Assessment(Tabular, Flat):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+    def plot(
+        self, ax: Any = None, *, metric: str = "vce", label: str | None = None, color: str | None = None
+    ) -> ReliabilityDisplay:
         """Draw the reliability diagram (extra `plots`): predicted against observed, with the noise.
 
-        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`.
+        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`. Models that are drawn on the same
+        axes are told apart by `label` and `color`.
         """
         from trueness.plots import ReliabilityDisplay
 
-        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax)
+        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax, label=label, color=color)
 
-    def plot_ranks(self, bin: int | None = None, ax: Any = None) -> RankDisplay:
+    def plot_ranks(
+        self, bin: int | None = None, ax: Any = None, *, label: str | None = None, color: str | None = None
+    ) -> RankDisplay:
         """Draw how often the true class has each rank, observed and predicted (extra `plots`).
 
         `bin` is a number from 1, as in the printed tables and in other pictures; None for all rows.
         """
         from trueness.plots import RankDisplay
 
-        return RankDisplay.from_assessment(self, bin=bin, ax=ax)
+        return RankDisplay.from_assessment(self, bin=bin, ax=ax, label=label, color=color)
 
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
     from trueness.assessment._group_result import GroupAssessment
     from trueness.assessment._result import Assessment
+    from trueness.assessment._seeds import SeedsComparison
     from trueness.inference.results import Estimate
 
 _ESTIMATED = {
@@ -86,7 +87,7 @@ def model_cells(result: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def difference_cells(result: Comparison) -> list[dict[str, Any]]:
+def difference_cells(result: Comparison | SeedsComparison) -> list[dict[str, Any]]:
     """One row for each pair of models and metric: the difference, its interval and its p-values."""
     return [row for pair in result.pairs for row in _of_pair(pair)]
 
