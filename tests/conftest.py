@@ -28,7 +28,9 @@ NEEDS = {
     "excel": ("openpyxl",),
     "images": ("nibabel",),
     "jax": ("jax",),
+    "keras": ("jax", "keras"),
     "lightning": ("lightning",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
     "netcal": ("netcal",),
     "outside": ("statsmodels", "mapie"),
     "peers": ("model_diagnostics", "relplot", "sklearn"),
@@ -37,7 +39,12 @@ NEEDS = {
     "schemas": ("jsonschema",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
+    "queries": ("duckdb", "polars", "pyarrow"),
+    "tensorboard": ("tensorboardX",),
     "torch": ("torch", "torchmetrics"),
+    "transformers": ("torch", "accelerate", "transformers"),
+    "xarray": ("xarray",),
+    "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
 SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
@@ -54,6 +61,7 @@ REMEDY = {
     "torch": "make torch, then make test again",
     "lightning": "make torch, then make test again",
     "netcal": "make torch, then make test again",
+    "transformers": "make torch, then make test again",
 }
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 

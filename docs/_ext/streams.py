@@ -1,32 +1,32 @@
-"""Printed output of a cell in one block, as it was printed.
+"""What a cell prints, in one piece.
 
-The output of a command arrives in chunks of 100 characters. myst-nb merges them as if each were a line, and so breaks
-lines where chunks end.
+A kernel sends its output in parts, as they come. myst-nb strips each part before it joins them, and where a part
+begins with the end of a line, a line is left empty; how often depends on the speed of the machine.
 """
 
+from copy import copy
 from typing import Any
 
 from myst_nb.core import render
-from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 
-def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """The outputs with all chunks of standard output, and all of standard error, in the place of the first."""
-    merged: list[NotebookNode] = []
-    first: dict[str, NotebookNode] = {}
+def joined_streams(outputs: list[Any]) -> list[Any]:
+    """The outputs of a cell, with all parts of standard output, and of standard error, in the first of them."""
+    first: dict[str, Any] = {}
+    kept = []
     for output in outputs:
-        name = output.get("name") if output["output_type"] == "stream" else None
+        name = output["name"] if output["output_type"] == "stream" else None
         if name in first:
             first[name]["text"] += output["text"]
             continue
-        merged.append(NotebookNode(output))
+        kept.append(copy(output))
         if name is not None:
-            first[name] = merged[-1]
-    return merged
+            first[name] = kept[-1]
+    return kept
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
-    """Replace myst-nb's function, which `nb_merge_streams` calls."""
-    render.coalesce_streams = merge_streams
+def setup(_: Sphinx) -> dict[str, Any]:
+    """Replace the function of myst-nb."""
+    render.coalesce_streams = joined_streams
     return {"parallel_read_safe": True, "parallel_write_safe": True}

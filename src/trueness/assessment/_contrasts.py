@@ -187,12 +187,25 @@ class ModelReplicates:
         """The classwise total."""
         return [self._half * errors for errors in self._by_class.errors_of_bins]
 
+    def classes_total_apart(self, other: ModelReplicates) -> FloatArray:
+        """The noise of the difference of two classwise totals if gaps within noise have opposite signs."""
+        return self._half * self._by_class.of_bins.opposite_errors(other._by_class.of_bins)
+
     @property
     def classes_mean(self) -> list[FloatArray]:
         """Classwise ECE: the total divided by half the number of classes."""
+        return [errors / self._total_of_mean for errors in self.classes_total]
+
+    def classes_mean_apart(self, other: ModelReplicates) -> FloatArray:
+        """As `classes_total_apart`, of classwise ECE."""
+        return self.classes_total_apart(other) / self._total_of_mean
+
+    @property
+    def _total_of_mean(self) -> float:
+        """The classwise total divided by classwise ECE."""
         n_classes = self.tables.n_classes
         assert n_classes is not None  # tables of classes have their number
-        return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
+        return max(n_classes / 2, 1.0)
 
     @cached_property
     def gap_of_classes(self) -> list[FloatArray]:
@@ -271,6 +284,8 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
 def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelReplicates) -> list[FloatArray]:
     """How far a difference is from its mean in each replicate, (B,), in each way."""
     differences = [a - b for a, b in zip(contrast.values(first), contrast.values(second), strict=True)]
+    if contrast.between is not None:
+        differences.append(contrast.between(first, second))
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 

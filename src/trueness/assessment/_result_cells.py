@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from trueness.assessment.compared import compared_numbers
 from trueness.assessment.reported import REPORTED
 
 if TYPE_CHECKING:
@@ -91,11 +92,12 @@ def difference_cells(result: Comparison) -> list[dict[str, Any]]:
 
 
 def _of_pair(pair: Pair) -> Iterator[dict[str, Any]]:
+    numbers = compared_numbers()
     for key, contrast in pair.contrasts.items():
         yield {
             "first": pair.first,
             "second": pair.second,
-            "metric": REPORTED[key].label,
+            "metric": numbers[key].label,
             "difference": contrast.difference,
             "low": contrast.interval.low,
             "high": contrast.interval.high,
