@@ -16,7 +16,7 @@ class Interval:
     high: float
     level: float
     method: str
-    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/background/inference.md)."""
 
     @classmethod
     def around(
