@@ -303,15 +303,16 @@ class TestTabulate:
 
     def test_tasks_are_groups_and_tables_add(self, tmp_path: Path) -> None:
         pattern = str(LOGS / "lm-eval" / "samples_ex_mmlu_*_2026*.jsonl")
-        assert main(["tabulate", pattern, "--grid", "-o", str(tmp_path / "both.json")]) == 0
-        assert len(json.loads((tmp_path / "both.json").read_text())["groups"]) == 2
-        assert main(["merge", *[str(tmp_path / "both.json")] * 2, "-o", str(tmp_path / "twice.json")]) == 0
-        twice = assess(tmp_path, tmp_path / "twice.json")
-        assert twice["n_rows"] == 2 * assess(tmp_path, pattern)["n_rows"]
+        files = [tmp_path / name for name in ("one.json", "other.json", "twice.json")]
+        for file in files[:2]:
+            assert main(["tabulate", pattern, "--grid", "-o", str(file)]) == 0
+            assert len(json.loads(file.read_text())["groups"]) == 2
+        assert main(["merge", *map(str, files[:2]), "-o", str(files[2])]) == 0
+        assert assess(tmp_path, files[2])["n_rows"] == 2 * assess(tmp_path, pattern)["n_rows"]
 
     @pytest.mark.parametrize(
         "arguments",
-        [(HLE,), (PLAIN / "stated.csv", *STATED)],
+        [(HLE,), (PLAIN / "stated.csv", *STATED, "--percent")],
         ids=["hle", "stated"],
     )
     def test_what_has_no_options_is_refused_with_a_remedy(
