@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 MARK = re.compile(r"^<!-- generated: (\w+)(?: (\w+))? -->$", re.MULTILINE)
-WIDTH = 100
+WIDTH = 80
 
 
 def command() -> str:
@@ -41,7 +41,7 @@ def common() -> str:
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
     parser.formatter_class = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)  # type: ignore[assignment]
-    usage = parser.format_usage().removeprefix("usage: ").rstrip()
+    usage = "\n".join(line[len("usage: ") :] for line in parser.format_usage().rstrip().splitlines())
     parts = [f"(command-{name})=\n## trueness {name}", escaped(COMMANDS[name].capitalize() + ".")]
     parts += [escaped(text) for text in (parser.description or "").strip().split("\n\n")[1:]]
     parts += [f"```text\n{usage}\n```"]
@@ -69,8 +69,8 @@ def _group(parser: argparse.ArgumentParser, group: Any) -> list[str]:
 
 
 def escaped(text: str) -> str:
-    """Text of the help as Markdown: what stands between backquotes is code, everything else is literal."""
-    parts = " ".join(text.split()).split("`")
+    """Text of the help as Markdown: options and what stands between backquotes are code, everything else is literal."""
+    parts = re.sub(r"(?<!`)(--[a-z][a-z-]*)", r"`\1`", " ".join(text.split())).split("`")
     return "`".join(
         part if k % 2 else re.sub(r"([\\*_\[\]<>|#$~])", r"\\\1", part) for k, part in enumerate(parts)
     )
@@ -85,24 +85,23 @@ def schema(name: str) -> str:
 
 
 def _definition(file: str, name: str, definition: dict[str, Any]) -> str:
-    text = _in_table(definition["description"])
+    text = _literal(definition["description"])
     parts = [f"(json-{file}-{name.lower()})=\n### {name}", text]
     if "properties" not in definition:
         return "\n\n".join([*parts, "\n".join(f"- {each}" for each in _choices(file, definition))])
     required = set(definition["required"])
-    lines = ["| field | type | meaning |", "|---|---|---|"]
-    lines += [
-        f"| `{field}`{'' if field in required else ' (if it applies)'} | {' or '.join(_types(file, of))} "
-        f"| {_in_table(of['description'])} |"
+    fields = [
+        f"`{field}` {' or '.join(_types(file, of))}{'' if field in required else ' (if it applies)'}\n"
+        f": {_literal(of['description'])}"
         for field, of in definition["properties"].items()
     ]
-    return "\n\n".join([*parts, "\n".join(lines)])
+    return "\n\n".join([*parts, *fields])
 
 
 def _choices(file: str, definition: dict[str, Any]) -> Iterator[str]:
     """The alternatives of a definition, each with its description."""
     for of in definition["anyOf"]:
-        text = _in_table(of.get("description", ""))
+        text = _literal(of.get("description", ""))
         yield f"{' or '.join(_types(file, of))}{': ' if text else ''}{text}"
 
 
@@ -130,7 +129,7 @@ def _kind(file: str, kind: str, of: dict[str, Any]) -> str:
     return kind
 
 
-def _in_table(text: str) -> str:
+def _literal(text: str) -> str:
     """A description as Markdown."""
     return re.sub(r"([|*<>\[\]])", r"\\\1", text)
 

@@ -54,7 +54,7 @@ def test_the_pages_of_json_have_every_field(name: str, generated: ModuleType) ->
         own = own.partition("\n### ")[0]
         assert own, key
         for field in definition.get("properties", {}):
-            assert f"| `{field}`" in own, f"{key}.{field}"
+            assert f"\n`{field}` " in own, f"{key}.{field}"
 
 
 def test_the_page_about_performance_has_every_committed_result(generated: ModuleType) -> None:

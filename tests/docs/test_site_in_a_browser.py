@@ -71,9 +71,7 @@ def test_pages_are_accessible_and_silent(browser: Any, width: int, scheme: str) 
     for name in checked_pages(width, scheme):
         wrong.clear()
         page.goto((SITE / name).as_uri())
-        problems = [
-            text for text in wrong if not text.startswith("log: ")
-        ]  # before axe, which tries to read style sheets
+        problems = [text for text in wrong if not text.startswith("log: ")]  # of the page, not of axe
         results = Axe().run(page)
         if results.violations_count:
             problems.append(results.generate_report())
