@@ -23,7 +23,7 @@ from trueness.refusals import InvalidValueError
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
-    from trueness.assessment._contrasts import ModelReplicates
+    from trueness.assessment._model_replicates import ModelReplicates
     from trueness.assessment._result import Assessment
     from trueness.assessment._sample import SampleWithResamples
 
@@ -298,7 +298,9 @@ REPORTED: dict[str, ReportedMetric] = {
             debiased=lambda sample: sample.debiased_gap_of_classes,
             read=metrics.class_gap,
             read_options=(),
-            contrast=ByReplicates(lambda model: model.gap_of_classes),
+            contrast=ByReplicates(
+                lambda model: model.gap_of_classes, lambda first, second: first.gap_of_classes_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,
