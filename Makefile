@@ -13,7 +13,7 @@
 #   make dist    the source distribution, and a wheel of it that passes the tests without extras
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
 #   make extras  measure what each extra installs, for docs/reference/installing.md
-#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics, Lightning and transformers, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -159,7 +159,7 @@ $(VENV)/.wheels: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning transformers accelerate
 	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 

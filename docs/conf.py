@@ -12,6 +12,7 @@ sys.path.insert(0, str(HERE / "_ext"))
 os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ["PATH"]]
 )  # for commands in cells
+os.environ["REPOSITORY"] = str(HERE.parent)  # for scripts that cells run
 
 # A section may still lack the pages that its list of contents matches; the warning has no type to suppress it by.
 logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "glob pattern" not in record.msg)
@@ -30,6 +31,8 @@ extensions = [
     "sphinx_design",
     "docstrings",
     "mathml",
+    "generated",
+    "streams",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first
 exclude_patterns = ["_*"]
@@ -41,6 +44,13 @@ myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence
 myst_heading_anchors = 4
 myst_update_mathjax = False
 html_math_renderer = "mathml"
+
+# Kernels with a profile of their own: no settings of the user, and no warning that they run without encryption, on
+# this machine.
+IPYTHON = HERE.parent / "build" / "docs" / "ipython"
+(IPYTHON / "profile_default").mkdir(parents=True, exist_ok=True)
+(IPYTHON / "profile_default" / "ipython_kernel_config.py").write_text('c.IPKernelApp.log_level = "ERROR"\n')
+os.environ["IPYTHONDIR"] = str(IPYTHON)
 
 # Pages with code cells run at build, each in an empty folder. A cell that fails is a warning with its traceback, and
 # the build is strict; raising at once would lose the traceback in a parallel build.
@@ -64,6 +74,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "trueness"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 toc_object_entries_show_parents = "hide"

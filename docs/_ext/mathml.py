@@ -15,11 +15,11 @@ def inline(translator: HTML5Translator, node: nodes.math) -> None:
 
 
 def block(translator: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on a line of its own."""
+    """Write a formula on a line of its own, which the keyboard can scroll where it is wider than the window."""
     number = f'<span class="formula-number">({node["number"]})</span>' if node.get("number") else ""
     anchor = f' id="{node["ids"][0]}"' if node["ids"] else ""
     formula = convert(node.astext(), display="block")
-    translator.body.append(f'<div class="formula"{anchor}>{formula}{number}</div>\n')
+    translator.body.append(f'<div class="formula" tabindex="0"{anchor}>{formula}{number}</div>\n')
     raise nodes.SkipNode
 
 

@@ -9,6 +9,7 @@ from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment
+from trueness.assessment._seeds import SeedsAssessment, SeedsComparison
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.convention_difference import (
@@ -18,6 +19,7 @@ from trueness.assessment.convention_difference import (
 )
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.many import AssessedModels, assess_many
+from trueness.assessment.recalibrated import Recalibration, ScoreChange, compare_recalibration
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.top import assess_top
@@ -45,6 +47,10 @@ __all__ = [
     "GroupComparison",
     "Pair",
     "PairVerdict",
+    "Recalibration",
+    "ScoreChange",
+    "SeedsAssessment",
+    "SeedsComparison",
     "Settings",
     "Verdict",
     "VoteAssessment",
@@ -59,6 +65,7 @@ __all__ = [
     "brier",
     "compare",
     "compare_convention",
+    "compare_recalibration",
     "compare_tables",
     "difference_of",
     "sweep_bins",

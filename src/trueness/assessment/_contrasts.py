@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from trueness._arrays import FloatArray
 from trueness.assessment._assessed_models import AssessedModels
 from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
 from trueness.assessment._estimation import assess_resampled, has_enough_resamples
+from trueness.assessment._model_replicates import DebiasedMetrics, ModelReplicates, debiased_metrics
 from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
@@ -22,12 +22,11 @@ from trueness.assessment.compared import ComparedNumber, compared_numbers
 from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.events.replicates import ClassNoise
-from trueness.inference.normal import debiased_total, normal_quantile
+from trueness.inference.normal import normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
-from trueness.inference.results import Debiased, Interval
+from trueness.inference.results import Interval
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
@@ -37,16 +36,8 @@ LEAST_TAIL = 1e-6
 LEAST_RESAMPLES_OF_TAIL = 99
 """With fewer replicates the 99 % point is too uncertain for a tail."""
 
-_STREAM = 7
-
-_ROUNDING = 1e-9
-"""A standard deviation in the replicates that is this much smaller than the estimated one comes from rounding."""
-
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
-
-DebiasedMetrics: TypeAlias = Mapping[str, Debiased | None]
-"""The debiased metrics of one model by key; None where the tables lack what a metric needs."""
 
 
 def comparison_of(
@@ -89,12 +80,7 @@ def _estimated(
         }
         return AssessedModels(resampled), debiased
     assessments = {name: assess_resampled(sample) for name, sample in resampled.items()}
-    return assessments, {name: _debiased_metrics(result) for name, result in assessments.items()}
-
-
-def _debiased_metrics(result: Assessment) -> DebiasedMetrics:
-    estimates = {key: metric.of(result) for key, metric in REPORTED.items()}
-    return {key: None if found is None else Debiased.of(found) for key, found in estimates.items()}
+    return assessments, {name: debiased_metrics(result) for name, result in assessments.items()}
 
 
 def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
@@ -137,124 +123,6 @@ def _counts(number: ReportedMetric | ComparedNumber, tables: Tables) -> bool:
     return not number.repeats(tables) and not is_implied
 
 
-class GapReplicates(NamedTuple):
-    """The gaps of one model, summed over bins, in each replicate."""
-
-    net: FloatArray
-    """With their signs, (B,)."""
-    absolute: list[FloatArray]
-    """By their sizes, (B,), in two ways between which the truth lies."""
-
-
-class ModelReplicates:
-    """The metrics of one model in each bootstrap replicate of the rows."""
-
-    def __init__(self, debiased: DebiasedMetrics, sample: Sample, seed: int) -> None:
-        self.debiased, self.sample, self.tables, self.seed = debiased, sample, sample.tables, seed
-
-    @cached_property
-    def by_variation(self) -> GapReplicates:
-        """Of the table by variation: net gap and VCE."""
-        return self._gap_replicates("vce", self.tables.by_variation, 0)
-
-    @cached_property
-    def by_confidence(self) -> GapReplicates:
-        """Of the table by confidence: ECE."""
-        if self.tables.by_confidence is self.tables.by_variation:
-            return self.by_variation
-        assert self.tables.by_confidence is not None
-        return self._gap_replicates("ece", self.tables.by_confidence, 1)
-
-    def _gap_replicates(self, key: str, table: AnyRankTable, place: int) -> GapReplicates:
-        debiased = self.debiased[key]
-        assert debiased is not None
-        return _gap_replicates(debiased, table, self.sample.replicates[place], self.seed)
-
-    @cached_property
-    def _by_class(self) -> ClassNoise:
-        table, made = self.tables.by_class, self.sample.event_replicates
-        assert table is not None
-        assert made is not None
-        return ClassNoise.of(table, made)
-
-    @property
-    def _half(self) -> float:
-        """What the sum over all classes is multiplied with; class 1 of two stands for both."""
-        return 1.0 if self.tables.n_classes == 2 else 0.5
-
-    @cached_property
-    def classes_total(self) -> list[FloatArray]:
-        """The classwise total."""
-        return [self._half * errors for errors in self._by_class.errors_of_bins]
-
-    @property
-    def classes_mean(self) -> list[FloatArray]:
-        """Classwise ECE: the total divided by half the number of classes."""
-        n_classes = self.tables.n_classes
-        assert n_classes is not None  # tables of classes have their number
-        return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
-
-    @cached_property
-    def gap_of_classes(self) -> list[FloatArray]:
-        """Half the sum of the sizes of the gaps of all classes."""
-        return [self._half * errors for errors in self._by_class.of_events.errors]
-
-    @property
-    def event_gap(self) -> FloatArray:
-        """The gap of class 1 of two, with its sign."""
-        return self._by_class.of_events.noise[:, 0]
-
-    @property
-    def brier_score(self) -> FloatArray:
-        """Of two classes."""
-        return self._score("brier_score")
-
-    @property
-    def log_loss(self) -> FloatArray:
-        """Of two classes."""
-        return self._score("log_loss")
-
-    def _score(self, name: str) -> FloatArray:
-        found: FloatArray | None = getattr(self.sample.event_replicates, name)
-        assert found is not None
-        return found
-
-    def has(self, number: ReportedMetric | ComparedNumber) -> bool:
-        """Whether the model has a number, and replicates of it."""
-        of_events = self.sample.event_replicates
-        if isinstance(number, ReportedMetric):
-            known = self.debiased[number.key] is not None
-            return known and number.contrast is not None and (of_events is not None or not number.by_class)
-        known = number.value(self.tables) is not None and of_events is not None
-        return known and (number.is_calibration or getattr(of_events, number.key) is not None)
-
-
-def _gap_replicates(
-    debiased: Debiased, table: AnyRankTable, replicates: AnyReplicates, seed: int
-) -> GapReplicates:
-    """Net and absolute gaps in each replicate.
-
-    Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
-    table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
-    """
-    bins: Any = bins_of(table)  # of the same kind as the replicates
-    noise = bins.sign * replicates.variation_gaps(bins)
-    noise -= noise.mean(axis=0)
-    share, gaps = replicates.shares(bins), debiased.gap[bins.index]
-    # Ranks that were not observed have no noise in the replicates, or rounding errors alone.
-    sd, seen = debiased.sd[bins.index], noise.std(axis=0)
-    seen[seen < _ROUNDING * sd] = 0.0
-    for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
-        # The same stream for all models of the same rows, so that what they have in common cancels.
-        stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])
-        noise[:, unseen] = sd[unseen] * stream.standard_normal(replicates.size)
-    net = ((gaps + noise) * share).sum(axis=1)
-    # At least as wide as in the assessment.
-    noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
-    one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
-    return GapReplicates(net, [debiased_total(share, gaps + noise, sd), one_way])
-
-
 def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[FloatArray]]:
     """For each metric that both models have, how far the difference may be off in each replicate, in each way."""
     numbers = [it for it in compared_numbers().values() if first.has(it) and second.has(it)]
@@ -271,6 +139,8 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
 def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelReplicates) -> list[FloatArray]:
     """How far a difference is from its mean in each replicate, (B,), in each way."""
     differences = [a - b for a, b in zip(contrast.values(first), contrast.values(second), strict=True)]
+    if contrast.between is not None:
+        differences.append(contrast.between(first, second))
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 

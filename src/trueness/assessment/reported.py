@@ -23,7 +23,7 @@ from trueness.refusals import InvalidValueError
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
-    from trueness.assessment._contrasts import ModelReplicates
+    from trueness.assessment._model_replicates import ModelReplicates
     from trueness.assessment._result import Assessment
     from trueness.assessment._sample import SampleWithResamples
 
@@ -34,6 +34,8 @@ class ByReplicates:
 
     values: Callable[[ModelReplicates], Sequence[FloatArray]]
     """The metric of one model in each replicate, (B,), in one or more ways; the widest noise counts."""
+    between: Callable[[ModelReplicates, ModelReplicates], FloatArray] | None = None
+    """The difference of two models in each replicate, (B,), in one more way."""
 
     method: ClassVar[str] = "bootstrap"
 
@@ -255,7 +257,9 @@ REPORTED: dict[str, ReportedMetric] = {
             debiased=lambda sample: sample.debiased_class_errors[1],
             read=metrics.classwise_total,
             read_options=("bins", "norm"),
-            contrast=ByReplicates(lambda model: model.classes_total),
+            contrast=ByReplicates(
+                lambda model: model.classes_total, lambda first, second: first.classes_total_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,
@@ -273,7 +277,9 @@ REPORTED: dict[str, ReportedMetric] = {
             debiased=lambda sample: sample.debiased_class_errors[0],
             read=metrics.classwise_error,
             read_options=("bins", "weights", "norm"),
-            contrast=ByReplicates(lambda model: model.classes_mean),
+            contrast=ByReplicates(
+                lambda model: model.classes_mean, lambda first, second: first.classes_mean_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,
@@ -292,7 +298,9 @@ REPORTED: dict[str, ReportedMetric] = {
             debiased=lambda sample: sample.debiased_gap_of_classes,
             read=metrics.class_gap,
             read_options=(),
-            contrast=ByReplicates(lambda model: model.gap_of_classes),
+            contrast=ByReplicates(
+                lambda model: model.gap_of_classes, lambda first, second: first.gap_of_classes_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,

@@ -29,6 +29,9 @@ from trueness.table.event_content import EventSpec
 _STEPS = 65
 """Points at which the mean of an L1 error under noise is computed, between which it is interpolated."""
 
+_CLEAR = 2.5
+"""Standard deviations from 0 at which the sign of a gap is taken as known."""
+
 _SCORES = 2**32 - 1
 """The stream of the scores, which no event has."""
 
@@ -71,6 +74,20 @@ class GapNoise:
         The first is debiased as the sum is. In the second the sum errs as the sum of the gaps with their signs.
         """
         return [self._debiased, np.asarray(self.noise @ np.sign(self.gap))]
+
+    def opposite_errors(self, other: GapNoise) -> FloatArray:
+        """The noise of the difference of two sums Σ|g|, (B,), if gaps within noise have opposite signs in the two.
+
+        Such gaps have either sign in the table, and the sums then err less in opposite directions than they do in
+        truth. Rows are paired: g_b - g_a is known much better than the gaps, and shows which sign each would have.
+        Gaps that are clear in either model keep the signs of the table.
+        """
+        unclear = (np.abs(self.gap) < _CLEAR * self.sd) & (np.abs(other.gap) < _CLEAR * other.sd)
+        apart = np.sign(other.gap - self.gap)
+        mine, theirs = (
+            np.where(unclear, sign, np.sign(each.gap)) for sign, each in ((-apart, self), (apart, other))
+        )
+        return np.asarray(self.noise @ mine - other.noise @ theirs)
 
     @property
     def _debiased(self) -> FloatArray:

@@ -66,63 +66,74 @@ INLINE doubles NAME(true_probability)(const group *g, const doubles x[CLASSES]) 
 
 /* The class of the largest probability of each row, of equal ones the first. */
 INLINE words NAME(predicted_class)(const doubles x[CLASSES]) {
-    doubles largest = x[0];
-    words class = same_words(0);
-    UNROLL for (int c = 1; c < CLASSES; c++) {
-        lanes exceeds = above(x[c], largest);
-        class = select_words(exceeds, same_words((uint64_t)c), class);
-        largest = select_doubles(exceeds, x[c], largest);
+    doubles v[CLASSES];
+    words class[CLASSES];
+    UNROLL for (int c = 0; c < CLASSES; c++) v[c] = x[c], class[c] = same_words((uint64_t)c);
+    UNROLL for (int apart = 1; apart < CLASSES; apart *= 2)
+        UNROLL for (int c = 0; c + apart < CLASSES; c += 2 * apart) {
+            class[c] = select_words(above(v[c + apart], v[c]), class[c + apart], class[c]);
+            v[c] = larger(v[c], v[c + apart]);
+        }
+    return class[0];
+}
+
+/* A group whose rows are still to be added: their words, one vector for each of them, and the places that they are added to. It
+ * lies in memory until the next group is swept, so that nothing waits for the end of a long chain of operations. */
+typedef struct {
+    words scores[N_SCORES], v[MAX_MEASURES], steps[CLASSES];
+    uint64_t *heads[WIDTH], *classes[WIDTH], *predicted_rows[WIDTH];
+    uint64_t *cells[MAX_MEASURES][WIDTH], *ranks[MAX_MEASURES][WIDTH];
+} NAME(addition);
+
+/* Notes what is added of a group, but for the steps, and where. */
+INLINE void NAME(note)(const job *j, const arena *a, const concluded *c, NAME(addition) *to) {
+    UNROLL for (int i = 0; i < N_SCORES; i++) to->scores[i] = c->scores[i];
+    words classes = classes_of(j, a, c);
+    store_words(places_in(a->predicted_rows, classes, 1), to->predicted_rows);
+    if (!a->heads) store_words(places_in(a->predicted, classes, HEAD), to->classes);
+    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
+        if (k > 0 && k == j->n_measures) break;
+        words cells = cells_of(j, a, c, k), places = places_in(a->sums, cells, (uint64_t)a->row);
+        to->v[k] = bits_of(c->v[k] + 1.0);
+        store_words(places, to->cells[k]);
+        store_words(places_in(a->ranks, product(cells, CLASSES) + c->rank, 1), to->ranks[k]);
+        if (k == 0) store_words(a->heads ? places_in(a->heads, heads_of(a, c, CLASSES), HEAD) : places, to->heads);
     }
-    return class;
 }
 
 /* The words of a row, in the order in which they are summed, turned so that each row is one vector: square s of them. */
-INLINE void NAME(turn_back)(const concluded *c, const words steps[CLASSES], int n_measures, int s, doubles square[WIDTH]) {
+INLINE void NAME(turn_back)(const NAME(addition) *of, int n_measures, int s, doubles square[WIDTH]) {
     UNROLL for (int i = 0; i < WIDTH; i++) {
         int word = s * WIDTH + i, v = word - N_SCORES, q = v - n_measures;
-        square[i] = (doubles)(v < 0 ? c->scores[word] : q < 0 ? bits_of(c->v[v] + 1.0) : q < CLASSES ? steps[q] : same_words(0));
+        square[i] = (doubles)(v < 0 ? of->scores[word] : q < 0 ? of->v[v] : q < CLASSES ? of->steps[q] : same_words(0));
     }
     transpose_doubles(square);
 }
 
 /* Adds each row to its bins and to its predicted class; by `heads`, if there are any, to one cell for both. */
-INLINE void NAME(add_squares)(
-    const arena *a, const concluded *c, const words steps[CLASSES], int n_measures, uint64_t cells[MAX_MEASURES][WIDTH],
-    const uint64_t classes[WIDTH], const uint64_t heads[WIDTH]
-) {
+INLINE void NAME(add_squares)(const arena *a, const NAME(addition) *of, int n_measures) {
     UNROLL for (int s = 0; s < (N_SCORES + n_measures + CLASSES + WIDTH - 1) / WIDTH; s++) {
-        int is_head = s * WIDTH < HEAD, by_class = is_head && !a->heads;
+        int is_head = s * WIDTH < HEAD;
         doubles square[WIDTH];
-        NAME(turn_back)(c, steps, n_measures, s, square);
+        NAME(turn_back)(of, n_measures, s, square);
         UNROLL for (int k = 0; k < n_measures; k++) {
-            UNROLL for (int r = 0; r < WIDTH; r++) {
-                uint64_t *at = k == 0 && is_head && a->heads ? a->heads + heads[r] * HEAD : a->sums + cells[k][r] * (uint64_t)a->row;
-                store_words(load_words(at + s * WIDTH) + (words)square[r], at + s * WIDTH);
-            }
+            UNROLL for (int r = 0; r < WIDTH; r++)
+                add_row((k == 0 && is_head ? of->heads[r] : of->cells[k][r]) + s * WIDTH, square[r]);
         }
-        if (!by_class) continue;
-        UNROLL for (int r = 0; r < WIDTH; r++) { /* what is behind the scores is not used */
-            uint64_t *at = a->predicted + classes[r] * HEAD + s * WIDTH;
-            store_words(load_words(at) + (words)square[r], at);
-        }
+        if (!is_head || a->heads) continue;
+        UNROLL for (int r = 0; r < WIDTH; r++) add_row(of->classes[r] + s * WIDTH, square[r]);
     }
 }
 
 /* Adds each row to its bins and to its predicted class, and counts its rank. */
-INLINE void NAME(add)(const job *j, const arena *a, const concluded *c, const words steps[CLASSES]) {
-    uint64_t cells[MAX_MEASURES][WIDTH] __attribute__((aligned(64))), rank[WIDTH] __attribute__((aligned(64)));
-    uint64_t classes[WIDTH] __attribute__((aligned(64))), heads[WIDTH] __attribute__((aligned(64)));
-    store_words(c->rank, rank);
-    store_words(heads_of(a, c, CLASSES), heads);
-    store_words(classes_of(j, a, c), classes);
-    UNROLL for (int r = 0; r < WIDTH; r++) a->predicted_rows[classes[r]]++;
+INLINE void NAME(add)(const job *j, const arena *a, const NAME(addition) *of) {
+    UNROLL for (int r = 0; r < WIDTH; r++) ++*of->predicted_rows[r];
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
         if (k > 0 && k == j->n_measures) break;
-        store_words(cells_of(j, a, c, k), cells[k]);
-        UNROLL for (int r = 0; r < WIDTH; r++) a->ranks[cells[k][r] * CLASSES + rank[r]]++;
+        UNROLL for (int r = 0; r < WIDTH; r++) ++*of->ranks[k][r];
     }
-    if (j->n_measures == 1) NAME(add_squares)(a, c, steps, 1, cells, classes, heads);
-    else NAME(add_squares)(a, c, steps, 2, cells, classes, heads);
+    if (j->n_measures == 1) NAME(add_squares)(a, of, 1);
+    else NAME(add_squares)(a, of, 2);
 }
 
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */
@@ -148,17 +159,23 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
     int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
+    NAME(addition) additions[2];
     doubles x[CLASSES];
     group g = group_at(j, &l, begin);
     swept s = NAME(load_ordered)(j, &g, x);
     for (int64_t first = begin; first < end; first += WIDTH) {
-        words steps[CLASSES];
+        int64_t turn = first / WIDTH & 1;
+        NAME(addition) *next = &additions[turn], *last = &additions[1 - turn];
         UNROLL for (int c = 0; c < CLASSES; c++) {
-            doubles log = sweep(&s, x[c], &steps[c]);
+            doubles log = sweep(&s, x[c], &next->steps[c]);
             lanes reached = not_below(x[c], s.p);
             s.more = counted(s.more, above(x[c], s.p));
             s.at_least = counted(s.at_least, reached);
             s.log_p = select_doubles(reached, log, s.log_p); /* the last one that is not below p is p itself */
+        }
+        if (__builtin_expect(first > begin, 1)) {
+            NAME(add)(j, &a, last);
+            if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
         const swept done = s;
@@ -168,16 +185,19 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
             s = NAME(load_ordered)(j, &g, x);
         }
         concluded c = conclude(j, &a, &l, &done, valid);
-        if (__builtin_expect(c.is_bad, 0)) return first;
-        NAME(add)(j, &a, &c, steps);
+        if (__builtin_expect(c.is_bad, 0)) {
+            *groups = waiting;
+            return first;
+        }
+        NAME(note)(j, &a, &c, next);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, valid);
         }
         if (j->has_top) keep_top(&a, first - begin, done.largest, c.rank, c.tied);
-        if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
     }
-    *groups = waiting;
+    NAME(add)(j, &a, &additions[(end - 1) / WIDTH & 1]);
+    *groups = waiting + 1;
     return -1;
 }
 

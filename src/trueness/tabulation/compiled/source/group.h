@@ -167,6 +167,14 @@ INLINE words heads_of(const arena *a, const concluded *c, uint64_t n_classes) {
     return (copy * (uint64_t)a->n_bins + c->bins[0]) * (n_classes + 1) + c->predicted;
 }
 
+/* Where such cells lie in memory, each of so many words. */
+INLINE words places_in(const uint64_t *memory, words cells, uint64_t n_words) {
+    return product(cells, 8 * n_words) + (uint64_t)(uintptr_t)memory;
+}
+
+/* Adds a row of words to others. */
+INLINE void add_row(uint64_t *at, doubles row) { store_words(load_words(at) + (words)row, at); }
+
 static double probability(const job *j, int64_t row, int64_t class) {
     return load_one(j->rows + row * j->to_next_row + class * j->to_next_class, j->item);
 }

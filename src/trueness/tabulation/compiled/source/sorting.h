@@ -45,16 +45,32 @@
         work UNROLL for (int64_t k = 0; k < n; k++) at[k * apart] = v[k];     \
     }
 
-static void NAME(mirror)(LINE *low, LINE *high, int64_t apart, int levels) {
-    if (levels == 2) ON_MIRRORED(4, MIRROR_4)
-    else if (levels == 3) ON_MIRRORED(8, MIRROR_8)
-    else ON_MIRRORED(16, MIRROR_16)
+/* The first levels of a merge, of so many lines of each of its parts. */
+static void NAME(mirror)(LINE *low, LINE *high, int64_t begin, int64_t apart, int levels) {
+    low += begin, high -= begin;
+    if (levels == 2)
+        for (int64_t i = begin; i < apart; i++, low++, high--) ON_MIRRORED(4, MIRROR_4)
+    else if (levels == 3)
+        for (int64_t i = begin; i < apart; i++, low++, high--) ON_MIRRORED(8, MIRROR_8)
+    else
+        for (int64_t i = begin; i < apart; i++, low++, high--) ON_MIRRORED(16, MIRROR_16)
 }
 
-static void NAME(near)(LINE *at, int64_t apart, int levels) {
-    if (levels == 2) ON_NEAR(4, NEAR_4(0))
-    else if (levels == 3) ON_NEAR(8, NEAR_8(0))
-    else ON_NEAR(16, NEAR_16(0))
+/* Two or three further levels, of so many lines. */
+static void NAME(near)(LINE *at, int64_t n, int64_t apart, int levels) {
+    if (levels == 2)
+        for (int64_t i = 0; i < n; i++, at++) ON_NEAR(4, NEAR_4(0))
+    else
+        for (int64_t i = 0; i < n; i++, at++) ON_NEAR(8, NEAR_8(0))
+}
+
+/* The last levels, of lines that follow each other, eight or sixteen at a time. */
+static void NAME(nearest)(LINE *at, const LINE *end, int64_t size) {
+    enum { apart = 1 };
+    if (size == 8)
+        for (; at < end; at += 8) ON_NEAR(8, NEAR_8(0))
+    else
+        for (; at < end; at += 16) ON_NEAR(16, NEAR_16(0))
 }
 
 static void NAME(sort_block)(LINE *at) {
@@ -62,31 +78,49 @@ static void NAME(sort_block)(LINE *at) {
     ON_NEAR(16, NETWORK_16(EXCHANGE))
 }
 
-/* Merges two sorted runs that lie together, the second of which may be cut short. */
+/* All levels of a merge after the first ones, in parts of `size` lines. */
+static void NAME(finish)(LINE *lines, int64_t first, int64_t end, int64_t size) {
+    if (size <= 16) {
+        NAME(nearest)(lines + first, lines + end, size);
+        return;
+    }
+    int64_t apart = size == 32 ? 8 : size / 8;
+    for (int64_t part = first; part < end; part += size) {
+        int64_t beyond = end - apart - part;
+        NAME(near)(lines + part, apart < beyond ? apart : beyond, apart, size == 32 ? 2 : 3);
+        NAME(finish)(lines, part, part + size < end ? part + size : end, apart);
+    }
+}
+
+/* Merges two sorted runs that lie together, the second of which may be cut short. What is in the cache is finished first. */
 static void NAME(merge)(LINE *lines, int64_t first, int64_t run, int64_t n_lines) {
     int64_t last = first + 2 * run - 1, end = last + 1 < n_lines ? last + 1 : n_lines;
     /* Which levels are done together: such that 8 or 16 lines remain, for the last levels of all. */
     int64_t size = run == 16 ? 8 : run == 128 ? 16 : run / 4;
     int64_t beyond = first + run + size - n_lines;
-    for (int64_t i = beyond > 0 ? beyond : 0; i < size; i++)
-        NAME(mirror)(lines + first + i, lines + last - i, size, run == 16 ? 2 : run == 128 ? 4 : 3);
-    while (size > 16) {
-        int64_t apart = size == 32 ? 8 : size / 8;
-        for (int64_t part = first; part < end; part += size)
-            for (int64_t i = part; i < (part + apart < end - apart ? part + apart : end - apart); i++)
-                NAME(near)(lines + i, apart, size == 32 ? 2 : 3);
-        size = apart;
+    NAME(mirror)(lines + first, lines + last, beyond > 0 ? beyond : 0, size, run == 16 ? 2 : run == 128 ? 4 : 3);
+    NAME(finish)(lines, first, end, size);
+}
+
+/* Sorts lines from the first on, at most so many of them, a power of two. */
+static void NAME(sort_some)(LINE *lines, int64_t first, int64_t most, int64_t n_lines) {
+    if (most == BLOCK) {
+        NAME(sort_block)(lines + first);
+        return;
     }
-    for (int64_t part = first; part < end; part += size) NAME(near)(lines + part, 1, size == 8 ? 3 : 4);
+    NAME(sort_some)(lines, first, most / 2, n_lines);
+    if (first + most / 2 >= n_lines) return;
+    NAME(sort_some)(lines, first + most / 2, most / 2, n_lines);
+    NAME(merge)(lines, first, most / 2, n_lines);
 }
 
 /* Sorts the first lines, of which there are a multiple of sixteen; those after them, up to a power of two, are zero.
  *
  * All exchanges put larger numbers first, so that nothing would change where the second line is beyond the last. */
 static void NAME(sort_lines)(LINE *lines, int64_t n_lines) {
-    for (int64_t first = 0; first < n_lines; first += BLOCK) NAME(sort_block)(lines + first);
-    for (int64_t run = BLOCK; run < n_lines; run *= 2)
-        for (int64_t first = 0; first < n_lines - run; first += 2 * run) NAME(merge)(lines, first, run, n_lines);
+    int64_t most = BLOCK;
+    while (most < n_lines) most *= 2;
+    NAME(sort_some)(lines, 0, most, n_lines);
 }
 
 #undef EXCHANGE

@@ -218,25 +218,28 @@ static void empty_moments(const job *j, const arena *a) {
             }
 }
 
-/* Adds what one copy has of a predicted class, by bin of the first measure, to the sums of the bins and of the class. */
-static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t class) {
+/* Adds what one copy has by bin of the first measure and predicted class to the sums of that bin and of the classes. */
+static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t bin) {
     int64_t classes = j->n_classes + 1;
-    uint64_t *predicted = a->predicted + (copy * classes + class) * HEAD;
-    if (a->predicted_rows[copy * classes + class] == 0) return;
-    for (int64_t bin = 0; bin < a->n_bins; bin++) {
-        uint64_t *head = a->heads + ((copy * a->n_bins + bin) * classes + class) * HEAD;
-        uint64_t *sums = a->sums + (copy * j->n_measures * a->n_bins + bin) * a->row;
-        for (int w = 0; w < HEAD; w++) {
-            sums[w] += head[w], predicted[w] += head[w]; /* what is behind the scores of a class is not used */
-            head[w] = 0;
+    uint64_t *heads = a->heads + (copy * a->n_bins + bin) * classes * HEAD, *predicted = a->predicted + copy * classes * HEAD;
+    uint64_t *sums = a->sums + (copy * j->n_measures * a->n_bins + bin) * a->row;
+    for (int w = 0; w < HEAD; w += WIDTH) {
+        words sum = load_words(sums + w);
+        for (int64_t class = 0; class < j->n_classes; class++) {
+            uint64_t *head = heads + class * HEAD + w, *to = predicted + class * HEAD + w;
+            words added = load_words(head);
+            sum += added;
+            store_words(load_words(to) + added, to); /* what is behind the scores of a class is not used */
+            store_words(same_words(0), head);
         }
+        store_words(sum, sums + w);
     }
 }
 
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     for (int64_t copy = 0; copy < a->copies; copy++) {
-        for (int64_t class = 0; class < j->n_classes && a->heads; class++) empty_heads(j, a, copy, class);
+        for (int64_t m = 0; m < t->n_bins && a->heads; m++) empty_heads(j, a, copy, m);
         for (int64_t k = 0; k < j->n_measures; k++)
             for (int64_t m = 0; m < t->n_bins; m++) empty_bin(j, a, t, copy, k, m);
         for (int64_t class = 0; class < j->n_classes; class++) empty_class(j, a, t, copy, class);

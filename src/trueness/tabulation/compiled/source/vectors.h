@@ -169,6 +169,19 @@ INLINE doubles as_doubles(words value) {
 #endif
 }
 
+/* Products of numbers below 2^32. */
+INLINE words product(words a, uint64_t b) {
+#if LEVEL == 4
+    return (words)_mm512_mul_epu32((__m512i)a, (__m512i)same_words(b));
+#elif LEVEL == 3
+    return (words)_mm256_mul_epu32((__m256i)a, (__m256i)same_words(b));
+#elif LEVEL == 2
+    return (words)_mm_mul_epu32((__m128i)a, (__m128i)same_words(b));
+#else
+    return a * b;
+#endif
+}
+
 /* round(value), half to even, for numbers below 2^51 in size; negative ones as two's complement. */
 INLINE words rounded(doubles value) {
     return bits_of(value + 0x1.8p52) - UINT64_C(0x4338000000000000);
