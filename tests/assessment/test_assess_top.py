@@ -38,7 +38,7 @@ class TestSameResult:
         result = tn.assess_top(RANK, PROB, n_classes=30, clusters=np.arange(1500) // 3)
         result.tables.save(tmp_path / "clusters.json")
         assert tn.assess_table(Tables.load(tmp_path / "clusters.json")) == result
-        assert '"schema": 4' in (tmp_path / "clusters.json").read_text()
+        assert '"schema": 5' in (tmp_path / "clusters.json").read_text()
 
     def test_from_saved_groups(self, tmp_path: Path) -> None:
         parts = {name: tn.assess_top(RANK[cut], PROB[cut], n_classes=30).tables for name, cut in CUTS.items()}

@@ -99,7 +99,7 @@ OTHER_NAMES = {"rng": "--rng-seed", "n_options": "--ragged"}
 PYTHON_ONLY = {
     "assess": {"min_group_size", "p_resolution", "progress"},
     "compare": {"min_group_size", "progress"},
-    "tabulate": {"top_k"},
+    "tabulate": set(),
     "bins": set(),
     "monitor": set(),
 }
