@@ -141,7 +141,8 @@ COMMAND_ONLY = {
         "--no-by-class",
     },
     "compare": {"--names", "--no-by-class"},
-    "tabulate": {
+    "tabulate": LOGS
+    | {
         "--at",
         "--by",
         "--groups",
