@@ -35,7 +35,7 @@ class TableMetric(Metric):
     """A number, or several, computed from tables to which each batch is added, whose sums are the states."""
 
     is_differentiable = False
-    higher_is_better = False
+    higher_is_better: bool | None = False
     full_state_update = False
 
     fingerprint: Tensor

@@ -289,11 +289,13 @@ def _require_declared_lengths(spec: TableSpec, sums: dict[str, Any], n_listed: i
         require(spec.bins.n_bins * spec.n_cells <= packed_numbers.MOST, "it has too many cells")
         return
     require(isinstance(rows, (list, str)), "it has no rows")
-    require(isinstance(rows, str) or len(rows) == n_listed, f"rows must have {n_listed} entries")
-    fits = isinstance(lines, list) and all(
-        isinstance(line, list) and len(line) == spec.n_cells for line in lines
+    require(not isinstance(rows, list) or len(rows) == n_listed, f"rows must have {n_listed} entries")
+    fits = (
+        isinstance(lines, list)
+        and len(lines) == n_listed
+        and all(isinstance(line, list) and len(line) == spec.n_cells for line in lines)
     )
-    require(fits and len(lines) == n_listed, f"ordered must have {spec.n_cells} entries in each bin")
+    require(fits, f"ordered must have {spec.n_cells} entries in each bin")
 
 
 def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
