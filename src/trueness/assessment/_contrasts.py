@@ -74,7 +74,7 @@ def _estimated(
     """
     resampled = {name: SampleWithResamples(sample, settings) for name, sample in samples.items()}
     if has_enough_resamples(settings):
-        debiased = {
+        debiased: dict[str, DebiasedMetrics] = {
             name: {key: metric.debiased_of(sample) for key, metric in REPORTED.items()}
             for name, sample in resampled.items()
         }

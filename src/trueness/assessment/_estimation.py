@@ -10,7 +10,7 @@ from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED
-from trueness.assessment.verdict import most_evidence
+from trueness.assessment.verdict import CUMULATIVE_WEIGHT
 from trueness.inference.combination import MAX_P_VALUE
 from trueness.inference.estimates import ResampledTable, log_score_test, uncertainty_reference
 from trueness.inference.normal import normal_quantile
@@ -54,7 +54,12 @@ def needs_more_resamples(result: Assessment, p_value: float, settings: Settings)
 
 def has_enough_resamples(settings: Settings) -> bool:
     """Whether no assessment needs more resamples, whatever its evidence."""
-    return settings.resamples >= _resamples_for(settings.p_resolution, most_evidence())
+    return settings.resamples >= _resamples_for(settings.p_resolution, _most_evidence())
+
+
+def _most_evidence() -> float:
+    """The largest possible sum of the weights of findings: of metrics, log-scores and classes."""
+    return sum(metric.is_evidence for metric in REPORTED.values()) + CUMULATIVE_WEIGHT + 3
 
 
 def resamples_for(p_value: float, result: Assessment) -> int:

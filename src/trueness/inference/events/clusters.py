@@ -98,7 +98,7 @@ def clustered_events(sums: ClusterSums, weight_square: FloatArray | None = None)
     event, at = np.divmod(sums.bins, g)
     apart = of_cells.observed.value - of_cells.predicted.value
     count, predicted = (
-        np.bincount(sums.bins, values, k * g).reshape(k, g)
+        np.asarray(np.bincount(sums.bins, values, k * g).reshape(k, g), np.float64)
         for values in (sums.mass, of_cells.predicted.value)
     )
     square = count if weight_square is None else weight_square
