@@ -41,7 +41,8 @@ def requested(
     if not arguments.convention:
         return []
     _refuse_inputs(arguments, inputs, saved=saved)
-    return [_parsed(text) for text in arguments.convention]
+    chosen = [_parsed(text) for text in arguments.convention]
+    return chosen if arguments.event is None else [_of_events(it) for it in chosen]
 
 
 def requested_of_log(
@@ -88,7 +89,7 @@ def differences_of_event(
 
     if not chosen:
         return []
-    chosen, parts = [_of_events(it) for it in chosen], []
+    parts = []
     for batch, _ in source_of(arguments, inputs, with_notes=False).batches():
         rows = batch.rows()
         assert isinstance(rows, Rows)  # --ragged is refused
