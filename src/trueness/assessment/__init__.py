@@ -3,7 +3,8 @@
 from trueness.assessment._assess import assess, assess_table
 from trueness.assessment._brier_score import Brier, brier
 from trueness.assessment._cautions import Caution
-from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._compared_groups import ComparedGroups
+from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
 from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
@@ -35,13 +36,17 @@ __all__ = [
     "BinSweep",
     "Brier",
     "Caution",
+    "ComparedGroups",
     "Comparer",
     "Comparison",
+    "Contrast",
     "ConventionDifference",
     "EventAssessment",
     "EventAssessments",
     "Finding",
     "GroupAssessment",
+    "GroupComparison",
+    "Pair",
     "PairVerdict",
     "Recalibration",
     "ScoreChange",

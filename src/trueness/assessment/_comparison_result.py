@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._cells import Rows, Tabular
 from trueness._version import __version__
 from trueness.assessment import _comparison_text, _result_cells
+from trueness.assessment._flat import Flat
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
 from trueness.assessment._result import Assessment
 from trueness.assessment._to_json import SCHEMA, plain
@@ -36,7 +37,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class Pair(Flat):
     """Two models, and by how much their metrics differ. Every metric of `contrasts` is an attribute too."""
 
     first: str
@@ -91,6 +92,13 @@ class Pair:
         clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= significance_limit(level)]
         return clear or [min(p_values, key=lambda key: p_values[key])]
 
+    def _numbers(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"p_value": self.p_value, "adjusted_p_value": self.adjusted_p_value}
+        for key, contrast in self.contrasts.items():
+            parts = plain(contrast)
+            found[key] = {"value": parts.pop("difference"), **parts}
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, lists and strings; the differences are beside the names of the models."""
         return {
@@ -116,7 +124,7 @@ class GroupComparison:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison(Tabular):
+class Comparison(Tabular, Flat):
     """Models side by side, returned by `compare`; or tables of different rows, returned by `compare_tables`."""
 
     assessments: Mapping[str, Assessment]
@@ -205,6 +213,16 @@ class Comparison(Tabular):
             if of == "differences"
             else _result_cells.compared_group_cells(self)
         )
+
+    def _numbers(self) -> dict[str, Any]:
+        return {}
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {
+            "model": {name: result.flat() for name, result in self.assessments.items()},
+            "difference": {f"{pair.first}-{pair.second}": pair.flat() for pair in self.pairs},
+            "group": {group.name: group.comparison.flat() for group in self.groups if group.comparison},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.assessment._assessed_models import AssessedModels
 from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
-from trueness.assessment._estimation import assessment_of
+from trueness.assessment._estimation import assess_resampled, has_enough_resamples
 from trueness.assessment._result import Assessment
-from trueness.assessment._sample import Sample
+from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
 from trueness.assessment.compared import ComparedNumber, compared_numbers
-from trueness.assessment.reported import ByNorm, ByReplicates, ReportedMetric
+from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.events.replicates import ClassNoise
@@ -26,7 +27,7 @@ from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
-from trueness.inference.results import Estimate, Interval
+from trueness.inference.results import Debiased, Interval
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
@@ -44,6 +45,9 @@ _ROUNDING = 1e-9
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
 
+DebiasedMetrics: TypeAlias = Mapping[str, Debiased | None]
+"""The debiased metrics of one model by key; None where the tables lack what a metric needs."""
+
 
 def comparison_of(
     samples: Samples,
@@ -53,9 +57,9 @@ def comparison_of(
     paired: bool = True,
 ) -> Comparison:
     """The comparison of all pairs of models on the same rows, or, if not `paired`, of tables of different rows."""
-    assessments = {name: assessment_of(sample, settings) for name, sample in samples.items()}
+    assessments, debiased = _estimated(samples, settings)
     models = {
-        name: ModelReplicates(assessments[name], sample, settings.seed if paired else identity(name))
+        name: ModelReplicates(debiased[name], sample, settings.seed if paired else identity(name))
         for name, sample in samples.items()
     }
     contrasted = [_pair(a, b, models, settings.level) for a, b in pairs or combinations(models, 2)]
@@ -69,14 +73,35 @@ def comparison_of(
     )
 
 
+def _estimated(
+    samples: Samples, settings: Settings
+) -> tuple[Mapping[str, Assessment], dict[str, DebiasedMetrics]]:
+    """The assessment of each model, and its debiased metrics.
+
+    If an assessment may need more resamples, the assessments come first; else the debiased metrics, which have the
+    same numbers and take half the time, and assessments when they are asked for.
+    """
+    resampled = {name: SampleWithResamples(sample, settings) for name, sample in samples.items()}
+    if has_enough_resamples(settings):
+        debiased = {
+            name: {key: metric.debiased_of(sample) for key, metric in REPORTED.items()}
+            for name, sample in resampled.items()
+        }
+        return AssessedModels(resampled), debiased
+    assessments = {name: assess_resampled(sample) for name, sample in resampled.items()}
+    return assessments, {name: _debiased_metrics(result) for name, result in assessments.items()}
+
+
+def _debiased_metrics(result: Assessment) -> DebiasedMetrics:
+    estimates = {key: metric.of(result) for key, metric in REPORTED.items()}
+    return {key: None if found is None else Debiased.of(found) for key, found in estimates.items()}
+
+
 def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
     a, b = models[first], models[second]
     numbers = compared_numbers()
-    contrasts = {
-        key: _contrast(numbers[key], a.result, b.result, noises, level)
-        for key, noises in _noises(a, b).items()
-    }
-    return Pair(first, second, contrasts, _together(contrasts, a.result.tables), math.nan)
+    contrasts = {key: _contrast(numbers[key], a, b, noises, level) for key, noises in _noises(a, b).items()}
+    return Pair(first, second, contrasts, _together(contrasts, a.tables), math.nan)
 
 
 def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
@@ -124,27 +149,30 @@ class GapReplicates(NamedTuple):
 class ModelReplicates:
     """The metrics of one model in each bootstrap replicate of the rows."""
 
-    def __init__(self, result: Assessment, sample: Sample, seed: int) -> None:
-        self.result, self.sample, self.seed = result, sample, seed
+    def __init__(self, debiased: DebiasedMetrics, sample: Sample, seed: int) -> None:
+        self.debiased, self.sample, self.tables, self.seed = debiased, sample, sample.tables, seed
 
     @cached_property
     def by_variation(self) -> GapReplicates:
         """Of the table by variation: net gap and VCE."""
-        return _gap_replicates(self.result.vce, self.result.table, self.sample.replicates[0], self.seed)
+        return self._gap_replicates("vce", self.tables.by_variation, 0)
 
     @cached_property
     def by_confidence(self) -> GapReplicates:
         """Of the table by confidence: ECE."""
-        result = self.result
-        if result.confidence_table is result.table:
+        if self.tables.by_confidence is self.tables.by_variation:
             return self.by_variation
-        assert result.ece is not None
-        assert result.confidence_table is not None
-        return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], self.seed)
+        assert self.tables.by_confidence is not None
+        return self._gap_replicates("ece", self.tables.by_confidence, 1)
+
+    def _gap_replicates(self, key: str, table: AnyRankTable, place: int) -> GapReplicates:
+        debiased = self.debiased[key]
+        assert debiased is not None
+        return _gap_replicates(debiased, table, self.sample.replicates[place], self.seed)
 
     @cached_property
     def _by_class(self) -> ClassNoise:
-        table, made = self.result.tables.by_class, self.sample.event_replicates
+        table, made = self.tables.by_class, self.sample.event_replicates
         assert table is not None
         assert made is not None
         return ClassNoise.of(table, made)
@@ -152,19 +180,32 @@ class ModelReplicates:
     @property
     def _half(self) -> float:
         """What the sum over all classes is multiplied with; class 1 of two stands for both."""
-        return 1.0 if self.result.tables.n_classes == 2 else 0.5
+        return 1.0 if self.tables.n_classes == 2 else 0.5
 
     @cached_property
     def classes_total(self) -> list[FloatArray]:
         """The classwise total."""
         return [self._half * errors for errors in self._by_class.errors_of_bins]
 
+    def classes_total_apart(self, other: ModelReplicates) -> FloatArray:
+        """The noise of the difference of two classwise totals if gaps within noise have opposite signs."""
+        return self._half * self._by_class.of_bins.opposite_errors(other._by_class.of_bins)
+
     @property
     def classes_mean(self) -> list[FloatArray]:
         """Classwise ECE: the total divided by half the number of classes."""
-        n_classes = self.result.tables.n_classes
+        return [errors / self._total_of_mean for errors in self.classes_total]
+
+    def classes_mean_apart(self, other: ModelReplicates) -> FloatArray:
+        """As `classes_total_apart`, of classwise ECE."""
+        return self.classes_total_apart(other) / self._total_of_mean
+
+    @property
+    def _total_of_mean(self) -> float:
+        """The classwise total divided by classwise ECE."""
+        n_classes = self.tables.n_classes
         assert n_classes is not None  # tables of classes have their number
-        return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
+        return max(n_classes / 2, 1.0)
 
     @cached_property
     def gap_of_classes(self) -> list[FloatArray]:
@@ -195,14 +236,14 @@ class ModelReplicates:
         """Whether the model has a number, and replicates of it."""
         of_events = self.sample.event_replicates
         if isinstance(number, ReportedMetric):
-            known = number.of(self.result) is not None
+            known = self.debiased[number.key] is not None
             return known and number.contrast is not None and (of_events is not None or not number.by_class)
-        known = number.value(self.result) is not None and of_events is not None
+        known = number.value(self.tables) is not None and of_events is not None
         return known and (number.is_calibration or getattr(of_events, number.key) is not None)
 
 
 def _gap_replicates(
-    estimate: Estimate, table: AnyRankTable, replicates: AnyReplicates, seed: int
+    debiased: Debiased, table: AnyRankTable, replicates: AnyReplicates, seed: int
 ) -> GapReplicates:
     """Net and absolute gaps in each replicate.
 
@@ -212,9 +253,9 @@ def _gap_replicates(
     bins: Any = bins_of(table)  # of the same kind as the replicates
     noise = bins.sign * replicates.variation_gaps(bins)
     noise -= noise.mean(axis=0)
-    share, gaps = replicates.shares(bins), estimate.debiased_gap[bins.index]
+    share, gaps = replicates.shares(bins), debiased.gap[bins.index]
     # Ranks that were not observed have no noise in the replicates, or rounding errors alone.
-    sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
+    sd, seen = debiased.sd[bins.index], noise.std(axis=0)
     seen[seen < _ROUNDING * sd] = 0.0
     for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
         # The same stream for all models of the same rows, so that what they have in common cancels.
@@ -243,6 +284,8 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
 def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelReplicates) -> list[FloatArray]:
     """How far a difference is from its mean in each replicate, (B,), in each way."""
     differences = [a - b for a, b in zip(contrast.values(first), contrast.values(second), strict=True)]
+    if contrast.between is not None:
+        differences.append(contrast.between(first, second))
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 
@@ -303,8 +346,8 @@ def _weighted_gaps(
 
 def _contrast(
     number: ReportedMetric | ComparedNumber,
-    first: Assessment,
-    second: Assessment,
+    first: ModelReplicates,
+    second: ModelReplicates,
     noises: Sequence[FloatArray],
     level: float,
 ) -> Contrast:
@@ -319,22 +362,22 @@ def _contrast(
 
 
 def _difference(
-    number: ReportedMetric | ComparedNumber, first: Assessment, second: Assessment
+    number: ReportedMetric | ComparedNumber, first: ModelReplicates, second: ModelReplicates
 ) -> tuple[float, float]:
     """The difference of the debiased values, and the error of the corrections.
 
     All replicates share these corrections, so that their error does not appear in the replicates.
     """
     if isinstance(number, ComparedNumber):
-        a, b = number.value(first), number.value(second)
+        a, b = number.value(first.tables), number.value(second.tables)
         assert a is not None
         assert b is not None
         return a - b, 0.0
-    one, other = number.of(first), number.of(second)
+    one, other = first.debiased[number.key], second.debiased[number.key]
     assert one is not None
     assert other is not None
     difference = one.debiased - other.debiased
-    wider = one.bias_error + other.bias_error if difference != 0 else 0.0
+    wider = one.error + other.error if difference != 0 else 0.0
     if isinstance(number.contrast, ByNorm):
         # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
         wider += abs(difference - (one.value - other.value))

@@ -21,6 +21,8 @@ class _Result(Protocol):
     @property
     def verdict(self) -> Verdict: ...
 
+    def flat(self, prefix: str = "") -> dict[str, float]: ...
+
 
 Assessed = TypeVar("Assessed", bound=_Result)
 Group = TypeVar("Group")
@@ -68,6 +70,16 @@ class GroupAssessment(Generic[Assessed]):
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
             "flagged": self.flagged
         }
+
+
+def flat_groups(groups: Iterable[GroupAssessment[Assessed]]) -> dict[str, dict[str, float]]:
+    """The flat numbers of the groups that were assessed, by name, with their adjusted p-values."""
+    return {
+        group.name: group.assessment.flat()
+        | ({} if math.isnan(group.adjusted_p_value) else {"adjusted_p_value": group.adjusted_p_value})
+        for group in groups
+        if group.assessment is not None
+    }
 
 
 def correct_groups(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from trueness.assessment.compared import compared_numbers
 from trueness.assessment.event_numbers import event_numbers
 from trueness.assessment.reported import REPORTED
 
@@ -94,11 +95,12 @@ def difference_cells(result: Comparison | SeedsComparison) -> list[dict[str, Any
 
 
 def _of_pair(pair: Pair) -> Iterator[dict[str, Any]]:
+    numbers = compared_numbers()
     for key, contrast in pair.contrasts.items():
         yield {
             "first": pair.first,
             "second": pair.second,
-            "metric": REPORTED[key].label,
+            "metric": numbers[key].label,
             "difference": contrast.difference,
             "low": contrast.interval.low,
             "high": contrast.interval.high,

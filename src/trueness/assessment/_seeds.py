@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from trueness._arrays import FloatArray
 from trueness._printing import p_sentence, plural
 from trueness.assessment._assess import specs_of
 from trueness.assessment._comparison_result import Contrast, Pair
-from trueness.assessment._contrasts import ModelReplicates, _correct_pairs, _together
+from trueness.assessment._contrasts import ModelReplicates, _correct_pairs, _debiased_metrics, _together
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._result import Assessment
+from trueness.assessment._sample import Sample
 from trueness.assessment._settings import Settings
 from trueness.assessment._sums_of_models import sums_of_models
 from trueness.assessment.reported import REPORTED, ByReplicates, ReportedMetric
@@ -115,30 +116,39 @@ def _alone(estimate: Estimate | None) -> SeedEstimate | None:
     return SeedEstimate(estimate.debiased, interval, math.nan, sd, math.nan, sd)
 
 
+class Run(NamedTuple):
+    """The assessment of one run, and its metrics in each bootstrap replicate of the rows."""
+
+    result: Assessment
+    replicates: ModelReplicates
+
+
 def assess_runs(
     y_true: Any,
     runs: Mapping[tuple[str, str], Any],
     settings: Settings,
     plan: TablePlan,
     **how: Any,
-) -> dict[tuple[str, str], ModelReplicates]:
+) -> dict[tuple[str, str], Run]:
     """The assessment of each run, by model and seed, with replicates that have the same weights for all runs."""
     names = {key: str(place) for place, key in enumerate(runs)}
     rows = {names[key]: Rows.of(y_true, y_prob, **how) for key, y_prob in runs.items()}
     specs = {name: specs_of(of_run, plan) for name, of_run in rows.items()}
     n_rows = next(iter(rows.values())).n_rows * len(rows)
     samples = sums_of_models(rows, specs, 0, None, RowsDone(n_rows, None)).samples(settings)
-    return {
-        key: ModelReplicates(assessment_of(samples[name], settings), samples[name], settings.seed)
-        for key, name in names.items()
-    }
+    return {key: _run(samples[name], settings) for key, name in names.items()}
+
+
+def _run(sample: Sample, settings: Settings) -> Run:
+    result = assessment_of(sample, settings)
+    return Run(result, ModelReplicates(_debiased_metrics(result), sample, settings.seed))
 
 
 def summarise(
-    found: Mapping[tuple[str, str], ModelReplicates], level: float
+    found: Mapping[tuple[str, str], Run], level: float
 ) -> tuple[dict[str, SeedsAssessment], SeedsComparison]:
     """The mean of each model over its seeds, and the differences between the models."""
-    by_model: dict[str, dict[str, ModelReplicates]] = {}
+    by_model: dict[str, dict[str, Run]] = {}
     for (model, seed), run in found.items():
         by_model.setdefault(model, {})[seed] = run
     means = {
@@ -155,7 +165,7 @@ def summarise(
     return means, SeedsComparison(tuple(_correct_pairs(pairs)), n_runs, level)
 
 
-def _mean(metric: ReportedMetric, runs: Sequence[ModelReplicates], level: float) -> SeedEstimate | None:
+def _mean(metric: ReportedMetric, runs: Sequence[Run], level: float) -> SeedEstimate | None:
     values = _values(metric, runs)
     if values is None:
         return None
@@ -164,14 +174,14 @@ def _mean(metric: ReportedMetric, runs: Sequence[ModelReplicates], level: float)
     return seed_estimate(values, covariance, level, possible)
 
 
-def _values(metric: ReportedMetric, runs: Sequence[ModelReplicates]) -> FloatArray | None:
+def _values(metric: ReportedMetric, runs: Sequence[Run]) -> FloatArray | None:
     """The debiased value of each run, (K,); None if a run lacks the metric."""
     estimates = [metric.of(run.result) for run in runs]
     known = [it.debiased for it in estimates if it is not None]
     return np.array(known) if len(known) == len(runs) else None
 
 
-def _covariance(metric: ReportedMetric, models: Sequence[Sequence[ModelReplicates]]) -> FloatArray:
+def _covariance(metric: ReportedMetric, models: Sequence[Sequence[Run]]) -> FloatArray:
     """The covariance of the sampling errors of all runs, (ΣK, ΣK), over bootstrap replicates of the rows.
 
     Of several ways to compute replicates, the one with the largest variances counts. A metric that is a norm has no
@@ -179,8 +189,8 @@ def _covariance(metric: ReportedMetric, models: Sequence[Sequence[ModelReplicate
     opposite, which makes the variance of a mean and of a difference as large as it can be.
     """
     runs = [run for of_model in models for run in of_model]
-    if isinstance(metric.contrast, ByReplicates) and all(run.has(metric) for run in runs):
-        ways = zip(*(metric.contrast.values(run) for run in runs), strict=True)
+    if isinstance(metric.contrast, ByReplicates) and all(run.replicates.has(metric) for run in runs):
+        ways = zip(*(metric.contrast.values(run.replicates) for run in runs), strict=True)
         matrices = [np.atleast_2d(np.cov(np.stack(way), ddof=1)) for way in ways]
         return max(matrices, key=lambda matrix: float(np.trace(matrix)))
     estimates = [metric.of(run.result) for run in runs]
@@ -190,7 +200,7 @@ def _covariance(metric: ReportedMetric, models: Sequence[Sequence[ModelReplicate
     return np.outer(sd * side, sd * side)
 
 
-def _pair(first: str, second: str, runs_of: Mapping[str, list[ModelReplicates]], level: float) -> Pair:
+def _pair(first: str, second: str, runs_of: Mapping[str, list[Run]], level: float) -> Pair:
     both, contrasts = [runs_of[first], runs_of[second]], {}
     for key, metric in REPORTED.items():
         values = [_values(metric, runs) for runs in both]

@@ -21,6 +21,7 @@ from trueness._cells import Tabular
 from trueness._printing import p_sentence, p_text, plural
 from trueness._random import Seed
 from trueness._version import __version__
+from trueness.assessment._flat import Flat
 from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED
@@ -45,7 +46,7 @@ EVIDENCE = ("vce", "net", "rce")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VoteAssessment(Tabular):
+class VoteAssessment(Tabular, Flat):
     """The calibration of shares of votes, beside what a calibrated model with as many votes would score.
 
     Returned by `assess_votes`. Print it to read it; `to_dict()` is for programs.
@@ -159,6 +160,11 @@ class VoteAssessment(Tabular):
             for key, it in self.metrics.items()
         ]
 
+    def _numbers(self) -> dict[str, Any]:
+        """What `to_dict` and `flat` have in common."""
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("p_value", "n_rows", "accuracy")}
+        return found | dict(self.metrics) | {"held_out_vce": self.held_out_vce}
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
         verdict = self.verdict
@@ -167,13 +173,9 @@ class VoteAssessment(Tabular):
             "kind": "vote-assessment",
             "trueness": __version__,
             "verdict": plain(verdict) | {"text": str(verdict)},
-            "p_value": self.p_value,
-            "n_rows": self.n_rows,
             "n_classes": self.table.n_classes,
             "n_votes": list(self.n_votes),
-            "accuracy": self.accuracy,
-            **{key: plain(it) for key, it in self.metrics.items()},
-            "held_out_vce": self.held_out_vce,
+            **plain(self._numbers()),
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,

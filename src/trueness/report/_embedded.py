@@ -196,7 +196,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_TOP_OR_TOGETHER, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_COMPACT, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )
