@@ -246,6 +246,10 @@ from trueness.plots.reliability import reliability_of, reliability_text
 print(reliability_text(reliability_of(forest)))"""
 
 SEEN = {
+    "overlay": "Points of three models in three colours and shapes: one above the diagonal, one far below it, one near "
+    "it; the legend names the models below the axes.",
+    "recalibration": "Points before, far below the diagonal, and after, near it; right, gaps before far below zero and "
+    "after around zero.",
     "reliability": "Observed against predicted entropy. All points are far below the diagonal, outside the grey band.",
     "three-metrics": "Three diagrams. The points of VCE and ECE are on the diagonal, those of UCE on a curve below it.",
     "gaps": "A gap for each bin of entropy, with its noise. All are below 0: the forest is under-confident.",
