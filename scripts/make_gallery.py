@@ -58,6 +58,19 @@ GALLERY = (
         "forest.plot()",
     ),
     Picture(
+        "overlay",
+        "Several models in one picture",
+        "Displays of the same kind on the same axes are drawn over one another, each in its colour, with one legend "
+        "below the axes that covers no point. Every picture on this page but the two maps does the same with `ax=`, "
+        "`label=` and `color=`.",
+        """\
+ax = None
+for name, y_prob in digits.y_prob.items():
+    display = tn.assess(digits.y_true, y_prob, rng=0).plot(ax=ax, label=name.replace("_", " "))
+    ax = display.ax_
+display""",
+    ),
+    Picture(
         "three-metrics",
         "The same data by VCE, ECE and UCE",
         "Predictions of a calibrated model, drawn into existing axes. VCE and ECE follow the diagonal. UCE does not: "
@@ -163,7 +176,24 @@ ForestDisplay.from_assessment(bayes)""",
         "models",
         "Models side by side",
         "Differences between models on the same rows. The comparison is paired: noise that the models share cancels.",
-        "tn.compare(digits.y_true, digits.y_prob, rng=0).plot()",
+        """\
+models = tn.compare(digits.y_true, digits.y_prob, rng=0)
+models.plot()""",
+    ),
+    Picture(
+        "recalibration",
+        "Before and after recalibration",
+        "A temperature is fitted on half of the rows, and the other half, which the fit has not seen, is compared: "
+        "the diagrams over one another (left), and the signed gaps (right). `found.verdict` also says what happened to "
+        "the log-loss. If you have the probabilities after, pass them: `tn.compare_recalibration(y_true, before, "
+        "after)`.",
+        """\
+found = tn.compare_recalibration(digits.y_true, digits.y_prob["random_forest"], rng=0)
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 6.2), layout="constrained")
+found.plot(ax=left)
+for name, result in found.comparison.assessments.items():
+    display = GapDisplay.from_assessment(result, ax=right, label=name)
+display""",
     ),
     Picture(
         "sweep",
@@ -199,6 +229,14 @@ ABOUT_REPORT = (
     "table itself, which `trueness.report.tables_in` reads back."
 )
 
+ABOUT_COMPARISON = (
+    "The report of a comparison: which model is better calibrated, the differences with their intervals, and the "
+    "diagrams of all models. `trueness compare a.parquet b.parquet --report comparison.html` writes the same."
+)
+
+COMPARISON = """\
+models.write_html("comparison.html", title="Three classifiers on handwritten digits")"""
+
 REPORT = """\
 forest.write_html("report.html", title="Random forest on handwritten digits")"""
 
@@ -208,6 +246,10 @@ from trueness.plots.reliability import reliability_of, reliability_text
 print(reliability_text(reliability_of(forest)))"""
 
 SEEN = {
+    "overlay": "Points of three models in three colours and shapes: one above the diagonal, one far below it, one near "
+    "it; the legend names the models below the axes.",
+    "recalibration": "Points before, far below the diagonal, and after, near it; right, gaps before far below zero and "
+    "after around zero.",
     "reliability": "Observed against predicted entropy. All points are far below the diagonal, outside the grey band.",
     "three-metrics": "Three diagrams. The points of VCE and ECE are on the diagonal, those of UCE on a curve below it.",
     "gaps": "A gap for each bin of entropy, with its noise. All are below 0: the forest is under-confident.",
@@ -245,6 +287,10 @@ def page(terminal: str) -> str:
         ABOUT_REPORT,
         f"```python\n{REPORT}\n```",
         "![The first screen of the report](gallery/report.png)",
+        "## The report of a comparison",
+        ABOUT_COMPARISON,
+        f"```python\n{COMPARISON}\n```",
+        "![The first screen of the report of a comparison](gallery/comparison.png)",
         "## In a terminal",
         f"```python\n{TEXT}\n```",
         f"```text\n{terminal.rstrip()}\n```",
@@ -273,16 +319,16 @@ def terminal_output(names: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def take_screenshot(names: dict[str, Any], path: Path) -> None:
-    """Save the first screen of the report in Chromium."""
+def take_screenshot(names: dict[str, Any], code: str, file: str, path: Path) -> None:
+    """Save the first screen of a report, which the code writes, in Chromium."""
     from playwright.sync_api import sync_playwright
 
     browser = os.environ.get("TRUENESS_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), sync_playwright() as driver:
-        exec(REPORT, names)
+        exec(code, names)
         started = driver.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
         view = started.new_page(viewport={"width": 1000, "height": 1250})
-        view.goto(f"file://{folder}/report.html")
+        view.goto(f"file://{folder}/{file}")
         view.screenshot(path=path)
         started.close()
 
@@ -301,7 +347,8 @@ def main() -> None:
         figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
         plt.close(figure)
         print(f"docs/guide/gallery/{it.name}.png")
-    take_screenshot(names, PICTURES / "report.png")
+    take_screenshot(names, REPORT, "report.html", PICTURES / "report.png")
+    take_screenshot(names, COMPARISON, "comparison.html", PICTURES / "comparison.png")
     (FOLDER / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
     print("docs/guide/gallery.md")
 

@@ -46,7 +46,7 @@ class Tabular:
         """A table as a data frame: of pandas or polars, whichever is installed, else a dict of columns.
 
         `of` names the table: "metrics", "groups" or "bins" of an assessment, "differences", "models" or "groups" of a
-        comparison, "bins" of a calibration table. Missing values are None.
+        comparison, "bins" of a calibration table; `tables_of_cells` lists those of a result. Missing values are None.
         """
         columns = columns_of(self._cells(self._name(of)))
         library = next((name for name in FRAMES if find_spec(name) is not None), None)

@@ -155,5 +155,5 @@ class TestCommand:
         plain, _ = self.files(tmp_path)
         assert main(["assess", plain, "--csv", "-", "--resamples", "99"]) == 0
         assert capsys.readouterr().out.startswith("metric,plug_in,")
-        assert main(["assess", plain, "--csv", "-", "--event", "1"]) == 2
-        assert "--csv is not supported with --event" in capsys.readouterr().err
+        assert main(["assess", plain, "--csv", "-", "--event", "1", "--resamples", "99"]) == 0
+        assert capsys.readouterr().out.startswith("metric,calibrated,p_value,value,low,high\n")

@@ -60,7 +60,7 @@ def test_nothing_is_added_without_the_option(files: list[str], tmp_path: Path) -
         (["--convention", "torch"], "--convention must be one of torchmetrics, netcal"),
         (["--convention", "netcal:x"], "the bins of --convention 'netcal:x' are not a whole number"),
         (["--convention", "helm:15"], "does not apply to convention 'helm'"),
-        (["--convention", "netcal", "--event", "top"], "--convention does not apply to --event"),
+        (["--convention", "laves-uce", "--event", "top"], "laves-uce reads the entropy of all classes"),
         (["--convention", "laves-uce", "--variation", "iqv"], "needs rows binned by entropy"),
     ],
 )

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from trueness._cells import Rows, Tabular
 from trueness._printing import visible
 from trueness._version import __version__
-from trueness.assessment import _event_text
+from trueness.assessment import _event_text, _result_cells
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_verdict import event_verdict, verdict_of_events
 from trueness.assessment._flat import Flat
@@ -45,7 +46,7 @@ WHAT = ("right",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EventAssessment(Flat):
+class EventAssessment(Tabular, Flat):
     """How well the stated probability of an event agrees with how often it is observed.
 
     Returned by `assess_event`. Print it to read it; `to_dict()` is for programs.
@@ -232,6 +233,15 @@ class EventAssessment(Flat):
 
         return report.event_fragment(self)
 
+    tables_of_cells = ("metrics", "groups", "bins")
+
+    def _cells(self, of: str) -> Rows:
+        if of == "groups":
+            return _result_cells.event_group_cells(self.groups, "group")
+        return (
+            _result_cells.event_number_cells(self) if of == "metrics" else _result_cells.event_bin_cells(self)
+        )
+
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, EventAssessment) else NotImplemented
 
@@ -274,7 +284,7 @@ class EventAssessment(Flat):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EventAssessments(Flat):
+class EventAssessments(Tabular, Flat):
     """The events of a multi-label model, each assessed by itself, with p-values corrected for their number."""
 
     events: Mapping[str, EventAssessment]
@@ -336,6 +346,11 @@ class EventAssessments(Flat):
         from trueness import report
 
         return report.events_fragment(self)
+
+    tables_of_cells = ("events",)
+
+    def _cells(self, _: str) -> Rows:
+        return _result_cells.event_group_cells(self.as_groups, "event")
 
     def _numbers(self) -> dict[str, Any]:
         return {"p_value": self.p_value, "n_rows": self.n_rows}

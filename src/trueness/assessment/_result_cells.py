@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueness.assessment.compared import compared_numbers
+from trueness.assessment.event_numbers import event_numbers
 from trueness.assessment.reported import REPORTED
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
+    from trueness.assessment._event_result import EventAssessment
     from trueness.assessment._group_result import GroupAssessment
     from trueness.assessment._result import Assessment
     from trueness.assessment._seeds import SeedsComparison
@@ -118,3 +120,55 @@ def compared_group_cells(result: Comparison) -> list[dict[str, Any]]:
                 for row in _of_pair(pair)
             ]
     return rows
+
+
+def event_number_cells(event: EventAssessment) -> list[dict[str, Any]]:
+    """One row for each number of an event: its value and interval, beside that of a calibrated event."""
+    return [
+        {
+            "metric": it.label.strip(),
+            "calibrated": it.calibrated,
+            "p_value": it.p_value,
+            "value": it.value,
+            "low": None if it.interval is None else it.interval.low,
+            "high": None if it.interval is None else it.interval.high,
+        }
+        for it in event_numbers(event)
+    ]
+
+
+def event_group_cells(groups: Sequence[GroupAssessment[EventAssessment]], of: str) -> list[dict[str, Any]]:
+    """One row for each group of an event, or for each event of a multi-label model."""
+    return [_of_event_group(group, of) for group in groups]
+
+
+def _of_event_group(group: GroupAssessment[EventAssessment], of: str) -> dict[str, Any]:
+    numbers: dict[str, Any] = dict.fromkeys(("expected", "observed", "gap", "gap_low", "gap_high"))
+    numbers |= dict.fromkeys(("slope", "ece", "ece_low", "ece_high", "brier_score", "log_loss"))
+    if (event := group.assessment) is not None:
+        gap, ends, ece = event.in_the_large, event.in_the_large.interval, event.ece
+        numbers |= {"expected": gap.expected, "observed": gap.observed, "gap": gap.value}
+        numbers |= {} if ends is None else {"gap_low": ends.low, "gap_high": ends.high}
+        numbers |= {"slope": event.cox.slope.value, "ece": ece.debiased}
+        numbers |= {"ece_low": ece.interval.low, "ece_high": ece.interval.high}
+        numbers |= {"brier_score": event.brier_score, "log_loss": event.log_loss}
+    return {
+        of: group.name,
+        "n_rows": group.n_rows,
+        **numbers,
+        "p_value": group.p_value,
+        "adjusted_p_value": group.adjusted_p_value,
+        "flagged": group.flagged,
+        "verdict": group.kind,
+        "reason": group.reason,
+    }
+
+
+def event_bin_cells(event: EventAssessment) -> list[dict[str, Any]]:
+    """One row for each bin that holds rows, numbered from 1: mean probability and observed frequency."""
+    bins = event.bins
+    columns = (bins.count, bins.mean_predicted, bins.mean_observed)
+    return [
+        {"bin": number, "count": n, "predicted": p, "observed": y, "gap": p - y}
+        for number, (n, p, y) in enumerate(zip(*(it.tolist() for it in columns), strict=True), 1)
+    ]

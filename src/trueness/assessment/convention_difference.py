@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from trueness.conventions import (
 from trueness.metrics import DEFAULT_BINS, expected_calibration_error, uncertainty_calibration_error
 from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
+
+if TYPE_CHECKING:
+    from trueness.assessment._event_result import EventAssessment
 
 _MEASURE = {"ece": "confidence", "uce": "entropy"}
 
@@ -184,3 +187,29 @@ def _dropped_text(convention: Convention, dropped: int) -> str:
 
 def _signed(change: float) -> str:
     return f"{round(change, 6) + 0.0:+.6f}"
+
+
+def event_difference_of(
+    convention: Convention, theirs: Reproduced, event: EventAssessment
+) -> ConventionDifference:
+    """The number of a library for the probability of an event, beside the plug-in value of the same norm.
+
+    The rules of the bins are one part: they are not told apart as those of classes are.
+    """
+    ours = {"l1": event.ece.value, "l2": event.rms.value, "max": event.max_gap}[theirs.norm]
+    own = f"here {plural(len(event.bins.count), 'bin')} with rows"
+    reason = f"{convention.bins_text(theirs.bins)}; {convention.edges}; {own}"
+    return ConventionDifference(
+        convention=convention.name,
+        library=convention.library,
+        version=convention.version,
+        metric=convention.metric,
+        norm=theirs.norm,
+        theirs=theirs.value,
+        ours=ours,
+        their_bins=theirs.bins,
+        n_rows=event.n_rows,
+        parts=(Part("bins", reason, theirs.value - ours),),
+        arithmetic=convention.arithmetic,
+        defects=convention.defects,
+    )

@@ -16,6 +16,8 @@ import numpy as np
 
 from trueness import metrics
 from trueness._arrays import FloatArray, IntArray
+from trueness._cells import Rows as CellRows
+from trueness._cells import Tabular
 from trueness._printing import p_sentence, p_text, plural
 from trueness._random import Seed
 from trueness._version import __version__
@@ -31,6 +33,7 @@ from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.vote_counts import votes_of
 from trueness.table import CalibrationTable, TablePlan, TableSpec
+from trueness.table.bin_cells import bin_cells
 from trueness.tabulation import tabulate_rows
 from trueness.variation import ENTROPY
 
@@ -43,7 +46,7 @@ EVIDENCE = ("vce", "net", "rce")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VoteAssessment(Flat):
+class VoteAssessment(Tabular, Flat):
     """The calibration of shares of votes, beside what a calibrated model with as many votes would score.
 
     Returned by `assess_votes`. Print it to read it; `to_dict()` is for programs.
@@ -141,6 +144,21 @@ class VoteAssessment(Flat):
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    tables_of_cells = ("metrics", "bins")
+
+    def _cells(self, of: str) -> CellRows:
+        if of == "bins":
+            return bin_cells(self.table)
+        return [
+            {
+                "metric": REPORTED[key].label,
+                "value": it.value,
+                "calibrated": it.calibrated_value,
+                "p_value": it.p_value,
+            }
+            for key, it in self.metrics.items()
+        ]
 
     def _numbers(self) -> dict[str, Any]:
         """What `to_dict` and `flat` have in common."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trueness.cli._errors import refuse_argument
 from trueness.cli._images import are_images
@@ -11,9 +11,10 @@ from trueness.cli._sources import source_of
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import ConventionDifference
-    from trueness.conventions import Convention
+    from trueness.assessment import ConventionDifference, EventAssessment
+    from trueness.conventions import Convention, Reading
     from trueness.files import InputFile
+    from trueness.language.results import Reading as AnyReading
     from trueness.table import AnyRankTable, Tables
 
 MOST_ROWS = 50_000_000
@@ -40,13 +41,78 @@ def requested(
     if not arguments.convention:
         return []
     _refuse_inputs(arguments, inputs, saved=saved)
-    return [_parsed(text) for text in arguments.convention]
+    chosen = [_parsed(text) for text in arguments.convention]
+    return chosen if arguments.event is None else [_of_events(it) for it in chosen]
 
 
-def refuse_log(arguments: argparse.Namespace) -> None:
-    """Refuse the option for evaluation logs."""
-    if arguments.convention:
-        raise _conflict("does not apply to evaluation logs, votes and stated confidences")
+def requested_of_log(
+    arguments: argparse.Namespace, reading: AnyReading
+) -> list[tuple[Convention, int | None]]:
+    """The same for evaluation logs: other libraries read stated confidences, but neither options nor votes."""
+    from trueness.language import Statements
+
+    if arguments.convention and not isinstance(reading, Statements):
+        raise _conflict("applies to stated confidences among evaluation logs, and these are not")
+    return [_of_events(_parsed(text)) for text in arguments.convention or ()]
+
+
+def differences_of_log(
+    reading: AnyReading, chosen: list[tuple[Convention, int | None]], result: EventAssessment
+) -> list[ConventionDifference]:
+    """The number of each convention for stated confidences."""
+    import numpy as np
+
+    from trueness.conventions import Reading
+
+    if not chosen:
+        return []
+    stated: Any = reading
+    rows = Reading(
+        np.asarray(stated.stated, np.float64),
+        np.asarray(stated.event, np.bool_),
+        np.zeros(len(stated.stated), np.int32),
+        np.ones(2, np.bool_),
+        "a right answer",
+    )
+    return _of_reading([rows] * len(chosen), chosen, result)
+
+
+def differences_of_event(
+    arguments: argparse.Namespace,
+    inputs: list[InputFile],
+    chosen: list[tuple[Convention, int | None]],
+    result: EventAssessment,
+) -> list[ConventionDifference]:
+    """The number of each convention for the probability of one class, or of the top label."""
+    from trueness.conventions import Reading, event_reader, read_rows
+    from trueness.rows import Rows
+
+    if not chosen:
+        return []
+    parts = []
+    for batch, _ in source_of(arguments, inputs, with_notes=False).batches():
+        rows = batch.rows()
+        assert isinstance(rows, Rows)  # --ragged is refused
+        parts.append(read_rows(rows, event_reader(result.table.events[0])))
+    return _of_reading([Reading.joined(parts)] * len(chosen), chosen, result)
+
+
+def _of_reading(
+    readings: list[Reading], chosen: list[tuple[Convention, int | None]], result: EventAssessment
+) -> list[ConventionDifference]:
+    from trueness.assessment import event_difference_of
+
+    return [
+        event_difference_of(convention, convention.of_reading(reading, bins, convention.norms[0]), result)
+        for reading, (convention, bins) in zip(readings, chosen, strict=True)
+    ]
+
+
+def _of_events(chosen: tuple[Convention, int | None]) -> tuple[Convention, int | None]:
+    """The convention, unless it is not of a probability."""
+    if chosen[0].metric != "ece":
+        raise _conflict(f"{chosen[0].name} reads the entropy of all classes, which an event does not have")
+    return chosen
 
 
 def differences(
@@ -106,7 +172,6 @@ def _refuse_inputs(arguments: argparse.Namespace, inputs: list[InputFile], *, sa
     problems = {
         "needs the rows, which saved tables do not have": saved,
         "does not apply to images": are_images(arguments),
-        "does not apply to --event": arguments.event is not None,
         "does not apply to --ragged": arguments.ragged,
         "does not apply to weighted rows: the other libraries have no weights": arguments.sample_weight
         is not None,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trueness.cli._images import INDEPENDENT, are_images
 from trueness.cli._inference import fail_above_of, resamples_of
-from trueness.cli._options import CELLS
 from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from trueness.table import Event, EventTable, GroupedTables
 
 _OTHERS = {
-    **dict.fromkeys(CELLS, "use --json, which has all numbers"),
     "compare_groups": "leave it out",
     "tolerance": "leave out one of them",
 }

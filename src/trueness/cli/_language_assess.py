@@ -124,7 +124,7 @@ def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:
     from trueness.cli._binning import bins_of
 
     refuse_options_of_ranks(arguments, "votes")
-    for name in ("report", "fail_above", "groups"):
+    for name in ("report", "plot", "fail_above", "groups"):
         _refuse(arguments, name, "votes")
     if len(set(reading.n_options.tolist())) > 1:
         raise InvalidValueError(

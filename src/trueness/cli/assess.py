@@ -30,6 +30,7 @@ from trueness.cli._outputs import (
 if TYPE_CHECKING:
     from trueness.assessment import Assessment, Caution, ConventionDifference, EventAssessment
     from trueness.cli._language import Log
+    from trueness.conventions import Convention
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 
@@ -131,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
             "add --groups COLUMN",
         )
     if arguments.event is not None:
-        return _run_event(arguments, inputs, paths)
+        return _run_event(arguments, inputs, paths, chosen)
     tables, notes = (_saved_tables(arguments, paths), ()) if saved else _summed_tables(arguments, inputs)
     result = _with_notes(_assess(tables, arguments), notes)
     if arguments.compare_groups is not None:
@@ -150,15 +151,21 @@ def _run_log(arguments: argparse.Namespace, log: Log) -> int:
     from trueness.files import check_outputs
 
     check_outputs(_outputs(arguments), [*log.paths, arguments.label_file])
+    refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
-    _conventions.refuse_log(arguments)
     reading = read_log(arguments, log)
+    chosen = _conventions.requested_of_log(arguments, reading)
     result, tables, failures = assess_reading(arguments, reading, log.paths[0], _assess)
-    _write(result, tables, arguments)
+    _write(result, tables, arguments, _conventions.differences_of_log(reading, chosen, result))
     return _gate.exit_code(failures)
 
 
-def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: list[str]) -> int:
+def _run_event(
+    arguments: argparse.Namespace,
+    inputs: list[InputFile],
+    paths: list[str],
+    chosen: list[tuple[Convention, int | None]],
+) -> int:
     """The same for one event."""
     from trueness.cli import _event
     from trueness.cli._summation import remove_checkpoint
@@ -171,7 +178,7 @@ def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: li
         events = _event.EventTables.of(tables)
     result = _event.assess(arguments, events)
     failures = _event.failures_of(result, arguments)
-    _write(result, tables, arguments)
+    _write(result, tables, arguments, _conventions.differences_of_event(arguments, inputs, chosen, result))
     remove_checkpoint(arguments)
     return _gate.exit_code(failures)
 
@@ -292,7 +299,6 @@ def _write(
     beside: Sequence[ConventionDifference] = (),
 ) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
-    from trueness._cells import Tabular
     from trueness.files import save_tables
 
     if arguments.table_out is not None and tables is not None:
@@ -303,7 +309,6 @@ def _write(
         others = {"conventions": [one.to_dict() for one in beside]} if beside else {}
         write_json(arguments.json, result.to_dict() | others)
     write_plot(result, arguments.plot)
-    if isinstance(result, Tabular):
-        write_cell_tables(result, arguments, "groups" if result.groups else "metrics")
+    write_cell_tables(result, arguments, "groups" if getattr(result, "groups", ()) else "metrics")
     if STANDARD_OUTPUT not in _outputs(arguments):
         print(result, *beside, sep="\n\n")

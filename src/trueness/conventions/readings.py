@@ -84,6 +84,18 @@ def _read_block(rows: Rows, reader: Reader, start: int, stop: int) -> Reading:
     return Reading(predicted, observed, y_prob.argmax(axis=1).astype(np.int32), seen, event)
 
 
+def event_reader(event: int | str) -> Reader:
+    """Reads the probability of one class, by its index, or of the top label ("top")."""
+    if event == "top":
+        return top_label
+    index = int(event)
+
+    def of_class(block: Block) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+        return block.y_prob[:, index], block.labels == index, f"class {index}"
+
+    return of_class
+
+
 def top_label(block: Block) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
     """The largest probability, and whether its class (the first of equal ones) is the true one."""
     return block.y_prob.max(axis=1), block.y_prob.argmax(axis=1) == block.labels, TOP_LABEL
