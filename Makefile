@@ -6,10 +6,14 @@
 #   make bench   the speed of both engines beside other libraries (installs torch)
 #   make cluster Dask and Spark, for the tests that need them (large; CI always has them)
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
-#   make gallery draw the pictures of docs/gallery.md anew
-#   make validation  write docs/validation.md anew (needs make torch)
+#   make docs    build the documentation into build/docs/html, strictly, and run its examples
+#   make docs-serve  the same, served at http://127.0.0.1:8000
+#   make gallery draw the pictures of docs/guide/gallery.md anew
+#   make validation  write docs/background/validation.md anew (needs make torch)
+#   make dist    the source distribution, and a wheel of it that passes the tests without extras
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
-#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
+#   make extras  measure what each extra installs, for docs/reference/installing.md
+#   make torch   torch, torchmetrics, Lightning and transformers, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -18,11 +22,16 @@ WORKERS ?= 2
 # What numbers come from: rows, tables, measures, inference.
 CORE := */trueness/_*.py,*/trueness/[a-z]*.py,*/trueness/bins/*,*/trueness/rows/*,*/trueness/table/*,*/trueness/variation/*,*/trueness/tabulation/*,*/trueness/inference/*,*/trueness/assessment/*
 
-# What the installed package is built from, besides Python modules, which are used in place.
+# What the installed package is built from, besides Python modules, which an editable install uses in place.
 BUILT_FROM := pyproject.toml hatch_build.py $(wildcard src/trueness/tabulation/compiled/source/*.[ch])
 
+# What a wheel is built from.
+PACKAGED := $(BUILT_FROM) README.md LICENSE $(shell find src -type f ! -name '*.pyc' ! -name '_library.*')
+
 VENV := .venv
+SITE := build/docs/html
 BARE := .venv-bare
+DIST := build/dist
 PIP  := python -m pip --disable-pip-version-check install --quiet
 
 # The version is fixed, and named again beside what depends on it so that pip cannot replace it.
@@ -35,7 +44,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster gallery validation wheels torch clean
+.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation dist check-dist release-check wheels extras torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -48,10 +57,11 @@ test: $(VENV)/.test $(TORCH_FOR_TESTS) $(CLUSTER_FOR_TESTS) $(BROWSER_FOR_TESTS)
 	@echo "Of the core, at least 95 % of lines and branches:"
 	@$(VENV)/bin/python -m coverage report --fail-under=95 --include='$(CORE)'
 
+# The wheel is tested, and not the sources beside the tests.
 test-bare: $(BARE)/.test
-	@echo "Without extras (NumPy and narwhals alone):"
-	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q -m 'not simulation' \
-	  --ignore=src/trueness/plots
+	@echo "The wheel without extras (NumPy and narwhals alone):"
+	@TRUENESS_BARE=1 $(BARE)/bin/python -m pytest -q -m 'not simulation' --ignore-glob='*/trueness/plots/*' \
+	  --pyargs trueness tests README.md docs
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
@@ -83,11 +93,36 @@ browser:
 	  || { echo "Installing chromium:"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
 	  || { echo "Install Chromium by hand, or name a browser: export TRUENESS_BROWSER=/path/to/chromium"; exit 1; }
 
+docs: $(VENV)/.docs
+	@$(VENV)/bin/python -m pytest -q docs README.md
+	@rm -rf docs/reference/api/generated $(SITE)
+	@$(VENV)/bin/python -m sphinx -q -E -W --keep-going -j auto -d build/docs/doctrees docs $(SITE)
+	@echo "The documentation is in $(SITE)/index.html"
+
+docs-serve: docs
+	@$(VENV)/bin/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
+
 gallery: $(VENV)/.test
 	@$(VENV)/bin/python scripts/make_gallery.py
 
 validation: $(VENV)/.test $(VENV)/.torch
 	@$(VENV)/bin/python scripts/make_validation_page.py
+
+dist: $(DIST)/.built test-bare
+	@mkdir -p dist
+	@cp $(DIST)/*.tar.gz dist/
+	@ls -l $(DIST)/*.whl dist/*.tar.gz
+
+# Of a release: `make release-check TAG=v0.2.0` first, `make check-dist` after `make dist` and `make wheels`.
+release-check:
+	@$(PYTHON) scripts/check_release.py --tag "$(TAG)"
+
+check-dist: $(VENV)/.dist
+	@$(VENV)/bin/python scripts/check_release.py --dist
+	$(VENV)/bin/python -m twine check --strict dist/*
+
+extras: $(VENV)/.package
+	@$(VENV)/bin/python scripts/measure_extras.py
 
 wheels: $(VENV)/.wheels
 	@$(VENV)/bin/python scripts/make_wheels.py
@@ -114,13 +149,17 @@ $(VENV)/.lint: $(VENV)/.package
 	$(VENV)/bin/$(PIP) -e '.[lint]'
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[docs]'
+	@touch $@
+
 $(VENV)/.wheels: $(VENV)/.package
 	$(VENV)/bin/$(PIP) -e '.[wheels]'
 	@touch $@
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning transformers accelerate
 	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 
@@ -134,7 +173,18 @@ $(VENV)/.bench: $(VENV)/.torch
 	$(VENV)/bin/$(PIP) --no-deps netcal
 	@touch $@
 
-$(BARE)/.test: $(BUILT_FROM)
-	$(PYTHON) -m venv $(BARE)
-	$(BARE)/bin/$(PIP) -e '.[test-bare]'
+$(VENV)/.dist: $(VENV)/.package
+	$(VENV)/bin/$(PIP) -e '.[dist]'
+	@touch $@
+
+# The wheel is built from the source distribution, so what that lacks is missed.
+$(DIST)/.built: $(PACKAGED) $(VENV)/.dist
+	rm -rf $(DIST)
+	$(VENV)/bin/python -m build --outdir $(DIST) >/dev/null
+	$(VENV)/bin/python -m twine check --strict $(DIST)/*
+	@touch $@
+
+$(BARE)/.test: $(DIST)/.built
+	$(PYTHON) -m venv --clear $(BARE)
+	$(BARE)/bin/$(PIP) "$$(ls $(DIST)/*.whl)[test-bare]"
 	@touch $@

@@ -3,8 +3,8 @@
 Run it with ``make bench``, or with ``--quick`` to check that it works. It writes `results/cluster.md`. All numbers are
 from one run on one machine: ratios are more reliable than seconds.
 
-The model at the end is that of docs/cluster.md. Its cost of summing many tables is measured here, on a tree of 10⁴
-partitions that reuse 64 different tables.
+The model at the end is that of docs/integrations/cluster.md. Its cost of summing many tables is measured here, on a
+tree of 10⁴ partitions that reuse 64 different tables.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _levels(count: int, fan_in: int) -> list[int]:
 def modelled(
     costs: Costs, rows: float = 1e11, workers: int = 100, partitions: int = 10_000
 ) -> dict[str, float]:
-    """The model of docs/cluster.md, "What a large run would cost": seconds of each part, and gigabytes."""
+    """The model of docs/integrations/cluster.md, "What a large run would cost": seconds of each part, and gigabytes."""
     fan_in = 8
     levels = _levels(partitions, fan_in)
     tasks = partitions + sum(levels)
@@ -365,7 +365,7 @@ def main() -> None:
             speeds(runs, n_rows),
             "The sum of many partitions, on a Dask cluster of two workers (checked against a plain sum):",
             markdown(header, lines),
-            "What 100 workers, 10 000 partitions and 10¹¹ rows would cost by the model of docs/cluster.md, seconds:",
+            "What 100 workers, 10 000 partitions and 10¹¹ rows would cost, seconds (docs/integrations/cluster.md):",
             markdown(["tables", "map", "scheduler", "adding", "GB moved"], model),
         ]
     )

@@ -1,4 +1,4 @@
-"""Draw the figures of ``docs/theory.md`` from simulation: bounds, the limit law, undetected errors.
+"""Draw the figures of ``docs/background/theory.md`` from simulation: bounds, the limit law, undetected errors.
 
 Run it with ``python scripts/draw_theory.py`` (needs the extra `plots`; it takes about a minute).
 """
@@ -18,7 +18,7 @@ from trueness.table import CalibrationTable
 from trueness.tabulation.engines import available_cores
 from trueness.variation import variations
 
-DESTINATION = Path(__file__).parents[1] / "docs" / "pictures"
+DESTINATION = Path(__file__).parents[1] / "docs" / "background" / "pictures"
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 LAW_ROWS, LAW_REPEATS, LAW_DRAWS = 10_000, 6_000, 2_000_000
 
@@ -35,7 +35,7 @@ def lipschitz_bound(measure: str, n_classes: int, n_rows: int) -> float:
 
 
 def largest_varentropy(n_classes: int) -> float:
-    """The largest variance of ln p under p: one probability x, the others equal (docs/theory.md)."""
+    """The largest variance of ln p under p: one probability x, the others equal (docs/background/theory.md)."""
     x = np.linspace(1e-6, 1 - 1e-6, 1_000_001)
     spread = np.log(x) - np.log((1 - x) / (n_classes - 1))
     return float((x * (1 - x) * spread**2).max())
@@ -102,7 +102,7 @@ def limit_panels() -> list[pictures.LimitPanel]:
 
 
 def blind_spots() -> pictures.BlindSpots:
-    """Two examples of docs/theory.md, the curve of equal entropy through one, and random pairs below the bound."""
+    """Two examples of the theory page, the curve of equal entropy through one, and random pairs below the bound."""
     entropy = variations["entropy"]
     predicted, observed = (0.6, 0.3, 0.1), (0.4653, 0.4648, 0.0699)
     assert abs(entropy(predicted) - entropy(observed)) < 2e-4

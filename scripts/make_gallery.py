@@ -1,4 +1,4 @@
-"""Write ``docs/gallery.md`` and its pictures by running the code that the page shows.
+"""Write ``docs/guide/gallery.md`` and its pictures by running the code that the page shows.
 
 Run it with ``make gallery``; it needs the extra ``plots``, and Chromium for the screenshot of the report.
 """
@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DOCS = Path(__file__).parents[1] / "docs"
-PICTURES = DOCS / "gallery"
+FOLDER = Path(__file__).parents[1] / "docs" / "guide"
+PICTURES = FOLDER / "gallery"
 
 BEFORE = """\
 import matplotlib.pyplot as plt
@@ -207,6 +207,28 @@ from trueness.plots.reliability import reliability_of, reliability_text
 
 print(reliability_text(reliability_of(forest)))"""
 
+SEEN = {
+    "reliability": "Observed against predicted entropy. All points are far below the diagonal, outside the grey band.",
+    "three-metrics": "Three diagrams. The points of VCE and ECE are on the diagonal, those of UCE on a curve below it.",
+    "gaps": "A gap for each bin of entropy, with its noise. All are below 0: the forest is under-confident.",
+    "log-score": "Bars of the log-score for each bin and their cumulated line, which leaves the grey band upwards.",
+    "event": "Left, scikit-learn's curve. Middle, the same points with noise and rows. Right, the cumulative "
+    "differences, which fall far out of the band.",
+    "classes": "Left, observed over expected rows of each digit. Middle, log-scores by predicted digit, all below 0. "
+    "Right, the reliability diagram of digit 8: expected 269 times, observed 174 times.",
+    "ranks": "Predicted and observed frequency of each rank in one bin. Rank 1 is observed more often than predicted.",
+    "heat-map": "Bins by ranks. Rank 1 is orange, observed too often; the ranks after it are blue.",
+    "many-classes": "Left, frequencies of ranks on logarithmic axes. Right, bins by groups of ranks: the first are "
+    "blue, later ones orange.",
+    "groups": "Net gap with interval: 0.29 for digits 0 to 4, 0.23 for digits 5 to 9, and 0.26 for all rows.",
+    "confusion": "Predicted by true digits, observed and expected numbers. The diagonal is blue, below expected; "
+    "most other cells are orange.",
+    "models": "Differences of VCE between each two of three models, with intervals; none contains 0.",
+    "sweep": "VCE against the number of bins. Plug-in value and noise floor rise, the debiased value is level.",
+    "convergence": "VCE against the number of rows. The noise floor falls to 0, the plug-in value levels off above it.",
+}
+"""What is seen on each picture, for readers who do not see it."""
+
 
 def page(terminal: str) -> str:
     """The text of the gallery; `terminal` is the output of the last example."""
@@ -216,7 +238,7 @@ def page(terminal: str) -> str:
         f"```python\n{BEFORE}```",
     ]
     for it in GALLERY:
-        picture = f"![{it.title}](gallery/{it.name}.png)"
+        picture = f"![{SEEN[it.name]}](gallery/{it.name}.png)"
         parts += [f"## {it.title}", it.words, f"```python\n{it.code}\n```", picture]
     parts += [
         "## The report",
@@ -278,10 +300,10 @@ def main() -> None:
         figure = draw(it, names)
         figure.savefig(PICTURES / f"{it.name}.png", dpi=90, metadata={"Software": None})
         plt.close(figure)
-        print(f"docs/gallery/{it.name}.png")
+        print(f"docs/guide/gallery/{it.name}.png")
     take_screenshot(names, PICTURES / "report.png")
-    (DOCS / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
-    print("docs/gallery.md")
+    (FOLDER / "gallery.md").write_text(page(terminal_output(names)), encoding="utf-8")
+    print("docs/guide/gallery.md")
 
 
 if __name__ == "__main__":

@@ -6,16 +6,16 @@ four words and those of two to four other sentences. The model gives ln P(end | 
 a language model sums over tokens. It is a real model of text, and a weak one: which phrase is common decides, and its
 context hardly matters. Dividing the options' own frequencies out (`unconditional`) shows what the context adds.
 
-    python scripts/make_multiple_choice_log.py OUTPUT_FOLDER
+    python scripts/make_multiple_choice_log.py OUTPUT_FOLDER [--only-write]
 """
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import json
 import math
 import re
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -113,8 +113,8 @@ def line(
     }
 
 
-def main(folder: Path) -> None:
-    """Write a file of samples for each package, each scored by a model of the others, and assess them together."""
+def write_logs(folder: Path) -> list[Path]:
+    """Write a file of samples for each package, each scored by a model of the others."""
     folder.mkdir(parents=True, exist_ok=True)
     texts, rng, paths = {name: sentences(name) for name in PACKAGES}, np.random.default_rng(0), []
     for name in PACKAGES:
@@ -124,6 +124,11 @@ def main(folder: Path) -> None:
         lines = [line(number, *question, model) for number, question in enumerate(asked)]
         paths.append(folder / f"samples_{name}_{DATE}.jsonl")
         paths[-1].write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    return paths
+
+
+def assess_logs(paths: Sequence[Path]) -> None:
+    """Print the assessment of all files together, by both kinds of log-likelihoods."""
     for normalise_by in ("none", "unconditional"):
         read = read_lm_eval(paths, normalise_by=normalise_by)
         print(read.remarks[-1])
@@ -134,4 +139,10 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "multiple-choice"))
+    parser = argparse.ArgumentParser(description="Make a small multiple-choice evaluation, and assess it.")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("multiple-choice"))
+    parser.add_argument("--only-write", action="store_true", help="write the logs, and do not assess them")
+    arguments = parser.parse_args()
+    written = write_logs(arguments.folder)
+    if not arguments.only_write:
+        assess_logs(written)

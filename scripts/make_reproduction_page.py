@@ -1,4 +1,4 @@
-"""Write ``docs/reproduction.md`` and its pictures from runs of ``trueness reproduce``.
+"""Write ``docs/background/reproduction.md`` and its pictures from runs of ``trueness reproduce``.
 
 trueness reproduce --out runs/paper
 trueness reproduce --out runs/beyond --more-metrics --miscalibrated
@@ -13,7 +13,7 @@ from typing import Any
 
 from PIL import Image
 
-DOCS = Path(__file__).parents[1] / "docs"
+FOLDER = Path(__file__).parents[1] / "docs" / "background"
 PICTURES = {"paper": ("figure1", "figure2", "figure3"), "beyond": ("beyond-width", "beyond-mass", "twins")}
 
 
@@ -60,7 +60,7 @@ The size of a point is the share of rows in its bin.
 ![The same as Figure 1 with equal-frequency bins.](reproduction/figure3.png)
 
 The bins hold {100 * low:.2f} % to {100 * high:.2f} % of the rows each: exactly a tenth up to 2²⁰ rows, beyond it the edges are those of the first
-2²⁰ rows ([ADR 10](adr/0010-the-reproduction.md)).
+2²⁰ rows ([ADR 10](../adr/0010-the-reproduction.md)).
 
 ## Which metric detects what
 
@@ -100,7 +100,7 @@ def main() -> None:
     contents = {
         name: json.loads((path / "results.json").read_text(encoding="utf-8")) for name, path in runs.items()
     }
-    target = DOCS / "reproduction"
+    target = FOLDER / "reproduction"
     target.mkdir(exist_ok=True)
     for name, pictures in PICTURES.items():
         for picture in pictures:
@@ -110,10 +110,10 @@ def main() -> None:
     for name in ("results.csv", "results.json"):
         shutil.copy(runs["paper"] / name, target / name)
     verdict = (runs["paper"] / "verdict.md").read_text(encoding="utf-8")
-    (DOCS / "reproduction.md").write_text(
+    (FOLDER / "reproduction.md").write_text(
         page(contents["paper"], contents["beyond"], verdict), encoding="utf-8"
     )
-    print(DOCS / "reproduction.md")
+    print(FOLDER / "reproduction.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write ``docs/validation.md``: numbers of trueness beside those of other libraries, on the same seeded rows.
+"""Write ``docs/background/validation.md``: numbers of trueness beside those of other libraries, on the same rows.
 
 Needs torch, torchmetrics and netcal (`make torch`) and the extra `test`.
 
@@ -16,7 +16,7 @@ import numpy as np
 import trueness as tn
 from trueness.conventions import CONVENTIONS
 
-PAGE = Path(__file__).parents[1] / "docs" / "validation.md"
+PAGE = Path(__file__).parents[1] / "docs" / "background" / "validation.md"
 N_ROWS = 3000
 LIBRARIES = (
     "scikit-learn",
@@ -344,7 +344,7 @@ was found.
 ## Numbers of other libraries, reproduced
 
 `tn.ece(y_true, y_prob, convention="torchmetrics", bins=15)` gives the number of another library from the same rows
-([how](conventions.md)). With the libraries' default bins, {N_ROWS} rows of three classes:
+([how](../guide/conventions.md)). With the libraries' default bins, {N_ROWS} rows of three classes:
 
 {table_of(convention_checks(one))}
 

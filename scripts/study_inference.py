@@ -1,4 +1,4 @@
-"""Simulation study of the inference: size, coverage, bias and power, written into docs/inference.md.
+"""Simulation study of the inference: size, coverage, bias and power, written into docs/background/inference.md.
 
     python scripts/study_inference.py                       # all parts, one process, about half an hour of CPU
     python scripts/study_inference.py size coverage -j 2    # some parts, two processes
@@ -22,7 +22,7 @@ from inference_study import clusters, comparisons, coverage, kinds, null, other_
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "study"
-PAGE = ROOT / "docs" / "inference.md"
+PAGE = ROOT / "docs" / "background" / "inference.md"
 
 
 PARTS = {

@@ -1,4 +1,4 @@
-"""Simulation study of the monitor: false alarms, delays and bands, written into docs/monitoring.md.
+"""Simulation study of the monitor: false alarms, delays and bands, written into docs/guide/monitoring.md.
 
     python scripts/study_monitoring.py                    # everything, one process, about twenty minutes of CPU
     python scripts/study_monitoring.py -j 2 classes       # the settings whose name has a word, two processes
@@ -23,7 +23,7 @@ from monitoring_study.runs import Setting, measure, measure_net_band, measure_to
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "study" / "monitoring.json"
-PAGE = ROOT / "docs" / "monitoring.md"
+PAGE = ROOT / "docs" / "guide" / "monitoring.md"
 
 BANDS = {
     "band (8), C = 10, 100 rows, sharpened 1.15": (measure_top_label_band, 150, ("held", 0.897)),

@@ -1,4 +1,4 @@
-"""Which number detects which error: simulated with the library's own numbers, written into docs/which-number.md.
+"""Which number detects which error: simulated with the library's own numbers, written into docs/guide/which-number.md.
 
     python scripts/study_which_number.py --runs 400       # about an hour of CPU; adds to what was saved
     python scripts/study_which_number.py --render         # only write the page again from the saved results
@@ -27,7 +27,7 @@ from trueness.inference.events.of_table import event_cells
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "scripts" / "results" / "which_number.json"
-PAGE = ROOT / "docs" / "which-number.md"
+PAGE = ROOT / "docs" / "guide" / "which-number.md"
 BEGIN, END = "<!-- {} begins -->", "<!-- {} ends -->"
 
 RESAMPLES = 99

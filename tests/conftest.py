@@ -28,17 +28,27 @@ NEEDS = {
     "excel": ("openpyxl",),
     "images": ("nibabel",),
     "jax": ("jax",),
+    "keras": ("jax", "keras"),
     "lightning": ("lightning",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
     "netcal": ("netcal",),
     "outside": ("statsmodels", "mapie"),
     "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
+    "schemas": ("jsonschema",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
+    "queries": ("duckdb", "polars", "pyarrow"),
+    "tensorboard": ("tensorboardX",),
     "torch": ("torch", "torchmetrics"),
+    "transformers": ("torch", "accelerate", "transformers"),
+    "xarray": ("xarray",),
+    "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
+SITE = Path(__file__).parents[1] / "build" / "docs" / "html" / "objects.inv"
+"""Written at the end of `make docs`."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REMEDY = {
     "dask": "make cluster, then make test again",
@@ -46,10 +56,12 @@ REMEDY = {
     "compiled": "install gcc 12 or newer, then pip install -e . and make test again",
     "gcc": "apt install gcc, then make test again",
     "browser": "make browser (or TRUENESS_BROWSER=/path/to/chromium), then make test again",
+    "site": "make docs, then make test again",
     "emulation": "apt install qemu-user, then make test again",
     "torch": "make torch, then make test again",
     "lightning": "make torch, then make test again",
     "netcal": "make torch, then make test again",
+    "transformers": "make torch, then make test again",
 }
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 
@@ -88,6 +100,8 @@ def missing_modules() -> dict[str, list[str]]:
         absent.setdefault(marker, []).extend(name for name in programs if which(name) is None)
     if compiled_library() is None:
         absent["compiled"] = ["the compiled library"]
+    if not SITE.is_file():
+        absent["site"] = ["the built site"]
     if browser_path() is None:
         absent["browser"].append("chromium")
     return {marker: names for marker, names in absent.items() if names}

@@ -271,6 +271,6 @@ def _command(pid: int) -> str:
 
 
 def example(heading: str) -> str:
-    """The first Python example below a heading of docs/cluster.md."""
-    text = (Path(__file__).parents[1] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    """The first Python example below a heading of docs/integrations/cluster.md."""
+    text = (Path(__file__).parents[1] / "docs" / "integrations" / "cluster.md").read_text(encoding="utf-8")
     return text.partition(f"## {heading}\n")[2].partition("```python\n")[2].partition("```")[0]

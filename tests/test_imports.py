@@ -7,8 +7,9 @@ import sys
 import pytest
 
 OPTIONAL = {
-    "dask", "distributed", "fsspec", "jax", "lightning", "matplotlib", "narwhals", "pandas", "polars",
-    "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics",
+    "dask", "distributed", "duckdb", "fsspec", "jax", "keras", "lightning", "matplotlib", "mlflow", "narwhals",
+    "pandas", "polars", "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics", "transformers",
+    "xarray",
 }  # fmt: skip
 
 
@@ -36,7 +37,7 @@ SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([
         SMALL
         + "import trueness.plots, trueness.report as r; a = tn.assess([0, 1] * 9, [[0.9, 0.1]] * 18, rng=0)\n"
         + "r.page(a); a._repr_html_()",
-        "from trueness.adapters import dask, spark",
+        "from trueness.adapters import dask, huggingface, mlflow, queries, spark",
     ],
     ids=["import", "metrics", "lists", "stream", "reproduction", "report", "adapters"],
 )

@@ -11,7 +11,7 @@ import numpy as np
 import trueness as tn
 from inference_study.settings import ALPHAS, entropy, markdown, seed_of, share
 
-DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1")
+DIFFERENCES = ("vce", "net", "ece", "rce", "rce_w1", "cwece_total", "gap")
 COPIES = 5
 """Rows of a cluster, which have the same probabilities and the same true class."""
 
@@ -163,13 +163,23 @@ def merged_population(alpha: tuple[float, ...], exponent: float) -> dict[str, fl
         "ece": float(confident @ np.abs(correct - stated)[:, 0]),
         "rce": float(weight @ np.abs(apart).sum(axis=1)) / 2,
         "rce_w1": float(weight @ np.abs(np.cumsum(apart, axis=1)[:, :-1]).sum(axis=1)) / (len(alpha) - 1),
+        **_classwise_population(p, known),
     }
+
+
+def _classwise_population(p: np.ndarray, known: np.ndarray) -> dict[str, float]:
+    """Classwise total in ten bins of equal width, and class gap, of probabilities p where `known` are right."""
+    off = np.zeros((p.shape[1], 10))
+    for c in range(p.shape[1]):
+        place = np.minimum((10 * p[:, c]).astype(int), 9)
+        off[c] = np.bincount(place, p[:, c] - known[:, c], 10) / len(p)
+    return {"cwece_total": float(np.abs(off).sum()) / 2, "gap": float(np.abs(off.sum(axis=1)).sum()) / 2}
 
 
 def compare_table(rows: list[dict[str, Any]]) -> str:
     """Coverage of differences, and their rejection rates."""
     head = ["rows", "N", "a of the models"]
-    for name in ("VCE", "net", "ECE", "RCE"):
+    for name in ("VCE", "net", "ECE", "RCE", "classwise total"):
         head += [f"true difference of {name}", "covers", "called at 5 %"]
     head.append("all metrics together: called at 5 %")
     return markdown(
@@ -178,7 +188,7 @@ def compare_table(rows: list[dict[str, Any]]) -> str:
             [_kind_of_rows(row), str(row["rows"]), ", ".join(f"{a:g}" for a in row["models"])]
             + [
                 text
-                for number in ("vce", "net", "ece", "rce")
+                for number in ("vce", "net", "ece", "rce", "cwece_total")
                 for text in (
                     f"{row['true'][number]:+.3f}",
                     share(row["covered"][number]),

@@ -1,1 +1,1 @@
-"""The simulations of docs/monitoring.md: streams of looks, and how monitors do on them."""
+"""The simulations of docs/guide/monitoring.md: streams of looks, and how monitors do on them."""

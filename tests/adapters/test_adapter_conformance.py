@@ -31,14 +31,14 @@ def by_sklearn(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.Cal
     return assess_estimator(Given(), y_prob, y_true, resamples=39, rng=0, **options).table
 
 
-def by_torch(engine: str) -> Maker:
+def by_torch(engine: str, name: str = "VariationCalibrationError") -> Maker:
     def make(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
         import torch
 
-        from trueness.adapters.torch import VariationCalibrationError
+        from trueness.adapters import torch as adapter
 
         bins = options.pop("bins", 10)
-        metric = VariationCalibrationError(y_prob.shape[1], bins, engine=engine, **options)
+        metric = getattr(adapter, name)(y_prob.shape[1], bins, engine=engine, **options)
         rows, labels = torch.tensor(y_prob), torch.tensor(y_true)
         for start in range(0, len(rows), 173):
             metric.update(rows[start : start + 173], labels[start : start + 173])
@@ -47,10 +47,50 @@ def by_torch(engine: str) -> Maker:
     return make
 
 
+def by_huggingface(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
+    from trueness.adapters.huggingface import CalibrationModule
+
+    module = CalibrationModule(by_class=False, confidence_bins=10, **options)
+    for start in range(0, len(y_prob), 173):
+        module.add_batch(predictions=y_prob[start : start + 173], references=y_true[start : start + 173])
+    return module.tables.by_variation
+
+
+def by_query(kind: str) -> Maker:
+    """The rows as columns of a lazy query, in the type that they have."""
+
+    def make(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
+        import pyarrow as pa
+
+        from trueness.adapters import queries
+
+        columns = {f"p_{c}": np.ascontiguousarray(y_prob[:, c]) for c in range(y_prob.shape[1])}
+        rows = pa.table({"y": y_true, **columns})
+        return queries.tabulate(_query(kind, rows), "y", "p_*", **options)
+
+    return make
+
+
+def _query(kind: str, rows: Any) -> Any:
+    if kind == "duckdb":
+        import duckdb
+
+        return duckdb.connect().from_arrow(rows)
+    import polars as pl
+
+    return pl.from_arrow(rows).lazy() if kind == "polars" else rows.to_reader(max_chunksize=173)
+
+
 ON_DEVICE = by_torch("device")
+DUCKDB = by_query("duckdb")
 ADAPTERS = [
+    pytest.param(by_huggingface, id="huggingface"),
+    pytest.param(by_query("polars"), marks=[pytest.mark.queries, pytest.mark.frames], id="polars"),
+    pytest.param(by_query("arrow"), marks=[pytest.mark.queries, pytest.mark.frames], id="arrow"),
+    pytest.param(DUCKDB, marks=[pytest.mark.queries, pytest.mark.frames], id="duckdb"),
     pytest.param(by_sklearn, marks=pytest.mark.sklearn, id="sklearn"),
     pytest.param(by_torch("host"), marks=pytest.mark.torch, id="torch-host"),
+    pytest.param(by_torch("host", "CalibrationMetric"), marks=pytest.mark.torch, id="torch-all-tables"),
     pytest.param(ON_DEVICE, marks=pytest.mark.torch, id="torch-device"),
 ]
 
@@ -82,10 +122,17 @@ def agree(make: Maker, y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -
     return core
 
 
-@pytest.mark.parametrize("make", ADAPTERS)
+DTYPES = [(make, dtype) for dtype in ("float64", "float32", "float16") for make in ADAPTERS]
+WITH_DTYPES = [
+    pytest.param(*make.values, dtype, marks=make.marks, id=f"{dtype}-{make.id}")
+    for make, dtype in DTYPES
+    if make.values != (DUCKDB,) or dtype != "float16"  # a type that DuckDB lacks
+]
+
+
 @pytest.mark.parametrize("ties", ["first", "split"])
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 40])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize(("make", "dtype"), WITH_DTYPES)
 def test_the_same_table(make: Maker, n_classes: int, ties: str, dtype: str) -> None:
     y_true, y_prob = simulated(n_classes, dtype)
     agree(make, y_true, y_prob, ties=ties)
@@ -111,7 +158,7 @@ def test_any_bins(make: Maker, bins: Any) -> None:
     agree(make, y_true, y_prob, bins=bins)
 
 
-@pytest.mark.parametrize("make", ADAPTERS[1:])
+@pytest.mark.parametrize("make", [make for make in ADAPTERS if make.values != (by_sklearn,)])
 @pytest.mark.parametrize("ties", ["first", "split"])
 def test_logits(make: Maker, ties: str) -> None:
     """Also a class that is ruled out, two that are equal, and one whose probability underflows: ranked by logit.

@@ -1,4 +1,4 @@
-"""The recipes of docs/cluster.md for whatever has no adapter: processes that share nothing but the saved tables."""
+"""The recipes of docs/integrations/cluster.md for whatever has no adapter: processes that share saved tables only."""
 
 import multiprocessing
 import os

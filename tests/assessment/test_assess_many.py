@@ -1,6 +1,9 @@
 """Models × data sets: the numbers are those of `assess` and `compare`."""
 
+import csv
+import io
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,8 +63,135 @@ def test_other_labels_keys_and_metrics_are_refused() -> None:
     other = {("a", "in"): ROWS["in"], ("b", "in"): ROWS["out"]}
     with pytest.raises(tn.Refusal, match="the labels of 'b' and 'a' differ"):
         tn.assess_many(other)
-    for wrong in ({"a": ROWS["in"]}, {("a", "in", 1): ROWS["in"]}, {("a", "in"): ROWS["in"][0]}, {}):
+    for wrong in ({"a": ROWS["in"]}, {("a", "in", 1, 2): ROWS["in"]}, {("a", "in"): ROWS["in"][0]}, {}):
         with pytest.raises(tn.Refusal, match="predictions"):
             tn.assess_many(wrong)
     with pytest.raises(tn.Refusal, match="vce"):
         tn.assess_many(PREDICTIONS, metric="VCE")
+
+
+POWERS = {"sharp": (1.4, 1.5, 1.7), "plain": (0.98, 1.0, 1.05)}
+RUNS = {
+    (model, "in", seed): (ROWS["in"][0], tn.simulate.sharpen(ROWS["in"][1], power))
+    for model, powers in POWERS.items()
+    for seed, power in enumerate(powers)
+} | {("base", "in"): (ROWS["in"][0], tn.simulate.sharpen(ROWS["in"][1], 1.2)), ("plain", "out"): ROWS["out"]}
+
+
+@cache
+def seeded() -> tn.AssessedModels:
+    return tn.assess_many(RUNS, **SETTINGS)
+
+
+def test_every_run_is_the_assessment_of_its_rows() -> None:
+    found = seeded()
+    assert list(found.assessments) == [tuple(map(str, key)) for key in RUNS]
+    for key, pair in RUNS.items():
+        assert found.assessments[tuple(map(str, key))] == tn.assess(*pair, **SETTINGS)
+    assert set(found.seeds) == {("sharp", "in"), ("plain", "in"), ("base", "in")}
+
+
+@pytest.mark.parametrize("metric", ["vce", "net", "ece", "rce", "cwece"])
+def test_means_and_spreads_in_plain_loops(metric: str) -> None:
+    """Mean and standard deviation of the debiased values of the runs; the mean of scores."""
+    for model, powers in POWERS.items():
+        runs = [seeded().assessments[model, "in", str(seed)] for seed in range(len(powers))]
+        values = [run.estimates[metric].debiased for run in runs]  # type: ignore[union-attr]
+        mean = sum(values) / len(values)
+        spread = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+        estimate = seeded().seeds[model, "in"].estimates[metric]
+        assert estimate is not None
+        assert estimate.mean == pytest.approx(mean)
+        assert estimate.observed_sd == pytest.approx(spread**0.5)
+        assert estimate.between_sd <= estimate.observed_sd
+        assert estimate.interval.low <= mean <= estimate.interval.high
+        accuracy = sum(run.accuracy for run in runs) / len(runs)
+        assert seeded().seeds[model, "in"].mean_of("accuracy") == pytest.approx(accuracy)
+
+
+def test_the_sampling_error_of_one_seed_is_that_of_its_own_interval() -> None:
+    """Of the net gap, whose interval is normal: half its width is z times the sampling error (to the resamples)."""
+    for model, powers in POWERS.items():
+        reach = [
+            seeded().assessments[model, "in", str(seed)].net.interval.high
+            - seeded().assessments[model, "in", str(seed)].net.debiased
+            for seed in range(len(powers))
+        ]
+        estimate = seeded().seeds[model, "in"].estimates["net"]
+        assert estimate is not None
+        assert estimate.within_sd == pytest.approx(sum(reach) / len(reach) / 1.96, rel=0.25)
+
+
+def test_seeds_of_the_same_predictions_have_no_spread_and_the_interval_of_one_run() -> None:
+    """The same run three times: nothing is gained by repeating it."""
+    same = {("net", "in", seed): RUNS["sharp", "in", 0] for seed in range(3)}
+    estimate = tn.assess_many(same, **SETTINGS).seeds["net", "in"].estimates["net"]
+    alone = tn.assess(*RUNS["sharp", "in", 0], **SETTINGS).net
+    assert estimate is not None
+    assert estimate.between_sd == pytest.approx(0, abs=1e-9)
+    assert estimate.standard_error == pytest.approx(estimate.within_sd)
+    width = alone.interval.high - alone.interval.low
+    assert estimate.interval.high - estimate.interval.low == pytest.approx(width, rel=0.25)
+
+
+def test_models_are_compared_by_the_means_of_all_their_seeds() -> None:
+    comparison = seeded().comparisons["in"]
+    assert [(pair.first, pair.second) for pair in comparison.pairs] == [
+        ("sharp", "plain"),
+        ("sharp", "base"),
+        ("plain", "base"),
+    ]
+    for pair in comparison.pairs:
+        for key, contrast in pair.contrasts.items():
+            means = [seeded().seeds[name, "in"].estimates[key].mean for name in (pair.first, pair.second)]  # type: ignore[union-attr]
+            assert contrast.difference == pytest.approx(means[0] - means[1])
+            assert (contrast.p_value < 0.05) == (contrast.interval.low > 0 or contrast.interval.high < 0)
+            assert contrast.adjusted_p_value >= contrast.p_value
+    assert "plain is better calibrated than sharp: " in comparison.verdict
+    assert "means over 3 seeds and 1 seed" in comparison.verdict
+
+
+def test_a_seed_more_changes_the_paired_noise_as_compare_does() -> None:
+    """One run of each model: the difference and nearly the interval of `compare`, whose noise is paired too."""
+    two = {("a", "in", 0): RUNS["sharp", "in", 0], ("b", "in", 0): RUNS["plain", "in", 0]}
+    (pair,) = tn.assess_many(two, **SETTINGS).comparisons["in"].pairs
+    (expected,) = tn.compare(
+        ROWS["in"][0], {"a": two["a", "in", 0][1], "b": two["b", "in", 0][1]}, **SETTINGS
+    ).pairs
+    assert pair.net.difference == pytest.approx(expected.net.difference)
+    ours, theirs = (it.net.interval.high - it.net.interval.low for it in (pair, expected))
+    assert ours == pytest.approx(theirs, rel=0.25)
+
+
+def test_tables_and_text_say_both_spreads() -> None:
+    found = seeded()
+    lines = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [(row["model"], row["data_set"], row["n_seeds"]) for row in lines] == [
+        ("sharp", "in", "3"),
+        ("plain", "in", "3"),
+        ("base", "in", "1"),
+        ("plain", "out", "1"),
+    ]
+    estimate = found.seeds["sharp", "in"].estimates["vce"]
+    assert estimate is not None
+    assert float(lines[0]["vce"]) == estimate.mean
+    assert float(lines[0]["vce_between_sd"]) == estimate.between_sd
+    assert float(lines[0]["vce_within_sd"]) == estimate.within_sd
+    assert lines[2]["vce_between_sd"] == ""
+    shown = f"(3 seeds, sd {estimate.between_sd:.4f} between, {estimate.within_sd:.4f} within)"
+    for text in (found.to_markdown(), found.to_latex(), str(found)):
+        assert shown in text
+    assert "further seeds and further rows" in str(found)
+    assert len(found.to_csv("runs").splitlines()) == 1 + len(RUNS)
+
+
+def test_runs_that_cannot_be_told_apart_are_refused() -> None:
+    rows = ROWS["in"]
+    for wrong in (
+        {("a", "in"): rows, ("a", "in", 1): rows},
+        {("a", "in", 1): rows, ("a", "in", "1"): rows},
+    ):
+        with pytest.raises(tn.Refusal, match="give each run of a model a seed of its own"):
+            tn.assess_many(wrong)
+    with pytest.raises(tn.Refusal, match=r"'a, seed 2' and 'a, seed 1' differ"):
+        tn.assess_many({("a", "in", 1): ROWS["in"], ("a", "in", 2): ROWS["out"]})

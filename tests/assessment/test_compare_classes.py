@@ -63,6 +63,22 @@ class TestTwoClasses:
         assert PAIR.contrasts["gap"].adjusted_p_value <= 0.005
         assert str(TWO.verdicts[0]).startswith("good is better calibrated than high")
 
+    def test_p_value_of_a_shift_is_that_of_the_point_between(self) -> None:
+        """Models that differ by a constant are equally far off if the gap of the first is minus half of it.
+
+        The shift of 0.05 is six standard errors from 0, but three from that point, so that the p-value of the class
+        gap is about 0.001 and not 1e-9. The gap with its sign has hardly any noise, and its p-value none to speak of.
+        """
+        gap = TWO.assessments["good"].classes.classes[0].gap.value  # type: ignore[union-attr]
+        z = (gap + 0.025) / math.sqrt(float((P * (1 - P)).sum()) / N**2)
+        assert 3 < z < 3.7
+        replicated = [
+            tn.compare(Y, {"good": P, "high": HIGH}, rng=seed).pairs[0].contrasts["gap"].p_value
+            for seed in range(5)
+        ]
+        assert 1e-6 < float(np.median(replicated)) < 10 * math.erfc(z / math.sqrt(2))
+        assert PAIR.contrasts["event_gap"].p_value <= 1e-6
+
     def test_opposite_directions_are_said(self) -> None:
         result = tn.compare(Y, {"high": HIGH, "low": LOW}, rng=0, variation="max_probability")
         assert PAIR.contrasts["event_gap"].interval.high < 0

@@ -190,3 +190,17 @@ class TestWordsOfClasses:
         words = result.classes.classes[0].words
         assert words.startswith("predicted too often")
         assert "too extreme" in words
+
+
+class TestWordsOfEvents:
+    def test_the_slope_says_whether_an_event_with_a_large_gap_is_too_timid(self) -> None:
+        """Half of each log-odds, and odds times 50: the spread is negative from the gap alone, the slope is 2."""
+        rng = np.random.default_rng(4)
+        odds = np.exp(rng.normal(-4.5, 1.5, 20_000))
+        y = rng.random(20_000) < odds / (1 + odds)
+        forecast = 50 * odds**0.5
+        result = tn.assess_event(y, forecast / (1 + forecast), resamples=199)
+        assert result.spread.statistic < 0
+        assert result.cox.slope.interval.low > 1.5
+        assert "too timid, slope" in str(result.verdict)
+        assert "too extreme" not in str(result.verdict)

@@ -90,8 +90,8 @@ def test_public_names_are_imported_on_access() -> None:
 
 @pytest.mark.cli
 def test_the_page_about_files_can_be_followed(tmp_path: Path) -> None:
-    """Every command of docs/files.md, in order, in one folder; lines under a command are part of its output."""
-    page = Path(__file__).parents[2].joinpath("docs", "files.md").read_text(encoding="utf-8")
+    """Every command of docs/guide/files.md, in order, in one folder; lines under a command are part of its output."""
+    page = Path(__file__).parents[2].joinpath("docs", "guide", "files.md").read_text(encoding="utf-8")
     lines = [
         line for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
     ]

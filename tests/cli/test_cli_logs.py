@@ -290,3 +290,43 @@ def test_complete_rows_are_cut(tmp_path: Path) -> None:
     assert found["top_k"] == 5
     assert found["vce"]["value"] == expected.vce.value
     assert found["p_value"] == expected.p_value
+
+
+class TestTabulate:
+    def test_a_log_becomes_the_table_that_assess_makes(self, tmp_path: Path) -> None:
+        log, out, other = samples("ex_arc"), tmp_path / "table.json", tmp_path / "other.json"
+        assert main(["tabulate", str(log), "-o", str(out), "--normalise-by", "char"]) == 0
+        options = ["--normalise-by", "char", "--resamples", "99", "--table-out", str(other)]
+        assert main(["assess", str(log), *options]) == 0
+        assert tn.OptionTables.load(out) == tn.OptionTables.load(other)
+        assert assess(tmp_path, out)["vce"] == assess(tmp_path, log, "--normalise-by", "char")["vce"]
+
+    def test_tasks_are_groups_and_tables_add(self, tmp_path: Path) -> None:
+        pattern = str(LOGS / "lm-eval" / "samples_ex_mmlu_*_2026*.jsonl")
+        files = [tmp_path / name for name in ("one.json", "other.json", "twice.json")]
+        for file in files[:2]:
+            assert main(["tabulate", pattern, "--grid", "-o", str(file)]) == 0
+            assert len(json.loads(file.read_text())["groups"]) == 2
+        assert main(["merge", *map(str, files[:2]), "-o", str(files[2])]) == 0
+        assert assess(tmp_path, files[2])["n_rows"] == 2 * assess(tmp_path, pattern)["n_rows"]
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [(HLE,), (PLAIN / "stated.csv", *STATED, "--percent")],
+        ids=["hle", "stated"],
+    )
+    def test_what_has_no_options_is_refused_with_a_remedy(
+        self, tmp_path: Path, capsys: Any, arguments: tuple[Any, ...]
+    ) -> None:
+        out = tmp_path / "table.json"
+        assert main(["tabulate", *map(str, arguments), "-o", str(out)]) == 2
+        text = capsys.readouterr().err
+        assert "has no probabilities of options" in text
+        assert f"trueness assess {arguments[0]}" in text
+        assert not out.exists()
+
+    def test_options_of_logs_are_refused_for_predictions(self, tmp_path: Path, capsys: Any) -> None:
+        rows = write_lines(tmp_path / "rows.jsonl", [{"y_true": 0, "y_prob": [0.5, 0.5]}])
+        out = tmp_path / "table.json"
+        assert main(["tabulate", str(rows), "--normalise-by", "char", "-o", str(out)]) == 2
+        assert "these files are predictions" in capsys.readouterr().err

@@ -174,3 +174,14 @@ def test_relplot(kind: str, n_classes: int, dtype: str) -> None:
     y_true, y_prob = ROWS[kind](n_classes, dtype)
     theirs = smECE(*multiclass_logits_to_confidences(y_prob, y_true, probs=True))
     assert tn.ece(y_true, y_prob, convention="relplot") == pytest.approx(theirs, abs=1e-7)
+
+
+@pytest.mark.conventions
+def test_relplot_gives_rows_of_exactly_1_half_the_weight() -> None:
+    from relplot import smECE
+
+    stated, correct = np.repeat([1.0, 0.5], 500), np.repeat([1, 0, 1, 0], [450, 50, 250, 250])
+    # |0.1·500/2|/(500/2 + 500) instead of 0.1·500/1000, up to the width of the kernel.
+    assert smECE(stated, correct) == pytest.approx(1 / 30, abs=0.002)
+    assert tn.ece(correct, stated, convention="relplot") == pytest.approx(smECE(stated, correct), abs=1e-7)
+    assert tn.smece(correct, stated) == pytest.approx(0.05, abs=1e-6)

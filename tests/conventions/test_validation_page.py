@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "validation.md"
+PAGE = ROOT / "docs" / "background" / "validation.md"
 
 
 @pytest.fixture(scope="module")

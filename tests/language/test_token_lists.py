@@ -38,7 +38,9 @@ class TestVectors:
             token_list(listed(math.log(0.6), math.log(0.42)))
 
     def test_lists_that_cannot_be_the_largest(self) -> None:
-        with pytest.raises(tn.Refusal, match=r"row 0 lists 2 tokens down to 0\.05 and lacks 0\.85") as error:
+        with pytest.raises(
+            tn.Refusal, match=r"the list in row 0 has 2 tokens down to 0\.05 and lacks 0\.85"
+        ) as error:
             top_lists([listed(math.log(0.1), math.log(0.05))], ["t0"], n_classes=10)
         assert error.value.code == "impossible-list"
 
@@ -91,7 +93,7 @@ class TestLengths:
         assert table.impossible_rows == 0
 
     def test_short_lists_that_lack_mass_are_bad_rows(self) -> None:
-        words = r"row 1 lists 2 tokens and lacks 0\.2\d* of its mass; top_k 3 needs 3; take top_k 2"
+        words = r"the list in row 1 has 2 tokens and lacks 0\.2\d* of its mass; top_k 3 needs 3; take top_k 2"
         with pytest.raises(tn.Refusal, match=words) as error:
             top_lists(self.LISTS, ["t0"] * 3, top_k=3)
         assert error.value.code == "short-list"

@@ -156,7 +156,7 @@ def _delete(*keys: Any) -> Callable[[Any], None]:
 
 EDITS: dict[str, Callable[[Any], None]] = {
     "another format": _set("format", "trueness calibration tables"),
-    "a newer schema": _set("schema", 2),
+    "a newer schema": _set("schema", 3),
     "a schema that is a boolean": _set("schema", True),
     "no settings": _delete("settings"),
     "settings that are a list": _set("settings", []),

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from artists import over_confident_rows
+from artists import covered_points, over_confident_rows
 
 import trueness as tn
 from trueness.plots import GapDisplay, RankDisplay, RankHeatMapDisplay, ReliabilityDisplay
@@ -107,8 +107,7 @@ def test_legends_cover_neither_labels_nor_bands_when_all_rows_are_tied():
     assert not any(legend.overlaps(words.get_window_extent()) for words in gap.ax_.texts)
     ranked = RankDisplay.from_assessment(answer)
     ranked.figure_.draw_without_rendering()
-    below = ranked.ax_.transData.inverted().transform(ranked.ax_.get_legend().get_window_extent())[0, 1]
-    assert ranked.data.high.max() < below
+    assert not covered_points(ranked.ax_)
 
 
 def test_a_value_that_is_not_a_table_is_refused():

@@ -19,6 +19,6 @@ def test_every_picture_is_drawn_by_the_code_beside_it():
         figure = script["draw"](it, names)
         assert any(axes.has_data() for axes in figure.axes), it.name
         plt.close("all")
-        assert (ROOT / "docs" / "gallery" / f"{it.name}.png").read_bytes().startswith(b"\x89PNG")
-    written = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+        assert (ROOT / "docs" / "guide" / "gallery" / f"{it.name}.png").read_bytes().startswith(b"\x89PNG")
+    written = (ROOT / "docs" / "guide" / "gallery.md").read_text(encoding="utf-8")
     assert written == script["page"](script["terminal_output"](names)), "run make gallery"

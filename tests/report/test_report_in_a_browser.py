@@ -63,6 +63,11 @@ def reports(tmp_path_factory):
     by_group = tn.assess(digits.y_true, digits.y_prob["random_forest"], groups=groups, resamples=99)
     for against in ("rest", "each"):
         by_group.with_compared_groups(against).write_html(folder / f"groups-{against}.html")
+    models = dict(zip(HOSTILE, digits.y_prob.values(), strict=False))
+    compared = tn.compare(digits.y_true, models, groups=groups, resamples=99)
+    compared.write_html(folder / "comparison.html", title=HOSTILE[2], made_by=HOSTILE[1])
+    pair = tn.compare(y_true, {"before": y_prob**2, "after": y_prob}, normalize=True, resamples=99)
+    pair.write_html(folder / "comparison-of-two.html")
     return folder
 
 
@@ -272,6 +277,30 @@ class TestForEveryone:
         if kind == "wrong-classes" and width == 1000:  # all columns of the table are visible
             table = page.locator("#classes").bounding_box()
             assert table["x"] + table["width"] <= width
+
+    @pytest.mark.parametrize("width", [1280, 360])
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("kind", ["comparison", "comparison-of-two"])
+    def test_axe_finds_nothing_in_comparisons(self, opened, reports, kind, scheme, width):
+        from axe_playwright_python.sync_playwright import Axe
+
+        page = opened(reports / f"{kind}.html", width=width, color_scheme=scheme, bypass_csp=True)
+        assert page.problems == []
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert len(found.response["passes"]) > 15
+
+    def test_a_comparison_loads_nothing_and_shows_its_numbers(self, opened, reports):
+        page = opened(reports / "comparison.html")
+        page.wait_for_load_state("networkidle")
+        assert page.problems == []
+        assert page.requests == [f"file://{reports / 'comparison.html'}"]
+        mark = page.locator(".chart").first.locator(".mark").first
+        mark.focus()
+        assert page.locator(".tip").inner_text().split() == mark.get_attribute("aria-label").split()
 
     def test_axe_would_find_something(self, opened, tmp_path):
         from axe_playwright_python.sync_playwright import Axe

@@ -78,8 +78,8 @@ class TestPublished:
         assert np.all(np.abs(-moments.gap / moments.weight - gaps) < noise + 1e-4)
 
     def test_floors_of_the_committed_results(self):
-        """docs/reproduction/results.json was computed with special functions of our own, before SciPy's were used."""
-        path = Path(__file__).parents[2] / "docs" / "reproduction" / "results.json"
+        """The committed results.json was computed with special functions of our own, before SciPy's were used."""
+        path = Path(__file__).parents[2] / "docs" / "background" / "reproduction" / "results.json"
         floors = {
             limit["alpha"]: limit["floor"]
             for limit in json.loads(path.read_text(encoding="utf-8"))["limits"]

@@ -134,3 +134,82 @@ class TestJax:
         half = np.asarray(jnp.asarray(rows, dtype="bfloat16"))
         assert half.dtype.name == "bfloat16"
         assert tn.tabulate(y_true, half) == tn.tabulate(y_true, rows)
+
+    def test_arrays_are_not_copied(self) -> None:
+        import jax.numpy as jnp
+
+        from trueness.rows.containers import contents_of
+
+        array = jnp.asarray(SINGLE)
+        found = contents_of(array, "y_prob").data
+        assert found is not None
+        assert found.ctypes.data == array.unsafe_buffer_pointer()
+
+    def test_results_of_compiled_functions(self) -> None:
+        """Logits as a jitted model returns them, also with an axis of steps."""
+        import jax
+        import jax.numpy as jnp
+
+        logits = jax.jit(lambda x: 2 * x)(jnp.asarray(LOGITS, dtype="float32"))
+        expected = tn.tabulate(Y_TRUE, 2 * LOGITS.astype(np.float32), from_logits=True)
+        assert tn.tabulate(jnp.asarray(Y_TRUE), logits, from_logits=True) == expected
+        steps = logits[: N // 4 * 4].reshape(N // 4, 4, -1)
+        labels = jnp.asarray(Y_TRUE[: N // 4 * 4]).reshape(N // 4, 4)
+        by_steps = tn.assess(labels, steps, class_axis=-1, from_logits=True, resamples=99)
+        clusters = np.repeat(np.arange(N // 4), 4)
+        flat = tn.assess(
+            np.asarray(labels).ravel(),
+            np.asarray(steps).reshape(-1, steps.shape[-1]),
+            clusters=clusters,
+            from_logits=True,
+            resamples=99,
+        )
+        assert by_steps.vce.interval == flat.vce.interval
+
+    def test_inside_a_compiled_function_there_are_no_values(self) -> None:
+        import jax
+        import jax.numpy as jnp
+
+        with pytest.raises(tn.Refusal, match="y_prob") as refused:
+            jax.jit(lambda p: tn.vce(Y_TRUE, p))(jnp.asarray(SINGLE))
+        assert refused.value.code == "unreadable"
+
+
+@pytest.mark.keras
+class TestKeras:
+    def model(self) -> Any:
+        """A model whose logits are its input."""
+        import keras
+
+        return keras.Sequential([keras.layers.Input((LOGITS.shape[1],)), keras.layers.Activation("linear")])
+
+    def test_predictions_of_a_model(self) -> None:
+        import keras
+
+        model = self.model()
+        single = LOGITS.astype(np.float32)
+        expected = tn.tabulate(Y_TRUE, single, from_logits=True)
+        predicted = model.predict(single, verbose=0)
+        assert isinstance(predicted, np.ndarray)
+        assert tn.tabulate(Y_TRUE, predicted, from_logits=True) == expected
+        tensor = model(single)
+        assert keras.ops.is_tensor(tensor)
+        assert tn.tabulate(keras.ops.convert_to_tensor(Y_TRUE), tensor, from_logits=True) == expected
+
+    def test_probabilities_of_a_softmax(self) -> None:
+        import keras
+
+        probs = keras.ops.softmax(keras.ops.convert_to_tensor(LOGITS, dtype="float32"))
+        assert tn.tabulate(Y_TRUE, probs) == tn.tabulate(Y_TRUE, np.asarray(probs))
+
+    def test_variables(self) -> None:
+        import keras
+
+        assert tn.tabulate(Y_TRUE, keras.Variable(SINGLE)) == PLAIN_SINGLE
+
+    def test_symbolic_tensors_have_no_values(self) -> None:
+        import keras
+
+        with pytest.raises(tn.Refusal, match=r"y_prob.*cannot be read") as refused:
+            tn.vce(Y_TRUE, keras.Input((3,)))
+        assert refused.value.code == "unreadable"

@@ -83,3 +83,17 @@ def test_a_shift_of_a_class_is_detected_and_the_error_over_cells_has_its_size() 
     assert found / runs > 0.9
     # .05 and three standard errors of 60 runs.
     assert size / runs <= 0.135
+
+
+@pytest.mark.simulation
+def test_the_error_over_cells_has_its_size_where_cells_hold_one_row() -> None:
+    runs = 100
+    tests = [
+        simplex_ece_test(*tn.simulate.calibrated(300, [0.5] * 6, rng=run), resamples=39, rng=run)
+        for run in range(runs)
+    ]
+    assert all(test.n_cells > 200 for test in tests)
+    # .05 and three standard errors of 100 runs.
+    assert sum(test.p_value <= 0.05 for test in tests) / runs <= 0.115
+    apart = [test.value - test.noise_floor for test in tests]
+    assert abs(np.mean(apart)) <= 3 * np.std(apart) / math.sqrt(runs)

@@ -17,6 +17,7 @@ from trueness.refusals import InvalidValueError
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
 from trueness.table import clusters as module
+from trueness.table import packed_numbers
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.grouped_file import load_tables, save_tables
 from trueness.table.plan import TablePlan
@@ -155,9 +156,13 @@ class TestFiles:
             lambda it: it["tables"][0].update(events=it["tables"][2]["events"]),
         ],
     )
-    def test_a_tampered_file_is_refused(self, tamper: Any, tmp_path: Path) -> None:
+    def test_a_tampered_file_is_refused(
+        self, tamper: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(packed_numbers, "FEWEST", 2**40)  # all numbers are written out
         path = tmp_path / "tables.json"
         tables_of().save(path)
+        assert Tables.load(path) == tables_of()
         content = json.loads(path.read_text())
         tamper(content["tables"][-1])
         path.write_text(json.dumps(content))

@@ -71,7 +71,7 @@ class TestVectors:
         assert tn.signed_parts(table).net == pytest.approx(0.162460415103, abs=1e-12)
 
     def test_impossible_lists(self) -> None:
-        with pytest.raises(tn.Refusal, match=r"lists 2 tokens down to 0\.05 and lacks 0\.85") as error:
+        with pytest.raises(tn.Refusal, match=r"row 0 has 2 tokens down to 0\.05 and lacks 0\.85") as error:
             tn.tabulate_top([0], [[0.1, 0.05]], n_classes=10)
         assert error.value.code == "impossible-list"
         with pytest.raises(tn.Refusal, match=r"sums to 1\.02") as error:
@@ -318,7 +318,7 @@ class TestRefusals:
             ([0], [[0.5, 0.2]], {"variation": "iqv"}, "'iqv' needs the probabilities of all classes"),
             ([0], [[0.5, 0.2]], {"n_classes": 2}, "n_classes"),
             ([0], [[0.5, 0.2]], {"n_classes": None}, "needs their number"),
-            ([0], [[0.5, 0.0]], {}, "lists 2 tokens down to 0"),
+            ([0], [[0.5, 0.0]], {}, "the list in row 0 has 2 tokens down to 0"),
         ],
     )
     def test_bad_lists(self, rank: Any, prob: Any, options: dict[str, Any], words: str) -> None:

@@ -39,7 +39,7 @@ class EventMetric(TableMetric):
         """The event table of the rows of this process alone."""
         return _event_table(self._local_tables())
 
-    def _number(self, tables: list[AnyTable]) -> float:
+    def _value(self, tables: list[AnyTable]) -> float:
         return self._number_of(_event_table(tables))
 
     def _number_of(self, table: EventTable) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -31,7 +32,7 @@ ENGINES = ("auto", "host", "device")
 
 
 class TableMetric(Metric):
-    """A number computed from tables to which each batch is added, whose sums are the states."""
+    """A number, or several, computed from tables to which each batch is added, whose sums are the states."""
 
     is_differentiable = False
     higher_is_better = False
@@ -72,15 +73,14 @@ class TableMetric(Metric):
         else:
             self._add(device_sums(rows, labels, self.input, eps, self._thresholds_on(rows.device, eps)))
 
-    def forward(self, preds: Tensor, target: Tensor) -> Tensor:
+    def forward(self, preds: Tensor, target: Tensor) -> Any:
         """Add a batch and return the metric of this batch alone, NaN if all of its rows are ignored.
 
         torchmetrics replaces the states by those of the batch meanwhile. They are restored after an error too.
         """
         before, context = self._words(), {name: getattr(self, name) for name in CONTEXT}
         try:
-            number: Tensor = super().forward(preds, target)
-            return number
+            return super().forward(preds, target)
         except Exception:
             if self._words()["totals"] is not before["totals"]:
                 for name, value in context.items():
@@ -89,7 +89,7 @@ class TableMetric(Metric):
                 self._add(before)
             if self._has_counted_rows(*self._rows_of(preds, target)):
                 raise
-        return torch.tensor(torch.nan, dtype=torch.float64, device=self.device)
+        return self._as_tensors(self._value_of_no_rows())
 
     def _has_counted_rows(self, rows: Tensor, labels: Tensor) -> bool:
         """Whether there is a row that is not ignored."""
@@ -152,17 +152,23 @@ class TableMetric(Metric):
         self._host.forget()
         super().reset()
 
-    def compute(self) -> Tensor:
+    def compute(self) -> Any:
         """The value of the metric, as float64; an error if a row was refused."""
         try:
             self._computed_tables = self._tables_of(self.metric_state)
-            number = self._number(self._computed_tables)
+            value = self._value(self._computed_tables)
         except Exception:
             # After an error torchmetrics would leave the sums of all processes in the place of this one's.
             if self._is_synced:
                 self.unsync()
             raise
-        return torch.tensor(number, dtype=torch.float64, device=self.device)
+        return self._as_tensors(value)
+
+    def _as_tensors(self, value: float | dict[str, float]) -> Any:
+        """A number, or each number of a dict, as a float64 tensor."""
+        if isinstance(value, dict):
+            return {name: self._as_tensors(number) for name, number in value.items()}
+        return torch.tensor(value, dtype=torch.float64, device=self.device)
 
     def _tables(self) -> list[AnyTable]:
         """The tables that `compute` used, without waiting for other processes."""
@@ -190,8 +196,12 @@ class TableMetric(Metric):
             raise self.input.refusal(skipped, tables[0].n_rows)
         return tables
 
-    def _number(self, tables: list[AnyTable]) -> float:
+    def _value(self, tables: list[AnyTable]) -> float | dict[str, float]:
         raise NotImplementedError
+
+    def _value_of_no_rows(self) -> float | dict[str, float]:
+        """What `forward` returns for a batch without rows."""
+        return math.nan
 
     def set_dtype(self, dst_type: Any) -> TableMetric:  # noqa: ARG002
         """Do nothing: the sums are integers whatever the dtype of the predictions."""

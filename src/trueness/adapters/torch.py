@@ -21,9 +21,10 @@ from __future__ import annotations
 from typing import Any
 
 from trueness._arguments import require_choice
-from trueness.adapters._calibration_metric import CalibrationMetric
+from trueness.adapters._assessed_metrics import CalibrationMetric, DebiasedVariationCalibrationError, NetGap
 from trueness.adapters._event_metric import EventMetric
 from trueness.adapters._metric_input import MetricInput, n_classes_of
+from trueness.adapters._rank_metric import RankMetric
 from trueness.bins import Bins
 from trueness.event_metrics import require_class_weights
 from trueness.metrics import (
@@ -39,15 +40,18 @@ from trueness.table import CalibrationTable, Event, EventTable
 from trueness.variation import Variation
 
 __all__ = [
+    "CalibrationMetric",
     "ClasswiseCalibrationError",
+    "DebiasedVariationCalibrationError",
     "EventCalibrationError",
     "ExpectedCalibrationError",
+    "NetGap",
     "RankedCalibrationError",
     "VariationCalibrationError",
 ]
 
 
-class VariationCalibrationError(CalibrationMetric):
+class VariationCalibrationError(RankMetric):
     """VCE: the mean distance between observed and predicted variation, in bins of the predicted variation.
 
     Parameters
@@ -133,7 +137,7 @@ class VariationCalibrationError(CalibrationMetric):
         return variation_calibration_error(table, norm=self.norm)
 
 
-class ExpectedCalibrationError(CalibrationMetric):
+class ExpectedCalibrationError(RankMetric):
     """ECE: the mean distance between accuracy and confidence of the top class, in bins of confidence over [1/C, 1].
 
     Its arguments are described in `VariationCalibrationError`; `table` is binned by confidence.
@@ -181,7 +185,7 @@ class ExpectedCalibrationError(CalibrationMetric):
         return expected_calibration_error(table, norm=self.norm)
 
 
-class RankedCalibrationError(CalibrationMetric):
+class RankedCalibrationError(RankMetric):
     """RCE: the mean distance between observed and predicted frequencies of the true class's rank, in bins of variation.
 
     `distance` is "tv", "w1" or "hellinger"; the other arguments are described in `VariationCalibrationError`.

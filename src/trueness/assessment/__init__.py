@@ -3,11 +3,13 @@
 from trueness.assessment._assess import assess, assess_table
 from trueness.assessment._brier_score import Brier, brier
 from trueness.assessment._cautions import Caution
-from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._compared_groups import ComparedGroups
+from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
 from trueness.assessment._event_result import EventAssessment, EventAssessments
 from trueness.assessment._group_result import GroupAssessment
 from trueness.assessment._pair_verdict import PairVerdict
 from trueness.assessment._result import Assessment
+from trueness.assessment._seeds import SeedsAssessment, SeedsComparison
 from trueness.assessment._settings import MIN_GROUP_SIZE, Settings
 from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.convention_difference import (
@@ -17,6 +19,7 @@ from trueness.assessment.convention_difference import (
 )
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.many import AssessedModels, assess_many
+from trueness.assessment.recalibrated import Recalibration, ScoreChange, compare_recalibration
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
 from trueness.assessment.top import assess_top
@@ -32,14 +35,22 @@ __all__ = [
     "BinSweep",
     "Brier",
     "Caution",
+    "ComparedGroups",
     "Comparer",
     "Comparison",
+    "Contrast",
     "ConventionDifference",
     "EventAssessment",
     "EventAssessments",
     "Finding",
     "GroupAssessment",
+    "GroupComparison",
+    "Pair",
     "PairVerdict",
+    "Recalibration",
+    "ScoreChange",
+    "SeedsAssessment",
+    "SeedsComparison",
     "Settings",
     "Verdict",
     "VoteAssessment",
@@ -54,6 +65,7 @@ __all__ = [
     "brier",
     "compare",
     "compare_convention",
+    "compare_recalibration",
     "compare_tables",
     "difference_of",
     "sweep_bins",

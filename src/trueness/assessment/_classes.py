@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.bins import Bins
 from trueness.inference.classwise.assessment import assess_classes
+from trueness.inference.classwise.errors import debiased_means
 from trueness.inference.classwise.results import ClasswiseAssessment, ClasswiseError
 from trueness.inference.estimates import ResampledTable, log_score_draws
+from trueness.inference.events.cells import EventCells
 from trueness.inference.events.clusters import ClusteredEvent, clustered_events
 from trueness.inference.events.of_table import event_bins, event_cells
 from trueness.inference.normal import debiased_total, half_normal_quantile
-from trueness.inference.results import BinNoise, Estimate, Interval
+from trueness.inference.results import BinNoise, Debiased, Estimate, Interval
 from trueness.inference.scores.cumulative import CumulativeTest, cumulative_score
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
@@ -29,23 +32,63 @@ if TYPE_CHECKING:
 _GAP_STREAM = 10
 
 
-def classwise(tables: Tables, settings: Settings) -> ClasswiseAssessment | None:
-    """All classes, each as an event; None without the event table of all classes, or without the sums of clusters."""
-    table = tables.by_class
-    if table is None or table.n_classes is None:
-        return None
-    clusters = clusters_of_classes(tables)
-    if tables.clusters is not None and clusters is None:
+class ClassCells(NamedTuple):
+    """The cells of all classes of some rows, each an event; of two classes those of class 1."""
+
+    n_classes: int
+    names: tuple[str, ...] | None
+    cells: list[EventCells]
+    bins: list[EventCells]
+    """The cells merged into the bins of the calibration error."""
+    clusters: list[ClusteredEvent] | None
+    """The noise of rows in clusters."""
+
+    @classmethod
+    def of(cls, tables: Tables, bins: Bins) -> ClassCells | None:
+        """None without the event table of all classes, or without the sums of clusters."""
+        table, clusters = tables.by_class, clusters_of_classes(tables)
+        if table is None or table.n_classes is None or (tables.clusters is not None and clusters is None):
+            return None
+        names = table.spec.class_names
+        return cls(table.n_classes, names, event_cells(table), event_bins(table, bins), clusters)
+
+    def debiased_errors(self) -> tuple[Debiased, Debiased]:
+        """Classwise ECE and classwise total."""
+        if self.clusters is None:
+            return debiased_means(self.bins)
+        return debiased_means(
+            [noise.of_bins(each) for noise, each in zip(self.clusters, self.bins, strict=True)]
+        )
+
+    def debiased_gap(self) -> Debiased:
+        """Half the sum of |expected - observed| over the classes, as a share of the rows; |gap| for two classes."""
+        gaps = np.array([(each.predicted.sum() - each.observed.sum()) / each.total for each in self.cells])
+        cells = self.cells
+        if self.clusters is not None:
+            cells = [noise.of_gap(each) for noise, each in zip(self.clusters, cells, strict=True)]
+        sd = np.array([math.sqrt(float(each.variance.sum())) / each.total for each in cells])
+        weight = self.weight_of_gaps
+        return Debiased(float(weight @ np.abs(gaps)), float(debiased_total(weight, gaps, sd)), gaps, sd)
+
+    @property
+    def weight_of_gaps(self) -> FloatArray:
+        """The weight of the gap of each class in their sum."""
+        return np.full(len(self.cells), 1.0 if self.n_classes == 2 else 0.5)
+
+
+def classwise(found: ClassCells | None, settings: Settings) -> ClasswiseAssessment | None:
+    """All classes, each as an event; None without their cells."""
+    if found is None:
         return None
     return assess_classes(
-        event_cells(table),
-        event_bins(table, settings.class_bins),
-        table.n_classes,
+        found.cells,
+        found.bins,
+        found.n_classes,
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
-        names=table.spec.class_names,
-        clusters=clusters,
+        names=found.names,
+        clusters=found.clusters,
     )
 
 
@@ -126,31 +169,19 @@ def error_estimate(error: ClasswiseError) -> Estimate:
     )
 
 
-def gap_estimate(classes: ClasswiseAssessment, tables: Tables, settings: Settings) -> Estimate:
-    """Half the sum of |expected - observed| over the classes, as a share of the rows; |gap| for two classes.
-
-    Its p-value is the smallest of the gaps, corrected for their number.
-    """
-    table = tables.by_class
-    assert table is not None
-    half = 1.0 if table.n_classes == 2 else 0.5
-    gaps = np.array([each.gap.value for each in classes.classes])
-    clusters = clusters_of_classes(tables)
-    cells = event_cells(table)
-    if clusters is not None:
-        cells = [noise.of_gap(each) for noise, each in zip(clusters, cells, strict=True)]
-    sd = np.array([math.sqrt(float(each.variance.sum())) / each.total for each in cells])
-    weight = np.full(len(gaps), half)
-    value = float(weight @ np.abs(gaps))
+def gap_estimate(classes: ClasswiseAssessment, found: ClassCells, settings: Settings) -> Estimate:
+    """The class gap with its interval. Its p-value is the smallest of the gaps, corrected for their number."""
+    gap, weight = found.debiased_gap(), found.weight_of_gaps
+    gaps, sd = gap.gap, gap.sd
     reach = half_normal_quantile(weight * sd, settings.level, [settings.seed, _GAP_STREAM])
     p = min((each.adjusted_gap_p_value for each in classes.classes), default=math.nan)
     return Estimate(
-        value=value,
+        value=gap.value,
         noise_floor=float(weight @ sd) * math.sqrt(2 / math.pi),
         p_value=p,
         centred_p_value=p,
-        debiased=float(debiased_total(weight, gaps, sd)),
-        interval=Interval.around(value, reach, (0.0, 1.0), settings.level, "half-normal"),
+        debiased=gap.debiased,
+        interval=Interval.around(gap.value, reach, (0.0, 1.0), settings.level, "half-normal"),
         centred_gap=gaps,
         debiased_gap=gaps,
         bins=BinNoise(gaps, np.zeros_like(gaps), -2 * sd, 2 * sd, sd, np.full(len(gaps), np.nan)),

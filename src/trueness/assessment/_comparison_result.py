@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._cells import Rows, Tabular
 from trueness._version import __version__
 from trueness.assessment import _comparison_text, _result_cells
+from trueness.assessment._flat import Flat
 from trueness.assessment._pair_verdict import PairVerdict, pair_verdict
 from trueness.assessment._result import Assessment
 from trueness.assessment._to_json import SCHEMA, plain
@@ -19,7 +21,7 @@ from trueness.inference.corrections import holm
 from trueness.inference.results import Interval
 
 if TYPE_CHECKING:
-    from trueness.plots import ForestDisplay
+    from trueness.plots import ForestDisplay, ReliabilityDisplay
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class Pair(Flat):
     """Two models, and by how much their metrics differ. Every metric of `contrasts` is an attribute too."""
 
     first: str
@@ -90,6 +92,13 @@ class Pair:
         clear = [key for key, p in zip(p_values, corrected, strict=True) if p <= significance_limit(level)]
         return clear or [min(p_values, key=lambda key: p_values[key])]
 
+    def _numbers(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"p_value": self.p_value, "adjusted_p_value": self.adjusted_p_value}
+        for key, contrast in self.contrasts.items():
+            parts = plain(contrast)
+            found[key] = {"value": parts.pop("difference"), **parts}
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, lists and strings; the differences are beside the names of the models."""
         return {
@@ -115,7 +124,7 @@ class GroupComparison:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison(Tabular):
+class Comparison(Tabular, Flat):
     """Models side by side, returned by `compare`; or tables of different rows, returned by `compare_tables`."""
 
     assessments: Mapping[str, Assessment]
@@ -152,11 +161,47 @@ class Comparison(Tabular):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, metric: str = "vce") -> ForestDisplay:
-        """Draw the difference between each pair of models with its interval (extra `plots`)."""
+    def plot(
+        self, ax: Any = None, *, metric: str = "vce", label: str | None = None, color: str | None = None
+    ) -> ForestDisplay:
+        """Draw the difference between each pair of models with its interval (extra `plots`).
+
+        `metric` is a key of `metrics`. Comparisons on the same axes, such as those of two data sets, are told apart by
+        `label` and `color`.
+        """
         from trueness.plots import ForestDisplay
 
-        return ForestDisplay.from_comparison(self, metric=metric, ax=ax)
+        return ForestDisplay.from_comparison(self, metric=metric, ax=ax, label=label, color=color)
+
+    def plot_models(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+        """Draw the reliability diagrams of all models over one another (extra `plots`).
+
+        `metric` is "vce", "ece" or "uce", as in `Assessment.plot`.
+        """
+        drawn = None
+        for name, result in self.assessments.items():
+            drawn = result.plot(ax, metric=metric, label=name)
+            ax = drawn.ax_
+        assert drawn is not None
+        return drawn
+
+    def write_html(
+        self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
+    ) -> None:
+        """Write the report: one self-contained HTML file with the verdicts, the differences and the models.
+
+        `title` names what is compared, `made_by` the command or call that produced the result.
+        `trueness.report.model_tables_in(path)` reads the tables of the models back.
+        """
+        from trueness import report  # upwards: see the exception in pyproject.toml
+
+        report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The comparison as a notebook displays it."""
+        from trueness import report
+
+        return report.comparison_fragment(self)
 
     tables_of_cells = ("differences", "models", "groups")
 
@@ -168,6 +213,16 @@ class Comparison(Tabular):
             if of == "differences"
             else _result_cells.compared_group_cells(self)
         )
+
+    def _numbers(self) -> dict[str, Any]:
+        return {}
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {
+            "model": {name: result.flat() for name, result in self.assessments.items()},
+            "difference": {f"{pair.first}-{pair.second}": pair.flat() for pair in self.pairs},
+            "group": {group.name: group.comparison.flat() for group in self.groups if group.comparison},
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

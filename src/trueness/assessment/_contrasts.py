@@ -5,28 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.assessment._assessed_models import AssessedModels
 from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
-from trueness.assessment._estimation import assessment_of
+from trueness.assessment._estimation import assess_resampled, has_enough_resamples
+from trueness.assessment._model_replicates import DebiasedMetrics, ModelReplicates, debiased_metrics
 from trueness.assessment._result import Assessment
-from trueness.assessment._sample import Sample
+from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
 from trueness.assessment.compared import ComparedNumber, compared_numbers
-from trueness.assessment.reported import ByNorm, ByReplicates, ReportedMetric
+from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.events.replicates import ClassNoise
-from trueness.inference.normal import debiased_total, normal_quantile
+from trueness.inference.normal import normal_quantile
 from trueness.inference.null import p_value
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
-from trueness.inference.results import Estimate, Interval
+from trueness.inference.results import Interval
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
@@ -35,11 +35,6 @@ TAIL_LEVELS = (0.9, 0.95, 0.99)
 LEAST_TAIL = 1e-6
 LEAST_RESAMPLES_OF_TAIL = 99
 """With fewer replicates the 99 % point is too uncertain for a tail."""
-
-_STREAM = 7
-
-_ROUNDING = 1e-9
-"""A standard deviation in the replicates that is this much smaller than the estimated one comes from rounding."""
 
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
@@ -53,9 +48,9 @@ def comparison_of(
     paired: bool = True,
 ) -> Comparison:
     """The comparison of all pairs of models on the same rows, or, if not `paired`, of tables of different rows."""
-    assessments = {name: assessment_of(sample, settings) for name, sample in samples.items()}
+    assessments, debiased = _estimated(samples, settings)
     models = {
-        name: ModelReplicates(assessments[name], sample, settings.seed if paired else identity(name))
+        name: ModelReplicates(debiased[name], sample, settings.seed if paired else identity(name))
         for name, sample in samples.items()
     }
     contrasted = [_pair(a, b, models, settings.level) for a, b in pairs or combinations(models, 2)]
@@ -69,14 +64,30 @@ def comparison_of(
     )
 
 
+def _estimated(
+    samples: Samples, settings: Settings
+) -> tuple[Mapping[str, Assessment], dict[str, DebiasedMetrics]]:
+    """The assessment of each model, and its debiased metrics.
+
+    If an assessment may need more resamples, the assessments come first; else the debiased metrics, which have the
+    same numbers and take half the time, and assessments when they are asked for.
+    """
+    resampled = {name: SampleWithResamples(sample, settings) for name, sample in samples.items()}
+    if has_enough_resamples(settings):
+        debiased = {
+            name: {key: metric.debiased_of(sample) for key, metric in REPORTED.items()}
+            for name, sample in resampled.items()
+        }
+        return AssessedModels(resampled), debiased
+    assessments = {name: assess_resampled(sample) for name, sample in resampled.items()}
+    return assessments, {name: debiased_metrics(result) for name, result in assessments.items()}
+
+
 def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
     a, b = models[first], models[second]
     numbers = compared_numbers()
-    contrasts = {
-        key: _contrast(numbers[key], a.result, b.result, noises, level)
-        for key, noises in _noises(a, b).items()
-    }
-    return Pair(first, second, contrasts, _together(contrasts, a.result.tables), math.nan)
+    contrasts = {key: _contrast(numbers[key], a, b, noises, level) for key, noises in _noises(a, b).items()}
+    return Pair(first, second, contrasts, _together(contrasts, a.tables), math.nan)
 
 
 def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
@@ -112,121 +123,6 @@ def _counts(number: ReportedMetric | ComparedNumber, tables: Tables) -> bool:
     return not number.repeats(tables) and not is_implied
 
 
-class GapReplicates(NamedTuple):
-    """The gaps of one model, summed over bins, in each replicate."""
-
-    net: FloatArray
-    """With their signs, (B,)."""
-    absolute: list[FloatArray]
-    """By their sizes, (B,), in two ways between which the truth lies."""
-
-
-class ModelReplicates:
-    """The metrics of one model in each bootstrap replicate of the rows."""
-
-    def __init__(self, result: Assessment, sample: Sample, seed: int) -> None:
-        self.result, self.sample, self.seed = result, sample, seed
-
-    @cached_property
-    def by_variation(self) -> GapReplicates:
-        """Of the table by variation: net gap and VCE."""
-        return _gap_replicates(self.result.vce, self.result.table, self.sample.replicates[0], self.seed)
-
-    @cached_property
-    def by_confidence(self) -> GapReplicates:
-        """Of the table by confidence: ECE."""
-        result = self.result
-        if result.confidence_table is result.table:
-            return self.by_variation
-        assert result.ece is not None
-        assert result.confidence_table is not None
-        return _gap_replicates(result.ece, result.confidence_table, self.sample.replicates[1], self.seed)
-
-    @cached_property
-    def _by_class(self) -> ClassNoise:
-        table, made = self.result.tables.by_class, self.sample.event_replicates
-        assert table is not None
-        assert made is not None
-        return ClassNoise.of(table, made)
-
-    @property
-    def _half(self) -> float:
-        """What the sum over all classes is multiplied with; class 1 of two stands for both."""
-        return 1.0 if self.result.tables.n_classes == 2 else 0.5
-
-    @cached_property
-    def classes_total(self) -> list[FloatArray]:
-        """The classwise total."""
-        return [self._half * errors for errors in self._by_class.errors_of_bins]
-
-    @property
-    def classes_mean(self) -> list[FloatArray]:
-        """Classwise ECE: the total divided by half the number of classes."""
-        n_classes = self.result.tables.n_classes
-        assert n_classes is not None  # tables of classes have their number
-        return [errors / max(n_classes / 2, 1.0) for errors in self.classes_total]
-
-    @cached_property
-    def gap_of_classes(self) -> list[FloatArray]:
-        """Half the sum of the sizes of the gaps of all classes."""
-        return [self._half * errors for errors in self._by_class.of_events.errors]
-
-    @property
-    def event_gap(self) -> FloatArray:
-        """The gap of class 1 of two, with its sign."""
-        return self._by_class.of_events.noise[:, 0]
-
-    @property
-    def brier_score(self) -> FloatArray:
-        """Of two classes."""
-        return self._score("brier_score")
-
-    @property
-    def log_loss(self) -> FloatArray:
-        """Of two classes."""
-        return self._score("log_loss")
-
-    def _score(self, name: str) -> FloatArray:
-        found: FloatArray | None = getattr(self.sample.event_replicates, name)
-        assert found is not None
-        return found
-
-    def has(self, number: ReportedMetric | ComparedNumber) -> bool:
-        """Whether the model has a number, and replicates of it."""
-        of_events = self.sample.event_replicates
-        if isinstance(number, ReportedMetric):
-            known = number.of(self.result) is not None
-            return known and number.contrast is not None and (of_events is not None or not number.by_class)
-        known = number.value(self.result) is not None and of_events is not None
-        return known and (number.is_calibration or getattr(of_events, number.key) is not None)
-
-
-def _gap_replicates(
-    estimate: Estimate, table: AnyRankTable, replicates: AnyReplicates, seed: int
-) -> GapReplicates:
-    """Net and absolute gaps in each replicate.
-
-    Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
-    table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
-    """
-    bins: Any = bins_of(table)  # of the same kind as the replicates
-    noise = bins.sign * replicates.variation_gaps(bins)
-    noise -= noise.mean(axis=0)
-    share, gaps = replicates.shares(bins), estimate.debiased_gap[bins.index]
-    # Ranks that were not observed have no noise in the replicates, or rounding errors alone.
-    sd, seen = estimate.bins.sd[bins.index], noise.std(axis=0)
-    seen[seen < _ROUNDING * sd] = 0.0
-    for unseen in np.flatnonzero((seen == 0) & (sd > 0)).tolist():
-        # The same stream for all models of the same rows, so that what they have in common cancels.
-        stream = np.random.default_rng([seed, _STREAM, int(bins.index[unseen])])
-        noise[:, unseen] = sd[unseen] * stream.standard_normal(replicates.size)
-    net = ((gaps + noise) * share).sum(axis=1)
-    # At least as wide as in the assessment.
-    noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
-    one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
-    return GapReplicates(net, [debiased_total(share, gaps + noise, sd), one_way])
-
-
 def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[FloatArray]]:
     """For each metric that both models have, how far the difference may be off in each replicate, in each way."""
     numbers = [it for it in compared_numbers().values() if first.has(it) and second.has(it)]
@@ -243,6 +139,8 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
 def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelReplicates) -> list[FloatArray]:
     """How far a difference is from its mean in each replicate, (B,), in each way."""
     differences = [a - b for a, b in zip(contrast.values(first), contrast.values(second), strict=True)]
+    if contrast.between is not None:
+        differences.append(contrast.between(first, second))
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 
@@ -303,8 +201,8 @@ def _weighted_gaps(
 
 def _contrast(
     number: ReportedMetric | ComparedNumber,
-    first: Assessment,
-    second: Assessment,
+    first: ModelReplicates,
+    second: ModelReplicates,
     noises: Sequence[FloatArray],
     level: float,
 ) -> Contrast:
@@ -319,22 +217,22 @@ def _contrast(
 
 
 def _difference(
-    number: ReportedMetric | ComparedNumber, first: Assessment, second: Assessment
+    number: ReportedMetric | ComparedNumber, first: ModelReplicates, second: ModelReplicates
 ) -> tuple[float, float]:
     """The difference of the debiased values, and the error of the corrections.
 
     All replicates share these corrections, so that their error does not appear in the replicates.
     """
     if isinstance(number, ComparedNumber):
-        a, b = number.value(first), number.value(second)
+        a, b = number.value(first.tables), number.value(second.tables)
         assert a is not None
         assert b is not None
         return a - b, 0.0
-    one, other = number.of(first), number.of(second)
+    one, other = first.debiased[number.key], second.debiased[number.key]
     assert one is not None
     assert other is not None
     difference = one.debiased - other.debiased
-    wider = one.bias_error + other.bias_error if difference != 0 else 0.0
+    wider = one.error + other.error if difference != 0 else 0.0
     if isinstance(number.contrast, ByNorm):
         # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
         wider += abs(difference - (one.value - other.value))

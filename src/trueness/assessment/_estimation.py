@@ -10,6 +10,7 @@ from trueness.assessment._result import Assessment
 from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
 from trueness.assessment.reported import REPORTED
+from trueness.assessment.verdict import most_evidence
 from trueness.inference.combination import MAX_P_VALUE
 from trueness.inference.estimates import ResampledTable, log_score_test, uncertainty_reference
 from trueness.inference.normal import normal_quantile
@@ -26,7 +27,13 @@ MAX_RESAMPLED_VALUES = 2 * 10**7
 
 def assessment_of(sample: Sample, settings: Settings) -> Assessment:
     """The assessment of a sample, with more resamples if a test needs them."""
-    result = estimate_metrics(sample, settings)
+    return assess_resampled(SampleWithResamples(sample, settings))
+
+
+def assess_resampled(resampled: SampleWithResamples) -> Assessment:
+    """The assessment of a sample whose resamples may have been drawn before."""
+    sample, settings = resampled.sample, resampled.settings
+    result = _estimate_metrics(resampled)
     if not needs_more_resamples(result, result.p_value, settings):
         return result
     needed = resamples_for(settings.p_resolution, result)
@@ -45,13 +52,22 @@ def needs_more_resamples(result: Assessment, p_value: float, settings: Settings)
     return is_reached_by_none and p_value > settings.p_resolution
 
 
+def has_enough_resamples(settings: Settings) -> bool:
+    """Whether no assessment needs more resamples, whatever its evidence."""
+    return settings.resamples >= _resamples_for(settings.p_resolution, most_evidence())
+
+
 def resamples_for(p_value: float, result: Assessment) -> int:
-    """How many resamples let one finding alone reach a p-value, if all others count against it.
+    """How many resamples let one finding alone reach a p-value, if all others count against it."""
+    return _resamples_for(p_value, sum(finding.weight for finding in result.evidence))
+
+
+def _resamples_for(p_value: float, k: float) -> int:
+    """The same for findings whose weights sum to k.
 
     The Cauchy combination of 1/(R + 1), with weight 1, and of `MAX_P_VALUE` with the other weights, k - 1 in all,
     solved for R.
     """
-    k = sum(finding.weight for finding in result.evidence)
     needed = k / math.tan(math.pi * p_value) - (k - 1) / math.tan(math.pi * MAX_P_VALUE)
     return math.ceil(math.pi / math.atan(1 / needed))
 
@@ -63,7 +79,11 @@ def max_resamples(sample: Sample) -> int:
 
 def estimate_metrics(sample: Sample, settings: Settings) -> Assessment:
     """The assessment of a sample, with as many resamples as `settings.resamples`."""
-    resampled = SampleWithResamples(sample, settings)
+    return _estimate_metrics(SampleWithResamples(sample, settings))
+
+
+def _estimate_metrics(resampled: SampleWithResamples) -> Assessment:
+    sample, settings = resampled.sample, resampled.settings
     table, by_variation = sample.tables.by_variation, resampled.by_variation
     return Assessment(
         estimates={key: metric.estimate(resampled) for key, metric in REPORTED.items()},

@@ -82,7 +82,7 @@ def event_assessment(
     def stream(statistic: str) -> list[int]:
         return event_seed(settings.seed, number, statistic)
 
-    cox = cox_fit(cells, level)
+    cox = cox_fit(independent if noise is None else noise.of_fit(independent), level)
     return EventAssessment(
         name=table.spec.name_of(event) if words.name is None else words.name,
         table=table,

@@ -13,7 +13,8 @@ from trueness._version import __version__
 from trueness.assessment import _event_text
 from trueness.assessment._cautions import Caution
 from trueness.assessment._event_verdict import event_verdict, verdict_of_events
-from trueness.assessment._group_result import GroupAssessment
+from trueness.assessment._flat import Flat
+from trueness.assessment._group_result import GroupAssessment, flat_groups
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._stated_verdict import stated_verdict
 from trueness.assessment._to_json import SCHEMA, plain
@@ -44,7 +45,7 @@ WHAT = ("right",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EventAssessment:
+class EventAssessment(Flat):
     """How well the stated probability of an event agrees with how often it is observed.
 
     Returned by `assess_event`. Print it to read it; `to_dict()` is for programs.
@@ -207,11 +208,11 @@ class EventAssessment:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> EventDisplay:
-        """Draw the reliability diagram of the event (extra `plots`)."""
+    def plot(self, ax: Any = None, *, label: str | None = None, color: str | None = None) -> EventDisplay:
+        """Draw the reliability diagram of the event (extra `plots`); several models on the same axes, by `label`."""
         from trueness.plots import EventDisplay
 
-        return EventDisplay.from_event(self, ax=ax)
+        return EventDisplay.from_event(self, ax=ax, label=label, color=color)
 
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
@@ -236,31 +237,35 @@ class EventAssessment:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _numbers(self) -> dict[str, Any]:
+        """What `to_dict` and `flat` have in common."""
+        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins", "groups"}
+        found = {name: getattr(self, name) for name in ("p_value", "n_rows", "impossible_rows")}
+        found |= {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name not in left_out
+        }
+        found |= {"brier_score": self.brier_score, "log_loss": self.log_loss}
+        found["expected_brier_score"] = self.brier.calibrated_value
+        found["expected_log_loss"] = self.log.calibrated_value
+        found["prevalence"] = {
+            field.name: getattr(self.prevalence, field.name)
+            for field in fields(self.prevalence)
+            if field.name != "cells"
+        }
+        return found
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {"group": flat_groups(self.groups)}
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings; NaN and infinities are null, with the reason beside them."""
-        left_out = {"table", "brier", "log", "prevalence", "bins", "warnings", "class_bins", "groups"}
         content = {
             "schema": SCHEMA,
             "kind": "event-assessment",
             "trueness": __version__,
             "verdict": plain(self.verdict) | {"text": str(self.verdict)},
-            "p_value": plain(self.p_value),
-            "n_rows": self.n_rows,
-            "impossible_rows": self.impossible_rows,
         }
-        content |= {
-            field.name: plain(getattr(self, field.name))
-            for field in fields(self)
-            if field.name not in left_out
-        }
-        content |= {name: plain(getattr(self, name)) for name in ("brier_score", "log_loss")}
-        content["expected_brier_score"] = plain(self.brier.calibrated_value)
-        content["expected_log_loss"] = plain(self.log.calibrated_value)
-        content["prevalence"] = {
-            field.name: plain(getattr(self.prevalence, field.name))
-            for field in fields(self.prevalence)
-            if field.name != "cells"
-        }
+        content |= plain(self._numbers())
         content["bins"] = plain(self.bins)
         content["warnings"] = [plain(caution) for caution in self.warnings]
         content["tables"] = [self.table.to_dict()]
@@ -269,7 +274,7 @@ class EventAssessment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EventAssessments:
+class EventAssessments(Flat):
     """The events of a multi-label model, each assessed by itself, with p-values corrected for their number."""
 
     events: Mapping[str, EventAssessment]
@@ -325,6 +330,18 @@ class EventAssessments:
         from trueness import report
 
         report.write(self, path, title=title, made_by=made_by)
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook displays it."""
+        from trueness import report
+
+        return report.events_fragment(self)
+
+    def _numbers(self) -> dict[str, Any]:
+        return {"p_value": self.p_value, "n_rows": self.n_rows}
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {"event": flat_groups(self.as_groups)}
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, EventAssessments) else NotImplemented

@@ -73,7 +73,18 @@ def expected_and_observed(result: EventAssessment) -> str:
 
 def spread_words(result: EventAssessment) -> str:
     """The direction of the spread, with the slope of a logistic recalibration."""
-    return f"too {'extreme' if result.spread.statistic < 0 else 'timid'}, {_slope_words(result)}"
+    return f"too {'extreme' if _is_extreme(result) else 'timid'}, {_slope_words(result)}"
+
+
+def _is_extreme(result: EventAssessment) -> bool:
+    """Whether high probabilities are too high: by the slope if its interval excludes 1, otherwise by the spread.
+
+    A large gap alone gives the spread a sign; the slope is estimated beside an intercept, which takes up the gap.
+    """
+    slope = result.cox.slope
+    if slope.reason is None and not _slope_may_be_one(result):
+        return slope.value < 1
+    return result.spread.statistic < 0
 
 
 def _slope_words(result: EventAssessment) -> str:
@@ -104,7 +115,7 @@ def _in_the_large(result: EventAssessment, p: float, also: list[str]) -> Verdict
 
 
 def _spread(result: EventAssessment, p: float, also: list[str]) -> Verdict:
-    extreme = result.spread.statistic < 0
+    extreme = _is_extreme(result)
     kind = "too-extreme" if extreme else "too-timid"
     headline = f"The probabilities of {result.label_in_sentence} are too {'extreme' if extreme else 'timid'}"
     high, low = ("high", "low") if extreme else ("low", "high")

@@ -21,6 +21,8 @@ class _Result(Protocol):
     @property
     def verdict(self) -> Verdict: ...
 
+    def flat(self, prefix: str = "") -> dict[str, float]: ...
+
 
 Assessed = TypeVar("Assessed", bound=_Result)
 Group = TypeVar("Group")
@@ -57,11 +59,27 @@ class GroupAssessment(Generic[Assessed]):
             return None
         return self.assessment.verdict.kind if self.flagged else "none"
 
+    def _repr_html_(self) -> str:
+        """The group as a notebook displays it."""
+        from trueness import report
+
+        return report.group_fragment(self)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain numbers, lists and strings."""
         return {field.name: plain(getattr(self, field.name)) for field in fields(self)} | {
             "flagged": self.flagged
         }
+
+
+def flat_groups(groups: Iterable[GroupAssessment[Assessed]]) -> dict[str, dict[str, float]]:
+    """The flat numbers of the groups that were assessed, by name, with their adjusted p-values."""
+    return {
+        group.name: group.assessment.flat()
+        | ({} if math.isnan(group.adjusted_p_value) else {"adjusted_p_value": group.adjusted_p_value})
+        for group in groups
+        if group.assessment is not None
+    }
 
 
 def correct_groups(

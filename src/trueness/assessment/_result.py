@@ -14,7 +14,8 @@ from trueness.assessment import _result_cells, text
 from trueness.assessment._compared_groups import ComparedGroups
 from trueness.assessment._event_estimation import event_of
 from trueness.assessment._event_result import EventAssessment
-from trueness.assessment._group_result import GroupAssessment
+from trueness.assessment._flat import Flat
+from trueness.assessment._group_result import GroupAssessment, flat_groups
 from trueness.assessment._settings import DEFAULT_CLASS_BINS
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.cluster_text import cluster_spread_json
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assessment(Tabular):
+class Assessment(Tabular, Flat):
     """How well a model's predicted probabilities are calibrated, with the noise of every metric and a verdict.
 
     Returned by `assess` and `assess_table`. Print it to read it; `to_dict()` is for programs. Every metric of
@@ -210,23 +211,28 @@ class Assessment(Tabular):
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, metric: str = "vce") -> ReliabilityDisplay:
+    def plot(
+        self, ax: Any = None, *, metric: str = "vce", label: str | None = None, color: str | None = None
+    ) -> ReliabilityDisplay:
         """Draw the reliability diagram (extra `plots`): predicted against observed, with the noise.
 
-        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`.
+        `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`. Models that are drawn on the same
+        axes are told apart by `label` and `color`.
         """
         from trueness.plots import ReliabilityDisplay
 
-        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax)
+        return ReliabilityDisplay.from_assessment(self, metric=metric, ax=ax, label=label, color=color)
 
-    def plot_ranks(self, bin: int | None = None, ax: Any = None) -> RankDisplay:
+    def plot_ranks(
+        self, bin: int | None = None, ax: Any = None, *, label: str | None = None, color: str | None = None
+    ) -> RankDisplay:
         """Draw how often the true class has each rank, observed and predicted (extra `plots`).
 
         `bin` is a number from 1, as in the printed tables and in other pictures; None for all rows.
         """
         from trueness.plots import RankDisplay
 
-        return RankDisplay.from_assessment(self, bin=bin, ax=ax)
+        return RankDisplay.from_assessment(self, bin=bin, ax=ax, label=label, color=color)
 
     def write_html(
         self, path: str | os.PathLike[str], *, title: str | None = None, made_by: str | None = None
@@ -252,6 +258,18 @@ class Assessment(Tabular):
         if of == "bins":
             return bin_cells(self.table)
         return _result_cells.metric_cells(self) if of == "metrics" else _result_cells.group_cells(self)
+
+    def _numbers(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "p_value": self.p_value,
+            "n_rows": self.n_rows,
+            "impossible_rows": self.table.impossible_rows,
+        }
+        found |= {key: metric.of(self) for key, metric in REPORTED.items()}
+        return found | {name: getattr(self, name) for name in _OTHERS if name != "classes"}
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {"group": flat_groups(self.groups), "options": flat_groups(self.by_options)}
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Assessment) else NotImplemented

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from trueness.assessment.compared import compared_numbers
 from trueness.assessment.reported import REPORTED
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
     from trueness.assessment._group_result import GroupAssessment
     from trueness.assessment._result import Assessment
+    from trueness.assessment._seeds import SeedsComparison
     from trueness.inference.results import Estimate
 
 _ESTIMATED = {
@@ -85,17 +87,18 @@ def model_cells(result: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def difference_cells(result: Comparison) -> list[dict[str, Any]]:
+def difference_cells(result: Comparison | SeedsComparison) -> list[dict[str, Any]]:
     """One row for each pair of models and metric: the difference, its interval and its p-values."""
     return [row for pair in result.pairs for row in _of_pair(pair)]
 
 
 def _of_pair(pair: Pair) -> Iterator[dict[str, Any]]:
+    numbers = compared_numbers()
     for key, contrast in pair.contrasts.items():
         yield {
             "first": pair.first,
             "second": pair.second,
-            "metric": REPORTED[key].label,
+            "metric": numbers[key].label,
             "difference": contrast.difference,
             "low": contrast.interval.low,
             "high": contrast.interval.high,

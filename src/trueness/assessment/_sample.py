@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trueness._arrays import FloatArray
-from trueness.assessment._classes import classwise, cumulative_log_score, gap_estimate, predicted_class_test
+from trueness.assessment._classes import (
+    ClassCells,
+    classwise,
+    cumulative_log_score,
+    gap_estimate,
+    predicted_class_test,
+)
 from trueness.assessment._settings import Settings
 from trueness.inference.bootstrap_weights import stream_key
 from trueness.inference.classwise.results import ClasswiseAssessment
-from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.inference.estimates import ResampledTable, debiased_variation_error, variation_error
 from trueness.inference.events.replicates import EventReplicates, bootstrap_events
 from trueness.inference.option_replicates import AnyReplicates, by_table
 from trueness.inference.replicates import Replicates, bootstrap
-from trueness.inference.results import Estimate
+from trueness.inference.results import Debiased, Estimate
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
 from trueness.refusals import InvalidValueError
@@ -103,7 +109,7 @@ class SampleWithResamples:
         self.tables: Tables = sample.tables
         self.level: float = settings.level
         self.seed: int = settings.seed
-        self._sample, self._settings = sample, settings
+        self.sample, self.settings = sample, settings
 
     @cached_property
     def by_variation(self) -> ResampledTable:
@@ -133,25 +139,55 @@ class SampleWithResamples:
         return self.variation_error if same else variation_error(resampled, self.level, [self.seed, 4])
 
     @cached_property
+    def debiased_variation_error(self) -> Debiased:
+        """VCE, without tests and interval."""
+        return debiased_variation_error(self.by_variation)
+
+    @property
+    def debiased_confidence_error(self) -> Debiased | None:
+        """ECE, without tests and interval."""
+        resampled = self.by_confidence
+        if resampled is None or resampled is self.by_variation:
+            return None if resampled is None else self.debiased_variation_error
+        return debiased_variation_error(resampled)
+
+    @cached_property
+    def class_cells(self) -> ClassCells | None:
+        """The cells of all classes; None without the event table of all classes."""
+        return ClassCells.of(self.tables, self.settings.class_bins)
+
+    @cached_property
+    def debiased_class_errors(self) -> tuple[Debiased | None, Debiased | None]:
+        """Classwise ECE and classwise total, without tests and intervals."""
+        return (None, None) if self.class_cells is None else self.class_cells.debiased_errors()
+
+    @property
+    def debiased_gap_of_classes(self) -> Debiased | None:
+        """The class gap, without test and interval."""
+        return None if self.class_cells is None else self.class_cells.debiased_gap()
+
+    @cached_property
     def _replicates(self) -> tuple[AnyReplicates, ...]:
-        return self._sample.replicates_for(self._settings)
+        return self.sample.replicates_for(self.settings)
 
     @cached_property
     def classes(self) -> ClasswiseAssessment | None:
         """All classes; None without the event table of all classes."""
-        return classwise(self.tables, self._settings)
+        return classwise(self.class_cells, self.settings)
 
     @property
     def gap_of_classes(self) -> Estimate | None:
         """Half the sum of |expected - observed| over the classes."""
-        return None if self.classes is None else gap_estimate(self.classes, self.tables, self._settings)
+        if self.classes is None or self.class_cells is None:
+            return None
+        return gap_estimate(self.classes, self.class_cells, self.settings)
 
     @property
     def inflation(self) -> float:
         """By how much clusters increase the variance of the log-score; 1 without clusters."""
         table, variance = self.tables.by_variation, self.by_variation.log_score_variance
         alone = table.log_score_variance
-        if self._sample.clusters is None or alone <= 0:
+        if self.sample.clusters is None or alone <= 0:
             return 1.0
         return max(1.0, variance / alone)
 
@@ -163,16 +199,16 @@ class SampleWithResamples:
     @property
     def cumulative_log_score(self) -> CumulativeTest | None:
         """The log-score cumulated over the bins of variation."""
-        return cumulative_log_score(self.tables, self.by_variation, self._settings, self.inflation)
+        return cumulative_log_score(self.tables, self.by_variation, self.settings, self.inflation)
 
     def _resampled_table(self, place: int) -> ResampledTable:
         table, seed, n_clusters = (
             self.tables.calibration_tables[place],
             [self.seed, place],
-            self._sample.n_clusters,
+            self.sample.n_clusters,
         )
         if n_clusters is None:
-            return ResampledTable.of(table, self._settings.resamples, seed)
+            return ResampledTable.of(table, self.settings.resamples, seed)
         if n_clusters < LEAST_CLUSTERS:
             raise InvalidValueError(
                 "too-few-clusters",

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trueness.assessment.reported import REPORTED, ByReplicates, ReportedMetric
-
-if TYPE_CHECKING:
-    from trueness.assessment._result import Assessment
+from trueness.inference.events.of_table import event_cells
+from trueness.table.tables import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +19,8 @@ class ComparedNumber:
     """Its attribute of a `Pair`, and its name in JSON."""
     label: str
     long_name: str
-    value: Callable[[Assessment], float | None]
-    """None if an assessment does not have it."""
+    value: Callable[[Tables], float | None]
+    """None if the tables do not have it."""
     contrast: ByReplicates
     signed: bool = False
     is_calibration: bool = False
@@ -34,16 +32,23 @@ class ComparedNumber:
         return "+" if self.signed else ""
 
 
-def _of_two(number: Callable[[Assessment], float]) -> Callable[[Assessment], float | None]:
-    """A number of assessments of two classes with their event table; None where it is not finite."""
+def _of_two(number: Callable[[Tables], float]) -> Callable[[Tables], float | None]:
+    """A number of tables of two classes with their event table; None where it is not finite."""
 
-    def value(result: Assessment) -> float | None:
-        if result.tables.n_classes != 2 or result.classes is None:
+    def value(tables: Tables) -> float | None:
+        if tables.n_classes != 2 or tables.by_class is None:
             return None
-        found = number(result)
+        found = number(tables)
         return found if math.isfinite(found) else None
 
     return value
+
+
+def _gap_of_event(tables: Tables) -> float:
+    """(expected - observed)/rows of class 1."""
+    assert tables.by_class is not None
+    (cells,) = event_cells(tables.by_class)
+    return float(cells.predicted.sum() - cells.observed.sum()) / cells.total
 
 
 COMPARED_ONLY: dict[str, ComparedNumber] = {
@@ -53,7 +58,7 @@ COMPARED_ONLY: dict[str, ComparedNumber] = {
             "event_gap",
             "gap of class 1",
             "(expected - observed)/rows of class 1",
-            _of_two(lambda result: result.classes.classes[0].gap.value if result.classes else math.nan),
+            _of_two(_gap_of_event),
             ByReplicates(lambda model: [model.event_gap]),
             signed=True,
             is_calibration=True,
@@ -62,14 +67,14 @@ COMPARED_ONLY: dict[str, ComparedNumber] = {
             "brier_score",
             "Brier score",
             "mean squared distance between prediction and outcome",
-            _of_two(lambda result: result.brier_score),
+            _of_two(lambda tables: tables.by_variation.brier_score),
             ByReplicates(lambda model: [model.brier_score]),
         ),
         ComparedNumber(
             "log_loss",
             "log-loss",
             "mean of -ln p of the true class",
-            _of_two(lambda result: result.log_loss),
+            _of_two(lambda tables: tables.by_variation.log_loss),
             ByReplicates(lambda model: [model.log_loss]),
         ),
     )

@@ -67,7 +67,7 @@ def compare(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
-    class_axis: int | None = None,
+    class_axis: int | str | None = None,
     ignore_index: int | None = None,
     by_class: bool = True,
     ties: str = DEFAULT_TIES,
@@ -152,8 +152,10 @@ def compare(
 
 def _with_notes(result: Comparison, notes: tuple[Caution, ...]) -> Comparison:
     """The comparison with further warnings about each model."""
+    if not notes:
+        return result
     noted = {name: with_notes(alone, notes) for name, alone in result.assessments.items()}
-    return replace(result, assessments=noted) if notes else result
+    return replace(result, assessments=noted)
 
 
 def _as_models(y_probs: Any) -> dict[str, Any]:
@@ -209,7 +211,7 @@ class Comparer:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
-        class_axis: int | None = None,
+        class_axis: int | str | None = None,
         ignore_index: int | None = None,
     ) -> None:
         self._with_options = boolean("options", options)
@@ -233,7 +235,7 @@ class Comparer:
             refuse_equal_mass(plan)
             self._specs[name] = plan.specs(self._n_classes, weighted=weighted)
         self._options = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
-        self._axes = {"class_axis": class_axis, "ignore_index": ignore_index}
+        self._axes: dict[str, Any] = {"class_axis": class_axis, "ignore_index": ignore_index}
         self._counts = ImageCounts()
         self._first_row = self._first_image = self._n_rows = 0
         self._columns: Columns | None = None

@@ -16,13 +16,14 @@ import numpy as np
 from trueness import metrics
 from trueness._arrays import FloatArray
 from trueness.assessment._classes import error_estimate
-from trueness.inference.estimates import net_gap, ranked_error
-from trueness.inference.results import Estimate
+from trueness.inference.estimates import debiased_net_gap, net_gap
+from trueness.inference.ranked_errors import debiased_ranked_error, ranked_error
+from trueness.inference.results import Debiased, Estimate
 from trueness.refusals import InvalidValueError
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
-    from trueness.assessment._contrasts import ModelReplicates
+    from trueness.assessment._model_replicates import ModelReplicates
     from trueness.assessment._result import Assessment
     from trueness.assessment._sample import SampleWithResamples
 
@@ -33,6 +34,8 @@ class ByReplicates:
 
     values: Callable[[ModelReplicates], Sequence[FloatArray]]
     """The metric of one model in each replicate, (B,), in one or more ways; the widest noise counts."""
+    between: Callable[[ModelReplicates, ModelReplicates], FloatArray] | None = None
+    """The difference of two models in each replicate, (B,), in one more way."""
 
     method: ClassVar[str] = "bootstrap"
 
@@ -81,6 +84,8 @@ class ReportedMetric:
     """Its value, noise and interval; None if the tables lack what it needs."""
     read: Callable[..., float]
     """The plug-in value of a table."""
+    debiased: Callable[[SampleWithResamples], Debiased | None] | None = None
+    """What the estimate has of its debiased value, without tests and interval; None if that is not faster."""
     read_options: tuple[str, ...] = ("norm",)
     """The options that `read` takes beside the table."""
     contrast: ByReplicates | ByNorm | None = None
@@ -103,6 +108,15 @@ class ReportedMetric:
     """Why there is no estimate where `estimate` returns None."""
     withheld: Callable[[Tables], str | None] = _reported
     """Why it is not reported for these tables, although the estimate exists; None if it is reported."""
+
+    def debiased_of(self, sample: SampleWithResamples) -> Debiased | None:
+        """The debiased value of a sample; None if the tables lack what it needs."""
+        if self.withheld(sample.tables):
+            return None
+        if self.debiased is not None:
+            return self.debiased(sample)
+        estimate = self.estimate(sample)
+        return None if estimate is None else Debiased.of(estimate)
 
     def of(self, result: Assessment) -> Estimate | None:
         """The estimate of this metric; None if the tables lack what it needs."""
@@ -171,6 +185,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "observed.",
             reveals="bins",
             estimate=lambda sample: sample.variation_error,
+            debiased=lambda sample: sample.debiased_variation_error,
             read=metrics.variation_calibration_error,
             contrast=ByReplicates(lambda model: model.by_variation.absolute),
             withheld=_without_classes,
@@ -183,6 +198,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "under-confident.",
             reveals="direction",
             estimate=lambda sample: net_gap(sample.by_variation, sample.level),
+            debiased=lambda sample: debiased_net_gap(sample.by_variation),
             read=lambda table: metrics.signed_parts(table).net,
             read_options=(),
             contrast=ByReplicates(lambda model: [model.by_variation.net]),
@@ -196,6 +212,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "The distance between confidence and accuracy. Only the top class is compared.",
             reveals="top-class",
             estimate=lambda sample: sample.confidence_error,
+            debiased=lambda sample: sample.debiased_confidence_error,
             read=metrics.expected_calibration_error,
             contrast=ByReplicates(lambda model: model.by_confidence.absolute),
             by_confidence=True,
@@ -210,6 +227,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "How much probability is at the wrong rank. It depends on which rank was observed, unlike VCE.",
             reveals="ranks",
             estimate=lambda sample: ranked_error(sample.by_variation, "tv", sample.level),
+            debiased=lambda sample: debiased_ranked_error(sample.by_variation, "tv"),
             read=metrics.ranked_calibration_error,
             read_options=("norm", "distance"),
             contrast=ByNorm(total_variation),
@@ -222,6 +240,7 @@ REPORTED: dict[str, ReportedMetric] = {
             "The mean over k of the error of the top-k probability.",
             reveals="ranks",
             estimate=lambda sample: ranked_error(sample.by_variation, "w1", sample.level),
+            debiased=lambda sample: debiased_ranked_error(sample.by_variation, "w1"),
             read=partial(metrics.ranked_calibration_error, distance="w1"),
             contrast=ByNorm(wasserstein, "w1"),
             centred=False,
@@ -235,9 +254,12 @@ REPORTED: dict[str, ReportedMetric] = {
             "How much probability is at the wrong class, over bins of the probability of each class: from 0 to 1.",
             reveals="classes",
             estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.total),
+            debiased=lambda sample: sample.debiased_class_errors[1],
             read=metrics.classwise_total,
             read_options=("bins", "norm"),
-            contrast=ByReplicates(lambda model: model.classes_total),
+            contrast=ByReplicates(
+                lambda model: model.classes_total, lambda first, second: first.classes_total_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,
@@ -252,9 +274,12 @@ REPORTED: dict[str, ReportedMetric] = {
             "observed; it falls like 1/C with the number of classes.",
             reveals="classes",
             estimate=lambda sample: None if sample.classes is None else error_estimate(sample.classes.mean),
+            debiased=lambda sample: sample.debiased_class_errors[0],
             read=metrics.classwise_error,
             read_options=("bins", "weights", "norm"),
-            contrast=ByReplicates(lambda model: model.classes_mean),
+            contrast=ByReplicates(
+                lambda model: model.classes_mean, lambda first, second: first.classes_mean_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,
@@ -270,9 +295,12 @@ REPORTED: dict[str, ReportedMetric] = {
             "How far the frequencies of the classes are from their mean predictions.",
             reveals="classes",
             estimate=lambda sample: sample.gap_of_classes,
+            debiased=lambda sample: sample.debiased_gap_of_classes,
             read=metrics.class_gap,
             read_options=(),
-            contrast=ByReplicates(lambda model: model.gap_of_classes),
+            contrast=ByReplicates(
+                lambda model: model.gap_of_classes, lambda first, second: first.gap_of_classes_apart(second)
+            ),
             by_class=True,
             is_evidence=False,
             centred=False,

@@ -86,11 +86,11 @@ class BinSweep:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None) -> SweepDisplay:
+    def plot(self, ax: Any = None, *, label: str | None = None, color: str | None = None) -> SweepDisplay:
         """Draw the metric and its noise floor against the number of bins (extra `plots`)."""
         from trueness.plots import SweepDisplay
 
-        return SweepDisplay.from_sweep(self, ax=ax)
+        return SweepDisplay.from_sweep(self, ax=ax, label=label, color=color)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""

@@ -98,6 +98,11 @@ def findings_of(result: Assessment) -> list[Finding]:
     return [finding for finding in found if not math.isnan(finding.p_value)]
 
 
+def most_evidence() -> float:
+    """The largest possible sum of the weights of `findings_of`: by predicted class, by class, and the log-score."""
+    return sum(metric.is_evidence for metric in REPORTED.values()) + CUMULATIVE_WEIGHT + 3
+
+
 def evidence_p_value(findings: list[Finding]) -> float:
     """The p-value of all the evidence together; verdict, gate and groups use it."""
     return combined_p_value(

@@ -19,6 +19,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._printing import p_sentence, p_text, plural
 from trueness._random import Seed
 from trueness._version import __version__
+from trueness.assessment._flat import Flat
 from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import SCHEMA, plain
 from trueness.assessment.reported import REPORTED
@@ -42,7 +43,7 @@ EVIDENCE = ("vce", "net", "rce")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VoteAssessment:
+class VoteAssessment(Flat):
     """The calibration of shares of votes, beside what a calibrated model with as many votes would score.
 
     Returned by `assess_votes`. Print it to read it; `to_dict()` is for programs.
@@ -141,6 +142,11 @@ class VoteAssessment:
 
     __repr__ = __str__
 
+    def _numbers(self) -> dict[str, Any]:
+        """What `to_dict` and `flat` have in common."""
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("p_value", "n_rows", "accuracy")}
+        return found | dict(self.metrics) | {"held_out_vce": self.held_out_vce}
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
         verdict = self.verdict
@@ -149,13 +155,9 @@ class VoteAssessment:
             "kind": "vote-assessment",
             "trueness": __version__,
             "verdict": plain(verdict) | {"text": str(verdict)},
-            "p_value": self.p_value,
-            "n_rows": self.n_rows,
             "n_classes": self.table.n_classes,
             "n_votes": list(self.n_votes),
-            "accuracy": self.accuracy,
-            **{key: plain(it) for key, it in self.metrics.items()},
-            "held_out_vce": self.held_out_vce,
+            **plain(self._numbers()),
             "level": self.level,
             "resamples": self.resamples,
             "seed": self.seed,

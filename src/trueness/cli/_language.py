@@ -365,11 +365,11 @@ def tables_of(arguments: argparse.Namespace, reading: Options, file: str) -> Gro
     )
     arguments.ragged = True
     plan = plan_of(arguments)
-    tables = in_requested_bins(sum_source(source, plan).tables, arguments)  # type: ignore[arg-type]
+    tables = in_requested_bins(sum_source(source, plan).tables, arguments)
     if reading.unlisted is not None and reading.unlisted.any():
         zero = replace(source, y_prob=reading.without_unlisted(), by=None, groups=None, clusters=None)
         own = replace(source, by=None, groups=None, clusters=None)
-        _note_other_reading(*(sum_source(each, plan).tables.whole for each in (own, zero)))  # type: ignore[arg-type]
+        _note_other_reading(*(sum_source(each, plan).tables.whole for each in (own, zero)))
     return tables
 
 

@@ -289,6 +289,11 @@ def add_json(parser: Parser) -> None:
     parser.add_argument("--json", metavar="FILE", help=f"write the result as JSON; {TO_STANDARD_OUTPUT}")
 
 
+def add_report(parser: Parser) -> None:
+    """Add the option that writes a report."""
+    parser.add_argument("--report", metavar="HTML", help="write an HTML report with figures and the tables")
+
+
 def add_plot(parser: Parser, what: str) -> None:
     """Add the option that draws a picture."""
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what} as .png, .svg or .pdf (extra: plots)")

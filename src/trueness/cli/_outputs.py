@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trueness._printing import STANDARD_OUTPUT, visible
 
@@ -69,6 +69,27 @@ def write_plot(result: Plotted, path: str | None) -> None:
         from trueness.plots.picture_file import write_picture
 
         write_picture(result, path)
+
+
+class Reported(Protocol):
+    """A result that writes a report."""
+
+    def write_html(self, path: str, *, made_by: str | None = None) -> None:
+        """Write the report."""
+        ...
+
+
+def write_report(result: Reported, path: str | None) -> None:
+    """Write the report of `--report` with the command that made it, if it was requested."""
+    if path is not None:
+        with output_path(path) as target:
+            result.write_html(target, made_by=_command_line())
+
+
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["trueness", *sys.argv[1:]])
 
 
 def cell_paths(arguments: argparse.Namespace) -> list[str | None]:

@@ -24,6 +24,7 @@ from trueness.cli._outputs import (
     write_cell_tables,
     write_json,
     write_plot,
+    write_report,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
     _options.add_json(group)
-    group.add_argument("--report", metavar="HTML", help="write an HTML report with figures and the tables")
+    _options.add_report(group)
     group.add_argument(
         "--table-out", metavar="JSON", help="save the tables, to merge or to assess them again"
     )
@@ -264,13 +265,6 @@ def _of_event(path: str) -> Refusal:
     )
 
 
-def _command_line() -> str:
-    import shlex
-    import sys
-
-    return shlex.join(["trueness", *sys.argv[1:]])
-
-
 def _assess(tables: GroupedTables, arguments: argparse.Namespace) -> Assessment:
     """Assess the tables of all rows and those of each group."""
     from trueness.assessment import assess_table
@@ -304,9 +298,7 @@ def _write(
     if arguments.table_out is not None and tables is not None:
         with output_path(arguments.table_out) as target:
             save_tables(tables, target)
-    if arguments.report is not None:
-        with output_path(arguments.report) as target:
-            result.write_html(target, made_by=_command_line())
+    write_report(result, arguments.report)
     if arguments.json is not None:
         others = {"conventions": [one.to_dict() for one in beside]} if beside else {}
         write_json(arguments.json, result.to_dict() | others)

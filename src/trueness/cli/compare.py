@@ -24,6 +24,7 @@ from trueness.cli._outputs import (
     write_cell_tables,
     write_json,
     write_plot,
+    write_report,
 )
 from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
 from trueness.refusals import InvalidValueError
@@ -37,6 +38,7 @@ examples:
   trueness compare a.parquet b.parquet
   trueness compare a.parquet b.csv --names old,new --equal-mass 10 --json comparison.json
   trueness compare a.parquet b.parquet --clusters patient
+  trueness compare before.parquet after.parquet --report recalibration.html
   trueness compare a.npy b.npy --label-file masks.npy --class-axis 1
   trueness compare monday.json tuesday.json
 """
@@ -56,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _options.add_options(parser, "--clusters", *_options.IMAGES)
     _options.add_json(parser)
+    _options.add_report(parser)
     _options.add_plot(parser, "the differences with their intervals")
     _options.add_cell_tables(parser, "the differences, or those in the groups of --groups,")
     _options.add_column_options(parser)
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     refuse_inference_options(arguments)
     refuse_plot(arguments.plot)
-    outputs = [arguments.json, arguments.plot, *cell_paths(arguments)]
+    outputs = [arguments.json, arguments.report, arguments.plot, *cell_paths(arguments)]
     if are_tables(arguments.files):
         check_outputs(outputs, [*arguments.files])
         result = _compare_tables(arguments)
@@ -90,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = _compare(sources, arguments)
     if arguments.json is not None:
         write_json(arguments.json, result.to_dict())
+    write_report(result, arguments.report)
     write_plot(result, arguments.plot)
     write_cell_tables(result, arguments, "groups" if result.groups else "differences")
     if STANDARD_OUTPUT not in outputs:

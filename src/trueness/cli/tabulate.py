@@ -1,16 +1,22 @@
 """Sum files of predictions into a table, from which every metric is computed.
 
 Reads Parquet, Arrow IPC (Feather), CSV, TSV and JSON Lines (also .gz, .zst), NPY and NPZ, in one pass and in bounded
-memory. Tables add (`trueness merge`), so each shard, day or machine can make its own.
+memory, and evaluation logs of language models whose rows have probabilities of options. Tables add (`trueness merge`),
+so each shard, day or machine can make its own.
 """
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from trueness.cli import _day_files, _options, _sources
 from trueness.cli._images import inputs_of
+from trueness.cli._language_options import add_language_options
 from trueness.cli._outputs import output_path, print_summary
+
+if TYPE_CHECKING:
+    from trueness.files import GroupedTables
 
 EXAMPLES = """\
 examples:
@@ -20,6 +26,7 @@ examples:
   trueness tabulate preds.parquet --grid -o grid.json
   trueness tabulate preds.parquet --at 2026-11-16 -o tables/
   trueness tabulate days.npz --by day -o tables/
+  trueness tabulate samples_arc_2026-11-16.jsonl -o arc.json
 """
 
 
@@ -63,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "same as --groups)",
     )
     _options.add_column_options(parser)
+    add_language_options(parser)
     _options.add_soft_labels(parser)
     _options.add_table_options(parser)
     _options.add_checkpoint_options(parser)
@@ -76,8 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
     from trueness.cli._binning import in_requested_bins, summary_of
-    from trueness.cli._summation import remove_checkpoint, sum_inputs, sum_on_cluster
-    from trueness.files import check_outputs, save_tables
+    from trueness.cli._summation import remove_checkpoint
+    from trueness.files import save_tables
     from trueness.refusals import InvalidValueError
 
     if arguments.grid is not None and (arguments.bins or arguments.equal_mass or arguments.edges):
@@ -88,14 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             argument="--grid",
         )
     folder, columns = _into_folder(arguments)
-    if arguments.dask is not None:
-        summed = sum_on_cluster(arguments)
-    else:
-        inputs = inputs_of(arguments)
-        outputs = [None if folder else arguments.output, arguments.checkpoint]
-        check_outputs(outputs, _sources.paths_read(arguments, inputs))
-        summed = sum_inputs(arguments, inputs)
-    tables = in_requested_bins(summed.tables, arguments)
+    tables = _tables_of_log(arguments) or in_requested_bins(_summed(arguments, folder), arguments)
     if folder is not None:
         _day_files.save_by_value(tables, folder, columns)
     else:
@@ -104,6 +105,41 @@ def run(arguments: argparse.Namespace) -> int:
         print_summary(arguments.output, summary_of(tables))
     remove_checkpoint(arguments)
     return 0
+
+
+def _summed(arguments: argparse.Namespace, folder: str | None) -> GroupedTables:
+    """The tables of files of predictions."""
+    from trueness.cli._summation import sum_inputs, sum_on_cluster
+    from trueness.files import check_outputs
+
+    if arguments.dask is not None:
+        return sum_on_cluster(arguments).tables
+    inputs = inputs_of(arguments)
+    outputs = [None if folder else arguments.output, arguments.checkpoint]
+    check_outputs(outputs, _sources.paths_read(arguments, inputs))
+    return sum_inputs(arguments, inputs).tables
+
+
+def _tables_of_log(arguments: argparse.Namespace) -> GroupedTables | None:
+    """The tables of evaluation logs; None if the files are predictions."""
+    from trueness.cli._language import find_log, read_log, tables_of
+    from trueness.files import check_outputs
+    from trueness.language import Options
+    from trueness.refusals import InvalidValueError
+
+    log = None if arguments.dask is not None else find_log(arguments)
+    if log is None:
+        return None
+    check_outputs([arguments.output], [*log.paths, arguments.label_file])
+    reading = read_log(arguments, log)
+    if not isinstance(reading, Options):
+        raise InvalidValueError(
+            "unsupported-input",
+            "{file} has no probabilities of options, and a table is made of them",
+            "assess it: trueness assess {file}",
+            file=log.paths[0],
+        )
+    return tables_of(arguments, reading, log.paths[0])
 
 
 def _into_folder(arguments: argparse.Namespace) -> tuple[str | None, list[str]]:

@@ -1,6 +1,6 @@
 """Scores split into parts, and the smooth calibration error: functions of a table, each with its noise floor.
 
-They are no part of `assess`; docs/scores.md says what each is good for.
+They are no part of `assess`; docs/guide/scores.md says what each is good for.
 """
 
 from trueness.decompositions.binned import (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness._printing import p_sentence
 from trueness.inference.chi_square import chi_square_tail
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, require_table
@@ -58,9 +59,10 @@ class TemperatureFit:
     @property
     def words(self) -> str:
         """What the numbers say, in one sentence."""
+        beyond = "" if self.reason is None else " or more" if self.temperature > 1 else " or less"
         return (
-            f"temperature {self.temperature:.3f} is best; it lowers the log loss {self.log_loss:.4f} by "
-            f"{self.calibration:.4f} ({self.noise_floor:.2g} if calibrated, p = {self.p_value:.3g})"
+            f"temperature {self.temperature:.3f}{beyond} is best; it lowers the log-loss {self.log_loss:.4f} by "
+            f"{self.calibration:.4f} ({self.noise_floor:.2g} if calibrated, {p_sentence(self.p_value)})"
         )
 
 

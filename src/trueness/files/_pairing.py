@@ -11,7 +11,7 @@ from trueness.bins import Edges, EqualMass
 from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
 from trueness.files.exact_edges import exact_edges
-from trueness.files.source import Position, PositionedBatch, Source
+from trueness.files.source import Position, PositionedBatch, RowSource
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.table import TablePlan
 from trueness.variation import as_variation
@@ -100,7 +100,7 @@ def refusal_of_batches(batches: Sequence[Batch], error: Refusal) -> Refusal:
     return refusal(batches[0], error)
 
 
-def equal_mass_edges(source: Source, variation: str, bins: EqualMass) -> tuple[Edges, Edges]:
+def equal_mass_edges(source: RowSource, variation: str, bins: EqualMass) -> tuple[Edges, Edges]:
     """Exact edges by the measure and by confidence, from a pass over the source."""
     if not source.rereadable:
         raise InvalidValueError(

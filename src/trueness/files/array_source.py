@@ -32,7 +32,10 @@ class ArraySource:
     groups: EncodedNames | None = None
     clusters: EncodedNames | None = None
 
-    rereadable = True
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read twice: always."""
+        return True
 
     @property
     def choice(self) -> Choice:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from trueness.files._bad_rows import without_bad_rows
 from trueness.files._separate_labels import LabelledReader, SeparateLabels
@@ -45,6 +45,25 @@ class PositionedBatch(NamedTuple):
 
     batch: Batch
     position: Position
+
+
+class RowSource(Protocol):
+    """What is summed: rows in batches, and what their columns are."""
+
+    @property
+    def choice(self) -> Choice:
+        """The columns."""
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, or the largest number of options."""
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether the rows can be read twice."""
+
+    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
+        """The rows from a position on."""
 
 
 class Source:

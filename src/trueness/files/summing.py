@@ -14,7 +14,7 @@ from trueness.files._bad_rows import refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
-from trueness.files.source import Position, PositionedBatch, Source
+from trueness.files.source import Position, PositionedBatch, RowSource
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows.clusters import clusters_of_names
@@ -161,7 +161,7 @@ class Summed:
 
 
 def sum_source(
-    source: Source,
+    source: RowSource,
     plan: Plan,
     *,
     checkpoint: Checkpoint | None = None,
@@ -198,7 +198,7 @@ def sum_source(
 class _Run:
     """One pass over a source."""
 
-    def __init__(self, source: Source, plan: Plan, progress: Callable[[Position, Batch], None]) -> None:
+    def __init__(self, source: RowSource, plan: Plan, progress: Callable[[Position, Batch], None]) -> None:
         self._source, self._plan, self._progress = source, plan, progress
         self._weighted = source.choice.weight is not None
         self._specs: list[AnySpec] = []

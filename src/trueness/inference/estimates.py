@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
@@ -19,11 +19,10 @@ from trueness.inference.option_bins import (
     OptionBins,
     bins_of,
     model_draws,
-    rank_gaps,
     single_parts,
 )
 from trueness.inference.option_replicates import AnyReplicates
-from trueness.inference.results import BinNoise, Estimate, Interval, Reference, ZTest
+from trueness.inference.results import BinNoise, Debiased, Estimate, Interval, Reference, ZTest
 from trueness.inference.scores.rank_draws import score_draws
 from trueness.table import AnyRankTable, option_tables
 
@@ -39,7 +38,7 @@ class Null(NamedTuple):
     """E₀[𝒱(r̄*)], (F,)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResampledTable:
     """A table with its resamples."""
 
@@ -119,6 +118,11 @@ class ResampledTable:
         return [*(null.resamples for null in self.nulls), self.around]
 
     @property
+    def debiased_gap(self) -> FloatArray:
+        """𝒪_m + bias_m - 𝒫_m, (F,)."""
+        return self.observed + self.bias.by_bin - self.predicted
+
+    @cached_property
     def sd(self) -> FloatArray:
         """σ_m of 𝒱(r̄_m), (F,)."""
         return np.asarray(
@@ -170,12 +174,23 @@ def _expected_variation(bins: AnyBins, null: Resamples) -> FloatArray:
     return bins.expected_variation(null.cells)
 
 
-def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
+def debiased_variation_error(resampled: ResampledTable) -> Debiased:
     """VCE, or ECE if the table is binned by confidence."""
+    e, w, gap, sd = resampled, resampled.bins.weight, resampled.debiased_gap, resampled.sd
+    return Debiased(
+        value=float(w @ np.abs(e.observed - e.predicted)),
+        debiased=float(debiased_total(w, gap, sd)),
+        gap=e.to_all_bins(e.bins.sign * gap),
+        sd=e.to_all_bins(sd),
+        error=e.bias.standard_error + _resampling_error(w, gap, sd, len(e.null.variation)),
+    )
+
+
+def variation_error(resampled: ResampledTable, level: float, seed: list[int]) -> Estimate:
+    """VCE, or ECE if the table is binned by confidence, with tests and interval."""
     e, w, sd = resampled, resampled.bins.weight, resampled.sd
-    value = float(w @ np.abs(e.observed - e.predicted))
-    gap = e.observed + e.bias.by_bin - e.predicted
-    total = float(w @ np.abs(gap))
+    found = debiased_variation_error(e)
+    value, total = found.value, float(w @ np.abs(e.debiased_gap))
     if e.independent:
         # All gaps share the error of the bias.
         root = math.sqrt(float(w**2 @ sd**2))
@@ -196,12 +211,12 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
                 float(w @ np.abs(e.observed - null.expected)),
             )
         ),
-        debiased=float(debiased_total(w, gap, sd)),
+        debiased=found.debiased,
         interval=Interval.around(total, reach, (0.0, e.bins.largest_gap), level, "half-normal"),
         centred_gap=e.to_all_bins(e.bins.sign * (e.observed - e.expected)),
-        debiased_gap=e.to_all_bins(e.bins.sign * gap),
+        debiased_gap=found.gap,
         bins=e.noise(e.observed, e.expected, e.null.variation, sd, level),
-        bias_error=e.bias.standard_error + _resampling_error(w, gap, sd, len(e.null.variation)),
+        bias_error=found.error,
     )
 
 
@@ -212,12 +227,23 @@ def _resampling_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, resam
     return abs(float(high) - float(low)) / 2
 
 
-def net_gap(resampled: ResampledTable, level: float) -> Estimate:
+def debiased_net_gap(resampled: ResampledTable) -> Debiased:
     """Σ w·Δ, positive if over-confident."""
     e, w, sign = resampled, resampled.bins.weight, resampled.bins.sign
-    value = sign * float(w @ (e.observed - e.predicted))
-    gap = e.observed + e.bias.by_bin - e.predicted
-    debiased = sign * float(w @ gap)
+    return Debiased(
+        value=sign * float(w @ (e.observed - e.predicted)),
+        debiased=sign * float(w @ e.debiased_gap),
+        gap=e.to_all_bins(sign * e.debiased_gap),
+        sd=e.to_all_bins(e.sd),
+        error=e.bias.standard_error,
+    )
+
+
+def net_gap(resampled: ResampledTable, level: float) -> Estimate:
+    """Σ w·Δ, positive if over-confident, with tests and interval."""
+    e, w, sign = resampled, resampled.bins.weight, resampled.bins.sign
+    found = debiased_net_gap(e)
+    value, debiased = found.value, found.debiased
     most = e.bins.largest_gap
     reach = 2 * most if e.has_no_noise else normal_quantile(level) * e.net_sd
     return Estimate(
@@ -233,57 +259,10 @@ def net_gap(resampled: ResampledTable, level: float) -> Estimate:
         debiased=debiased,
         interval=Interval.around(debiased, reach, (-most, most), level, "normal"),
         centred_gap=e.to_all_bins(sign * (e.observed - e.expected)),
-        debiased_gap=e.to_all_bins(sign * gap),
+        debiased_gap=found.gap,
         bins=e.noise(e.observed, e.expected, e.null.variation, e.sd, level),
-        bias_error=e.bias.standard_error,
+        bias_error=found.error,
     )
-
-
-def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Estimate:
-    """RCE by total variation ("tv") or Wasserstein distance over ranks ("w1").
-
-    Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
-    """
-    require_choice("distance", distance, ("tv", "w1"))
-    e, w = resampled, resampled.bins.weight
-    apart = rank_gaps(e.bins, distance)
-    if distance == "tv":
-        gaps, noise, share = apart, e.null.tv_noise, 0.5
-    else:
-        gaps, noise = np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise
-        share = 1 / (e.bins.n_classes - 1)
-
-    def distances(resamples: Resamples) -> FloatArray:
-        return resamples.tv if distance == "tv" else resamples.w1
-
-    null = distances(e.null)
-    observed = np.abs(gaps).sum(axis=1) * share
-    expected = null.mean(axis=0)
-    value = float(w @ observed)
-    # The standard deviation of normal noise with the same mean absolute value.
-    sd = noise * math.sqrt(math.pi / 2)
-    weights = np.broadcast_to((w * share)[:, None], gaps.shape)
-    reach = max(float(np.quantile(distances(resamples) @ w, level)) for resamples in e.all_resamples)
-    debiased = float(debiased_total(weights.ravel(), gaps.ravel(), sd.ravel()))
-    return Estimate(
-        value=value,
-        noise_floor=float((null @ w).mean()),
-        p_value=e.p_value(lambda null: (distances(null.resamples) @ w, value)),
-        centred_p_value=e.p_value(lambda null: _centred_distances(distances(null.resamples), observed, w)),
-        debiased=debiased,
-        interval=Interval.around(value, reach, (0.0, 1.0), level, "triangle"),
-        centred_gap=e.to_all_bins(observed - expected),
-        debiased_gap=e.to_all_bins(observed * (debiased / value if value > 0 else 0.0)),
-        bins=e.noise(observed, expected, null, null.std(axis=0), level),
-    )
-
-
-def _centred_distances(
-    null: FloatArray, observed: FloatArray, weight: FloatArray
-) -> tuple[FloatArray, float]:
-    """The distance of the bins from their means under calibration, simulated and observed."""
-    expected = null.mean(axis=0)
-    return np.abs(null - expected) @ weight, float(weight @ np.abs(observed - expected))
 
 
 def uncertainty_reference(resampled: ResampledTable, table: AnyRankTable) -> Reference:

@@ -23,12 +23,13 @@ _LARGEST_OF_ERF = 6.0
 """From here on erf is 1 in float64."""
 
 _MOST_STEPS = 60
-_SMALL_STEP = 1e-10  # of t; above the rounding of the sums
+_SMALL_STEP = 1e-6
+"""Of t. The error after a step of Newton's method is about its square."""
 
 QUANTILE_DRAWS = 9999
 
 KEPT_DRAWS = 20
-"""Draws of so many bins are kept, 1.6 megabytes."""
+"""Draws of so many bins are kept, 1.6 megabytes, for the streams of VCE, ECE and the class gap."""
 
 
 @cache
@@ -98,7 +99,7 @@ def _draws(seed: Sequence[int], n: int) -> Iterator[FloatArray]:
     return (np.abs(stream.standard_normal(QUANTILE_DRAWS)) for _ in range(n))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _kept_draws(seed: tuple[int, ...], n: int) -> list[FloatArray]:
     """The same for few bins, in memory: all models that are compared have the same seed."""
     return list(_draws(seed, n))

@@ -7,7 +7,7 @@ can be assessed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,6 +22,9 @@ from trueness.variation import Variation
 
 BATCH_VALUES = 2**20
 """Frequencies in memory at a time, eight megabytes."""
+
+VALUES_AT_ONCE = 2**17
+"""Frequencies of several bins that are turned into numbers at once, a megabyte."""
 
 MANY_VALUES = 2**20
 """From this number on, bins are distributed to threads; each has its own random stream, so the numbers are the same."""
@@ -179,24 +182,36 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
     tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
     def fill(spans: Iterable[Span]) -> None:
-        for m, _ in spans:
-            q, done = bins.predicted[m][:, None], 0
-            for frequency in frequencies(m):
-                rows = slice(done, done + len(frequency))
-                done += len(frequency)
-                r = np.ascontiguousarray(frequency.T)  # sums over classes are then sums of arrays
-                variation[rows, m], first[rows, m] = bins.variation.of(r.T), r[0]
+        for start, stop in spans:
+            some, done = slice(start, stop), 0
+            q, log_q = bins.predicted[some].T[..., None], logs[some].T[..., None]
+            for batch in zip(*map(frequencies, range(start, stop)), strict=True):
+                rows = slice(done, done + len(batch[0]))
+                done += len(batch[0])
+                r = _by_class(batch)
+                variation[rows, some] = bins.variation.of(r.reshape(n_classes, -1).T).reshape(r.shape[1:]).T
+                first[rows, some] = r[0].T
                 apart = r - q
-                log_score[rows, m] = logs[m] @ apart
+                log_score[rows, some] = (log_q * apart).sum(axis=0).T
                 ahead = np.abs(np.cumsum(apart, axis=0)[:-1])
                 np.abs(apart, out=apart)
-                tv[rows, m], w1[rows, m] = apart.sum(axis=0) / 2, ahead.sum(axis=0) / (n_classes - 1)
-                tv_noise[m] += apart.sum(axis=1)
-                w1_noise[m] += ahead.sum(axis=1)
+                tv[rows, some] = apart.sum(axis=0).T / 2
+                w1[rows, some] = ahead.sum(axis=0).T / (n_classes - 1)
+                tv_noise[some] += apart.sum(axis=2).T
+                w1_noise[some] += ahead.sum(axis=2).T
 
+    step = max(1, VALUES_AT_ONCE // (resamples * n_classes))
     n_threads = available_cores() if resamples * bins.predicted.size >= MANY_VALUES else 1
-    in_threads(fill, [(m, m + 1) for m in range(n_bins)], n_threads)
+    in_threads(fill, [(m, min(m + step, n_bins)) for m in range(0, n_bins, step)], n_threads)
     return Resamples(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
+
+
+def _by_class(batch: Sequence[FloatArray]) -> FloatArray:
+    """The frequencies of some bins, (k, C) each, as (C, bins, k): sums over classes are then sums of arrays."""
+    r = np.empty((batch[0].shape[1], len(batch), len(batch[0])))
+    for m, frequency in enumerate(batch):
+        r[:, m] = frequency.T
+    return r
 
 
 def mean_variation(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
 from trueness.inference.null import Frequencies, NullBins, Resamples, resample
+from trueness.inference.products import in_tiles
 from trueness.table import CalibrationTable, TableSpec
 from trueness.table.cluster_sums import CellSums, ClusterSums
 from trueness.table.clusters import Clusters
@@ -190,7 +191,7 @@ class _Products:
     def fill(self, replicates: slice, drawn: FloatArray) -> None:
         """Set some of the replicates, from the weights of all units in them, (units, B)."""
         for run in self.runs:
-            product = (self._of_units(run) @ drawn).reshape(len(run), self.values.shape[1], -1)
+            product = in_tiles(self._of_units(run), drawn).reshape(len(run), self.values.shape[1], -1)
             bins = slice(run.start, run.stop)
             self.replicates.sums[bins, :, replicates] = product[:, :-1]
             self.replicates.log_scores[bins, replicates] = product[:, -1]

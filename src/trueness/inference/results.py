@@ -16,7 +16,7 @@ class Interval:
     high: float
     level: float
     method: str
-    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/inference.md)."""
+    """The method: "half-normal", "normal", "triangle" or "bootstrap" (see docs/background/inference.md)."""
 
     @classmethod
     def around(
@@ -72,6 +72,28 @@ class Estimate:
     bins: BinNoise
     bias_error: float = 0.0
     """Standard error of the corrections in the debiased value: of the bias, and of the simulated noise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Debiased:
+    """A metric as models are compared by it: its debiased value and noise, without tests and intervals."""
+
+    value: float
+    """The plug-in value."""
+    debiased: float
+    gap: FloatArray
+    """The debiased gap of each bin, (M,), as in `Estimate`."""
+    sd: FloatArray
+    """The standard deviation of each bin, (M,)."""
+    error: float = 0.0
+    """Standard error of the corrections, as `Estimate.bias_error`."""
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Debiased:
+        """What an estimate has of it."""
+        return cls(
+            estimate.value, estimate.debiased, estimate.debiased_gap, estimate.bins.sd, estimate.bias_error
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,7 @@ def first_k(one: TokenList, k: int, row: int, n_classes: int | None = None) -> l
     if len(prob) < k and not one.is_complete:
         raise InvalidValueError(
             "short-list",
-            "row {row} lists {tokens} and lacks {missing:.3g} of its mass; {top_k} {k} needs {k}",
+            "the list{place} has {tokens} and lacks {missing:.3g} of its mass; {top_k} {k} needs {k}",
             "take {top_k} {length}, or {skip_rows}",
             argument="top_k",
             row=row,

@@ -26,7 +26,7 @@ ALL_BINS = 3 / 4
 """The weight of bets on all bins together; the rest is shared by the bins, empty ones included."""
 
 OF_CLASSES = 1 / 4
-"""The weight of bets on classes, if a look has both tables (docs/monitoring.md, "Classes")."""
+"""The weight of bets on classes, if a look has both tables (docs/guide/monitoring.md, "Classes")."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,13 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from trueness._version import __version__
+
 if TYPE_CHECKING:
     from trueness.monitoring.monitor import Monitor
+
+SCHEMA = 1
+"""Of `to_dict`."""
 
 _SETTINGS = ("alpha", "tolerance", "max_cluster", "max_weight", "dependence", "average_run", "restarted")
 
@@ -23,6 +28,9 @@ def to_dict(monitor: Monitor) -> dict[str, Any]:
     )
     content: dict[str, Any] = finite(
         {
+            "schema": SCHEMA,
+            "kind": "monitor",
+            "trueness": __version__,
             "verdict": sentence(monitor),
             "alarm": None if monitor.alarm is None else asdict(monitor.alarm),
             "e_value": monitor.e_value,

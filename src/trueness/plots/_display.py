@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from trueness._arrays import FloatArray
+from trueness.plots._layers import Layer, erase, layers_on, remember
 from trueness.plots._plotted_bins import PlottedBins
-from trueness.plots.style import BAND, FAINT, OBSERVED, QUIET, marker_areas
-from trueness.refusals import InvalidTypeError, MissingLibraryError
+from trueness.plots.style import BAND, FAINT, QUIET, marker_areas
+from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,15 +42,51 @@ class Display(Generic[Data]):
     def __init__(self, data: Data) -> None:
         self.data = data
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on these axes, or on new ones from pyplot if None, and return the Display."""
+    def plot(self, ax: Axes | None = None, *, label: str | None = None, color: str | None = None) -> Self:
+        """Draw on these axes, or on new ones from pyplot if None, and return the Display.
+
+        Displays of the same kind on the same axes are drawn over one another, with one legend that covers no point.
+        `label` names this one in it, and `color` is any colour of matplotlib (by default the next of seven that
+        colour-blind readers can distinguish).
+        """
         axes = self._new_axes() if ax is None else _require_axes(ax)
-        self._draw(axes)
+        earlier = [layer for layer in layers_on(axes, type(self)) if layer.data is not self.data]
+        self._refuse_layer(earlier, label, color)
+        layers = [*earlier, Layer(self.data, label, color)]
+        erase(axes, type(self))
+        before = set(axes.get_children())
+        self._draw(axes, [layer.at(place, len(layers)) for place, layer in enumerate(layers)])
+        remember(axes, type(self), layers, [it for it in axes.get_children() if it not in before])
         self.ax_, self.figure_ = axes, axes.get_figure(root=True)
         return self
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, layers: Sequence[Layer[Data]]) -> None:
         raise NotImplementedError
+
+    @property
+    def _shows(self) -> str:
+        """What the axes show: pictures that show something else cannot be drawn over this one."""
+        raise NotImplementedError
+
+    def _refuse_layer(self, earlier: Sequence[Layer[Data]], label: str | None, color: str | None) -> None:
+        for name, value in (("label", label), ("color", color)):
+            if value is not None and not isinstance(value, str):
+                raise InvalidTypeError(
+                    "wrong-type",
+                    "{argument} must be a string, got {kind}",
+                    argument=name,
+                    kind=type(value).__name__,
+                )
+        other = type(self)(earlier[0].data) if earlier else self
+        if other._shows != self._shows:
+            raise InvalidValueError(
+                "different-pictures",
+                "ax shows {other}, and this picture shows {own}",
+                "pass other axes, such as plt.subplots()[1]",
+                argument="ax",
+                other=other._shows,
+                own=self._shows,
+            )
 
     def _size(self) -> tuple[float, float]:
         return self.SIZE
@@ -63,6 +100,40 @@ class Display(Generic[Data]):
         with refuse_missing_matplotlib():
             import matplotlib.pyplot as plt
         return plt.subplots(figsize=self._size(), layout="constrained")[1]
+
+
+class MapDisplay(Display[Data]):
+    """Abstract. A picture whose colours are numbers, so that nothing can be drawn over it; `label` is its title."""
+
+    @property
+    def _shows(self) -> str:
+        return "a map"
+
+    def _refuse_layer(self, earlier: Sequence[Layer[Data]], label: str | None, color: str | None) -> None:
+        super()._refuse_layer((), label, color)
+        if color is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument}={value!r}: the colours of a map are those of its scale",
+                "leave it out",
+                argument="color",
+                value=color,
+            )
+        if earlier:
+            raise InvalidValueError(
+                "different-pictures",
+                "ax shows a map, over which nothing can be drawn",
+                "pass other axes, such as plt.subplots(1, 2)[1][1]",
+                argument="ax",
+            )
+
+    def _draw(self, ax: Any, layers: Sequence[Layer[Data]]) -> None:
+        self._draw_map(ax)
+        if layers[0].label is not None:
+            ax.set_title(layers[0].name, fontsize=10)
+
+    def _draw_map(self, ax: Any) -> None:
+        raise NotImplementedError
 
 
 @contextmanager
@@ -101,13 +172,17 @@ def light_grid(ax: Any, tick_colour: str = QUIET) -> None:
         ax.spines[side].set_visible(False)
 
 
-def draw_band(ax: Any, x: FloatArray, low: FloatArray, high: FloatArray, level: float) -> None:
-    """Shade where the bins of a calibrated model would be."""
-    order = np.argsort(x)
+def draw_band(
+    ax: Any, x: FloatArray, ends: tuple[FloatArray, FloatArray], level: float, layer: Layer[Any]
+) -> None:
+    """Shade where the bins of a calibrated model would be; of several models each in its colour."""
+    order, (low, high) = np.argsort(x), ends
     look: dict[str, Any] = {
-        "color": BAND,
-        "alpha": 0.45,
-        "label": f"calibrated model: {100 * level:g} % of bins",
+        "color": BAND if layer.alone else layer.colour,
+        "alpha": 0.45 if layer.alone else 0.14,
+        "label": f"{'' if layer.alone else 'shaded: '}calibrated model: {100 * level:g} % of bins"
+        if layer.first
+        else None,
     }
     if len(order) > 1:
         ax.fill_between(x[order], low[order], high[order], linewidth=0, **look)
@@ -116,27 +191,44 @@ def draw_band(ax: Any, x: FloatArray, low: FloatArray, high: FloatArray, level: 
 
 
 def draw_bin_points(
-    ax: Any, x: FloatArray, y: FloatArray, bins: PlottedBins, *, largest: float, label: str
+    ax: Any,
+    x: FloatArray,
+    y: FloatArray,
+    bins: PlottedBins,
+    layer: Layer[Any],
+    *,
+    largest: float,
+    label: str,
 ) -> None:
     """Draw a marker for each bin, its area in proportion to its rows; hollow if it has too few."""
     area = np.array(marker_areas(bins.shares, 18, largest))
-    for which, face in ((~bins.small, OBSERVED), (bins.small, "white")):
+    words = (label, "hollow: bins with too few rows")
+    draw_points(ax, (x, y), bins.small, layer, area=area, labels=words)
+
+
+def draw_points(
+    ax: Any,
+    at: tuple[Any, Any],
+    hollow: Any,
+    layer: Layer[Any],
+    *,
+    area: FloatArray,
+    labels: tuple[str, str],
+    **look: Any,
+) -> None:
+    """Draw filled and hollow markers; the legend has the filled ones, and the hollow ones of one layer alone."""
+    for which, filled in ((~hollow, True), (hollow, False)):
         if which.any():
+            words = labels[0] if filled or hollow.all() else (labels[1] if layer.alone else None)
             ax.scatter(
-                x[which],
-                y[which],
+                at[0][which],
+                at[1][which],
                 s=area[which],
-                facecolor=face,
-                edgecolor="white" if face == OBSERVED else OBSERVED,
-                linewidth=0.7 if face == OBSERVED else 1.4,
+                marker=layer.marker,
+                facecolor=layer.colour if filled else "white",
+                edgecolor="white" if filled else layer.colour,
+                linewidth=0.7 if filled else 1.4,
                 zorder=5,
-                label=label if face == OBSERVED or bins.small.all() else "bins with too few rows",
+                label=words,
+                **look,
             )
-
-
-def small_legend(ax: Any, **options: Any) -> None:
-    """Draw a legend in small print, with markers of one size: in it, areas do not mean numbers of rows."""
-    legend = ax.legend(fontsize=8, framealpha=0.85, edgecolor="none", **options)
-    for handle in legend.legend_handles:
-        if hasattr(handle, "set_sizes"):
-            handle.set_sizes([36])

@@ -15,7 +15,9 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._printing import plain_name
 from trueness._random import Seed
 from trueness.plots._curves import draw_curves
-from trueness.plots._display import Display, light_grid, small_legend
+from trueness.plots._display import Display, light_grid
+from trueness.plots._layers import Layer
+from trueness.plots._legend import place_legend
 from trueness.plots.style import PREDICTED
 from trueness.plots.table_estimates import TableEstimates
 from trueness.refusals import InvalidValueError
@@ -93,7 +95,7 @@ class ConvergenceDisplay(Display[Convergence]):
     shows miscalibration.
     """
 
-    SIZE = (6.0, 3.8)
+    SIZE = (6.0, 4.4)
 
     @classmethod
     def from_tables(
@@ -105,41 +107,40 @@ class ConvergenceDisplay(Display[Convergence]):
         resamples: int = 999,
         rng: Seed = 0,
         ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
     ) -> Self:
         """Draw from tables or paths of saved tables; with `cumulative` each is added to those before it."""
         data = convergence_of(tables, cumulative=cumulative, level=level, resamples=resamples, rng=rng)
-        return cls(data).plot(ax)
+        return cls(data).plot(ax, label=label, color=color)
 
-    def _draw(self, ax: Any) -> None:
-        r = self.data
+    @property
+    def _shows(self) -> str:
+        return f"VCE by {plain_name(self.data.variation)} against the number of rows"
+
+    def _draw(self, ax: Any, layers: Sequence[Layer[Convergence]]) -> None:
         # A logarithmic axis has no 0: such values are marked at its lower end, and their intervals reach down to it.
-        bottom = 0.3 * float(
-            np.concatenate([r.value[r.value > 0], r.noise_floor[r.noise_floor > 0], [1.0]]).min()
-        )
-        debiased = np.where(r.debiased > bottom, r.debiased, np.nan)
-        low, high = (np.maximum(column, bottom) for column in (r.low, r.high))
-        shown = {
-            "value": r.value,
-            "noise_floor": r.noise_floor,
-            "debiased": debiased,
-            "low": low,
-            "high": high,
-        }
-        draw_curves(ax, r.n_rows, shown, r.level)
-        none = r.n_rows[np.isnan(debiased)]
-        if none.size:
-            ax.plot(
-                none,
-                np.full(none.shape, bottom),
-                "v",
-                color=PREDICTED,
-                markerfacecolor="white",
-                clip_on=False,
-                label="debiased: 0",
-            )
+        known = [it[it > 0] for layer in layers for it in (layer.data.value, layer.data.noise_floor)]
+        bottom = 0.3 * float(np.concatenate([*known, [1.0]]).min())
+        for layer in layers:
+            _draw_layer(ax, layer, bottom)
         ax.set(xscale="log", yscale="log")
         ax.set_ylim(bottom=bottom)
         ax.set_xlabel("number of rows N")
-        ax.set_ylabel(f"VCE by {plain_name(r.variation)}")
+        ax.set_ylabel(f"VCE by {plain_name(layers[0].data.variation)}")
         light_grid(ax)
-        small_legend(ax)
+        place_legend(ax)
+
+
+def _draw_layer(ax: Any, layer: Layer[Convergence], bottom: float) -> None:
+    r = layer.data
+    debiased = np.where(r.debiased > bottom, r.debiased, np.nan)
+    low, high = (np.maximum(column, bottom) for column in (r.low, r.high))
+    shown = {"value": r.value, "noise_floor": r.noise_floor, "debiased": debiased, "low": low, "high": high}
+    draw_curves(ax, r.n_rows, shown, r.level, layer)
+    none = r.n_rows[np.isnan(debiased)]
+    if none.size:
+        colour = PREDICTED if layer.alone else layer.colour
+        look: dict[str, Any] = {"color": colour, "markerfacecolor": "white", "clip_on": False}
+        words = "debiased: 0" if layer.first else None
+        ax.plot(none, np.full(none.shape, bottom), "v", label=words, **look)

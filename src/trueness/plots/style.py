@@ -9,6 +9,10 @@ INK, QUIET, FAINT, PAPER = "#1f2933", "#616e7c", "#d9dee3", "#ffffff"
 BAND = "#9fb3c8"
 """Colour of the band expected for a calibrated model."""
 
+COLOURS = (OBSERVED, PREDICTED, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Of several models in one picture, in their order; further ones begin again."""
+
 
 def marker_areas(shares: list[float], smallest: float, largest: float) -> list[float]:
     """Areas of markers: linear in the share of the rows, and none too small to be visible.

@@ -1,4 +1,4 @@
-"""The figures of docs/theory.md, drawn from plain numbers."""
+"""The figures of docs/background/theory.md, drawn from plain numbers."""
 
 from __future__ import annotations
 

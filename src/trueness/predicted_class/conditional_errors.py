@@ -14,7 +14,8 @@ from trueness._arguments import confidence_level, whole_number
 from trueness._arrays import FloatArray
 from trueness._random import Seed, root_seed
 from trueness.bins import Edges
-from trueness.inference.estimates import ResampledTable, ranked_error, variation_error
+from trueness.inference.estimates import ResampledTable, variation_error
+from trueness.inference.ranked_errors import ranked_error
 from trueness.inference.results import Estimate
 from trueness.predicted_class.tables import PredictedClassTables
 from trueness.refusals import InvalidTypeError, InvalidValueError

@@ -10,26 +10,47 @@ import os
 from typing import TYPE_CHECKING
 
 from trueness._atomic_write import write_text
-from trueness.report._embedded import Saved, event_tables_in, is_report, read, tables_in
+from trueness.report._comparison import page_of_comparison
+from trueness.report._embedded import (
+    Saved,
+    event_tables_in,
+    is_report,
+    model_tables_in,
+    read,
+    tables_in,
+)
 from trueness.report._event import page_of_event
 from trueness.report._event_list import group_section, page_of_events
 from trueness.report._monitor import page_of_monitor
-from trueness.report._notebook import event_fragment, fragment
+from trueness.report._notebook import (
+    cells_fragment,
+    comparison_fragment,
+    event_fragment,
+    events_fragment,
+    fragment,
+    group_fragment,
+)
 from trueness.report._page import page
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment, EventAssessments
+    from trueness.assessment import Assessment, Comparison, EventAssessment, EventAssessments
     from trueness.monitoring import Monitor
 
 __all__ = [
     "write",
     "page",
+    "page_of_comparison",
     "page_of_event",
     "page_of_events",
     "page_of_monitor",
     "write_monitor",
     "fragment",
     "event_fragment",
+    "events_fragment",
+    "group_fragment",
+    "comparison_fragment",
+    "cells_fragment",
+    "model_tables_in",
     "read",
     "tables_in",
     "event_tables_in",
@@ -39,13 +60,13 @@ __all__ = [
 
 
 def write(
-    result: Assessment | EventAssessment | EventAssessments,
+    result: Assessment | EventAssessment | EventAssessments | Comparison,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     made_by: str | None = None,
 ) -> None:
-    """Write the report of an assessment, of an event or of several, atomically; equal results give equal bytes.
+    """Write the report of an assessment, an event, several events or a comparison; equal results give equal bytes.
 
     Parameters
     ----------
@@ -54,12 +75,14 @@ def write(
     made_by : str
         The command or call that made it; by default the call of `assess` that gives the same numbers.
     """
-    from trueness.assessment import EventAssessment, EventAssessments
+    from trueness.assessment import Comparison, EventAssessment, EventAssessments
 
     name = os.fsdecode(path)
     options = {"title": title, "made_by": made_by}
     file_name = os.path.basename(name)
-    if isinstance(result, EventAssessments):
+    if isinstance(result, Comparison):
+        text = page_of_comparison(result, file_name=file_name, **options)
+    elif isinstance(result, EventAssessments):
         text = page_of_events(result, file_name=file_name, **options)
     elif isinstance(result, EventAssessment):
         groups = group_section(result) if result.groups else None

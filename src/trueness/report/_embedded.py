@@ -16,7 +16,7 @@ from trueness.table.tables import Tables, tables_of_content
 from trueness.variation import Variation
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment, GroupAssessment
+    from trueness.assessment import Assessment, Comparison, EventAssessment, GroupAssessment
 
 MOST_FOR_GROUPS = 300_000
 """The most characters that the tables of all groups may take; if they need more, they are left out, those of events
@@ -28,6 +28,9 @@ are left out. Those of 300 clusters take about a million."""
 
 _ID = "trueness-tables"
 _BEGIN, _END = f'<script type="application/json" id="{_ID}">', "</script>"
+_MODELS_ID = "trueness-models"
+_MODELS_BEGIN = f'<script type="application/json" id="{_MODELS_ID}">'
+"""Of the tables of each model in the report of a comparison."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +86,45 @@ def embed_events(events: Sequence[EventAssessment]) -> Markup:
     tables = [event.table.to_dict() for event in events]
     whole = _file(tables, _settings(some.level, some.resamples, some.seed))
     return tag("script", json_text(whole), type="application/json", id=_ID)
+
+
+def embed_models(comparison: Comparison) -> tuple[Markup, bool]:
+    """The script element with the tables of each model, and whether they are in it: not if they take too much.
+
+    Tables of classes are left out if that makes the others fit.
+    """
+    settings = _settings(comparison.level, comparison.resamples, comparison.seed)
+    for with_events in (True, False):
+        models = [
+            {"name": name, "tables": _tables(result, with_events, with_clusters=False)}
+            for name, result in comparison.assessments.items()
+        ]
+        whole = {
+            "format": table_file.FORMAT,
+            "schema": table_file.SCHEMA_TOP_OR_TOGETHER,
+            "library": __version__,
+            "models": models,
+            "report": settings,
+        }
+        text = json_text(whole)
+        if len(text) <= MOST_FOR_GROUPS:
+            return tag("script", text, type="application/json", id=_MODELS_ID), True
+    return Markup(""), False
+
+
+def model_tables_in(path: str | os.PathLike[str], variation: Variation | None = None) -> dict[str, Tables]:
+    """The tables of each model in the report of a comparison, by its name, as `assess_table` takes them."""
+    name = os.fsdecode(path)
+    with open(path, encoding="utf-8") as file:
+        content = table_file.parse_file(lambda: _between(file.read(), name, _MODELS_BEGIN), name)
+    return {
+        str(model["name"]): _decode_tables(
+            {"format": content["format"], "schema": content["schema"], "tables": model["tables"]},
+            f"{name}, model {model['name']}",
+            variation,
+        )
+        for model in content["models"]
+    }
 
 
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +196,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tables=tables,
         groups={
             group: _decode_tables(
-                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_TOP_OR_TOGETHER, "tables": given},
+                {"format": table_file.FORMAT, "schema": table_file.SCHEMA_COMPACT, "tables": given},
                 f"{name}, group {group}",
                 variation,
             )
@@ -167,9 +209,17 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
     )
 
 
-def _between(text: str, name: str) -> str:
-    start = text.find(_BEGIN)
+def _between(text: str, name: str, begin: str = _BEGIN) -> str:
+    start = text.find(begin)
     end = text.find(_END, start)
+    if start < 0 and _MODELS_BEGIN in text:
+        raise InvalidValueError(
+            "no-tables",
+            "{file} is the report of a comparison",
+            "read the tables of its models with trueness.report.model_tables_in",
+            argument="path",
+            file=name,
+        )
     if start < 0 or end < 0:
         raise InvalidValueError(
             "no-tables",
@@ -178,7 +228,7 @@ def _between(text: str, name: str) -> str:
             argument="path",
             file=name,
         )
-    return text[start + len(_BEGIN) : end]
+    return text[start + len(begin) : end]
 
 
 def _decode_tables(content: Any, place: str, variation: Variation | None) -> Tables:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from trueness._markup import Markup, name_of, tag
@@ -69,20 +68,21 @@ def group_section(result: EventAssessment | EventAssessments) -> Markup:
         tag("h2", f"{of.capitalize()}s"),
         tag("p", words + note),
         tag("div", figure(OF_EVENT, result), class_="figures") if OF_EVENT.applies(result) else None,
-        _table(groups, of, result.level, getattr(result, "what", None)),
+        html_table(
+            f"{of.capitalize()}s, smallest p-value first", *event_table(result), tall=True, id=f"{of}s"
+        ),
     )
 
 
-def _table(
-    groups: Sequence[GroupAssessment[EventAssessment]], of: str, level: float, what: str | None
-) -> Markup:
-    heads = [of, "rows", *frequency_heads(what), f"{100 * level:g} % interval"]
+def event_table(result: EventAssessment | EventAssessments) -> tuple[list[str], list[list[Any]]]:
+    """The heads and lines of the table of groups or events, smallest p-value first."""
+    (groups, of), what = groups_of(result), getattr(result, "what", None)
+    heads = [of, "rows", *frequency_heads(what), f"{100 * result.level:g} % interval"]
     heads += [*(["slope"] if has_slope(what) else []), "debiased ECE", "p", "adjusted p", "verdict"]
     ordered = sorted(
         groups, key=lambda it: math.inf if math.isnan(it.adjusted_p_value) else it.adjusted_p_value
     )
-    caption = f"{of.capitalize()}s, smallest p-value first"
-    return html_table(caption, heads, [_line(group, len(heads)) for group in ordered], tall=True, id=f"{of}s")
+    return heads, [_line(group, len(heads)) for group in ordered]
 
 
 def _line(group: GroupAssessment[EventAssessment], n_columns: int) -> list[Any]:

@@ -15,7 +15,7 @@ from trueness.plots.picture import Picture
 from trueness.report._html_table import html_table
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment, EventAssessments
+    from trueness.assessment import Assessment, Comparison, EventAssessment, EventAssessments
 
 MOST_BINS = 40
 """More bins cannot be distinguished in a picture: they are merged into this many of equal mass."""
@@ -54,7 +54,9 @@ def figures_by_section(result: Assessment, pictures: Iterable[Picture[Any]]) -> 
     return sections
 
 
-def figure(picture: Picture[Any], result: Assessment | EventAssessment | EventAssessments) -> Markup:
+def figure(
+    picture: Picture[Any], result: Assessment | EventAssessment | EventAssessments | Comparison
+) -> Markup:
     """A picture with its caption and its numbers; a wide one scrolls by itself where the screen is narrow."""
     data = picture.data(result)
     drawn = picture.svg(data)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from trueness._markup import Markup, tag
 
 
 def html_table(
-    name: str, heads: list[str], lines: list[list[Any]], *, tall: bool = False, id: str | None = None
+    name: str, heads: Sequence[str], lines: list[list[Any]], *, tall: bool = False, id: str | None = None
 ) -> Markup:
     """A table that scrolls by itself where the screen is narrow; the first cell of a line is its name."""
     head = tag("thead", tag("tr", [tag("th", words, scope="col") for words in heads]))

@@ -8,7 +8,7 @@ from trueness.bins import EqualWidth
 from trueness.table import AnyRankTable
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, EventAssessment
+    from trueness.assessment import Assessment, Comparison, EventAssessment
 
 MOST_EDGES = 12
 
@@ -26,6 +26,34 @@ def assess_call(result: Assessment) -> str:
     if result.top_k is not None:
         return f"trueness.assess_top(rank, prob, n_classes={result.table.n_classes}, {', '.join(options)})"
     return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
+
+
+def compare_call(comparison: Comparison) -> str:
+    """The call that gives this comparison for the same rows, or for the same tables."""
+    some = next(iter(comparison.assessments.values()))
+    names = ", ".join(f"{name!r}: …" for name in comparison.assessments)
+    if not comparison.paired:
+        return f"trueness.compare_tables({{{names}}}, {_inference_options(comparison)})"
+    _, _, options = assess_call(some).partition(", y_prob, ")
+    return f"trueness.compare(y_true, {{{names}}}, {options}"
+
+
+def _inference_options(comparison: Comparison) -> str:
+    return f"level={comparison.level:g}, resamples={comparison.resamples}, rng={comparison.seed}"
+
+
+def models_from_report(comparison: Comparison, file_name: str) -> str:
+    """Python code that reads the tables of the models, and gives the numbers that they alone determine."""
+    options = _inference_options(comparison)
+    lines = [
+        "import trueness",
+        "from trueness.report import model_tables_in",
+        f"tables = model_tables_in({file_name!r})",
+        f"trueness.compare_tables(tables, {options})"
+        if not comparison.paired
+        else f"alone = {{name: trueness.assess_table(it, {options}) for name, it in tables.items()}}",
+    ]
+    return "\n".join(lines)
 
 
 def _options_of_rows(result: Assessment) -> list[str]:

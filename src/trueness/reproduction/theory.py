@@ -1,4 +1,4 @@
-"""The expected value of each metric on calibrated rows, by the theorems of docs/theory.md.
+"""The expected value of each metric on calibrated rows, by the theorems of docs/background/theory.md.
 
 For many rows a metric has mean floor + a/√N and standard deviation b/√N. The constants follow from Theorem 4, given the
 mass of each bin, the mean ordered row in it and the mean covariance diag q - qqᵀ of the rank of the true class. Those

@@ -98,10 +98,15 @@ def _not_an_array(value: Any, argument: str) -> InvalidTypeError:
     return InvalidTypeError(
         "wrong-type",
         "{argument} must be an array, a data frame or a tensor, got {type}",
-        "collect() it first" if hasattr(value, "collect") else "",
+        "collect() it first, or use trueness.adapters.queries" if _is_query(value) else "",
         argument=argument,
         type=type(value).__name__,
     )
+
+
+def _is_query(value: Any) -> bool:
+    """Whether this is a lazy frame or a relation, which has rows once it is run."""
+    return any(hasattr(value, name) for name in ("collect", "to_arrow_reader", "fetch_record_batch"))
 
 
 def _from_numpy(value: NDArray[Any], argument: str) -> Contents:
@@ -285,7 +290,7 @@ def _from_tensor(value: Any, argument: str) -> Contents | None:
 def _require_host_memory(value: Any, argument: str) -> None:
     try:
         kind = int(value.__dlpack_device__()[0])
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise _unreadable_tensor(
             "{argument} ({type}) has no memory that can be read: {reason}", value, argument, error
         ) from error
@@ -311,4 +316,10 @@ def _from_array_like(value: Any, argument: str) -> Contents:
         raise _not_an_array(value, argument)
     if getattr(value, "null_count", 0):  # a pyarrow.Array, which is neither series nor tensor
         refuse_missing(np.asarray(value.is_null()), argument)
-    return _from_numpy(np.asarray(value), argument)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _unreadable_tensor(
+            "{argument} ({type}) cannot be read: {reason}", value, argument, error
+        ) from error
+    return _from_numpy(array, argument)

@@ -162,7 +162,7 @@ def impossible_list(row: int, k: int, smallest: float, missing: float, others: f
     """The refusal of a list that lacks more mass than the classes beyond it can have."""
     return InvalidValueError(
         "impossible-list",
-        "row {row} lists {k} tokens down to {smallest:.4g} and lacks {missing:.4g} of its mass, more than {others} "
+        "the list{place} has {k} tokens down to {smallest:.4g} and lacks {missing:.4g} of its mass, more than {others} "
         "others of at most {smallest:.4g} could have",
         "check that the list is sorted by probability, and {vocabulary}",
         argument="prob",

@@ -1,6 +1,6 @@
 """Errors over the full simplex, for comparison with papers: `simplex_ece`, the kernel error `skce`, and their tests.
 
-They need the rows, do not merge, and are no part of `assess`: see docs/simplex.md for what they cannot detect.
+They need the rows, do not merge, and are no part of `assess`: see docs/guide/simplex.md for what they cannot detect.
 """
 
 from trueness.simplex.estimators import skce

@@ -1,4 +1,4 @@
-"""The test of `simplex_ece`, by rows and labels drawn anew."""
+"""The test of `simplex_ece`, by labels drawn from the predictions."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ def simplex_ece_test(
     normalize: bool = False,
     classes: Any = None,
 ) -> SimplexEceTest:
-    """`simplex_ece` with its noise floor and p-value, by consistency resampling.
+    """`simplex_ece` with its noise floor and p-value, by labels drawn from the predictions.
 
-    In each draw, rows are drawn with replacement and labels from their predictions; the cells are fitted anew.
+    The predictions, and so the cells, are the same in each draw. Consistency resampling also draws the rows, with
+    replacement: equal rows then share a cell, and where cells hold one or two rows, calibrated models are rejected.
 
     References
     ----------
@@ -72,7 +73,7 @@ def simplex_ece_test(
     n_draws, seed = whole_number("resamples", resamples, 1), root_seed(rng)
     rows = SimplexRows.of(y_true, y_prob, from_logits=from_logits, normalize=normalize, classes=classes)
     streams = (np.random.default_rng([seed, draw]) for draw in range(n_draws))
-    null = np.array([partition_error(rows.drawn(stream), partition) for stream in streams])
+    null = np.array([partition_error(rows.with_drawn_labels(stream), partition) for stream in streams])
     value = partition_error(rows, partition)
     n_cells = int(partition(rows.predictions).max()) + 1
     return SimplexEceTest(value, float(null.mean()), p_value(null, value), n_cells, len(rows.labels), n_draws)

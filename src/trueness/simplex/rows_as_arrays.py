@@ -38,10 +38,8 @@ class SimplexRows(NamedTuple):
         apart[np.arange(len(self.labels)), self.labels] += 1.0
         return apart
 
-    def drawn(self, stream: np.random.Generator) -> SimplexRows:
-        """As many rows drawn with replacement, with labels drawn from their predictions."""
-        n_rows = len(self.labels)
-        predictions = self.predictions[stream.integers(n_rows, size=n_rows)]
-        upto = np.cumsum(predictions, axis=1)
-        below = stream.random(n_rows)[:, None] * upto[:, -1:] >= upto[:, :-1]
-        return SimplexRows(np.count_nonzero(below, axis=1), predictions)
+    def with_drawn_labels(self, stream: np.random.Generator) -> SimplexRows:
+        """The same predictions, with labels drawn from them."""
+        upto = np.cumsum(self.predictions, axis=1)
+        below = stream.random(len(self.labels))[:, None] * upto[:, -1:] >= upto[:, :-1]
+        return SimplexRows(np.count_nonzero(below, axis=1), self.predictions)

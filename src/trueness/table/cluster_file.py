@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueness._arrays import IntArray
 from trueness.rows.clusters import Identities, identity
 from trueness.table import event_file
 from trueness.table import file as table_file
-from trueness.table.cluster_sums import AnyCellSums, CellSums, ClusterSums, EventCellSums, zero_cells
+from trueness.table.cluster_sums import (
+    AnyCellSums,
+    CellSums,
+    ClusterSums,
+    EventCellSums,
+    n_bins_of,
+    zero_cells,
+)
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.consistency import is_int, require
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec
-from trueness.table.json_numbers import decode_sum, encode_sum, integers
+from trueness.table.json_numbers import decode_sum, encode_numbers, encode_sum, indices
 
 if TYPE_CHECKING:
     from trueness.variation import Variation
@@ -55,7 +61,7 @@ def _encode_sums(sums: ClusterSums) -> dict[str, Any]:
     )
     return {
         **encoded,
-        "cells": sums.cells.tolist(),
+        "cells": encode_numbers(sums.cells),
         "sums": {name: encode_sum(value) for name, value in sums.sums.items()},
     }
 
@@ -106,10 +112,8 @@ def _decode_sums(content: Any, clusters: Clusters, variation: Variation | None) 
         if "events" in content
         else table_file.decode_spec(content["spec"], variation)
     )
-    require(isinstance(content["cells"], list), "cells must be a list")
-    cells = integers("cells", content["cells"], (len(content["cells"]),))
+    cells = indices("cells", content["cells"], clusters.n_units * n_bins_of(spec), "those of its clusters")
     sums = ClusterSums(spec, cells, _decode_cell_sums(content["sums"], spec, len(cells)))
-    _require_cells(cells, clusters.n_units * sums.n_bins)
     require(bool(np.all(sums.sums.rows > 0)), "a cell of a cluster has no rows")
     return sums
 
@@ -119,8 +123,3 @@ def _decode_cell_sums(given: Any, spec: TableSpec | EventSpec, n: int) -> AnyCel
     require(isinstance(given, dict) and set(given) == set(zeros), f"its sums must be {', '.join(zeros)}")
     decoded = {name: decode_sum(name, given[name], zero) for name, zero in zeros.items()}
     return EventCellSums(**decoded) if isinstance(spec, EventSpec) else CellSums(**decoded)
-
-
-def _require_cells(cells: IntArray, n_cells: int) -> None:
-    inside = bool(np.all((cells >= 0) & (cells < n_cells)) and np.all(np.diff(cells) > 0))
-    require(inside, "cells must increase and be those of its clusters")

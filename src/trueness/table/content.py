@@ -245,6 +245,16 @@ class Sums(NamedSums):
         """Number of rows in each bin, or the sum of their weights, (M,)."""
         return self.rows.astype(np.float64) if self.weight is None else self.weight.value
 
+    @property
+    def filled_bins(self) -> IntArray:
+        """The bins in which anything is not zero: those with rows."""
+        filled = np.zeros(len(self.rows), bool)
+        for name, value in self.items():
+            if is_by_bin(name, value):
+                entries = value if isinstance(value, np.ndarray) else value.value
+                filled |= (entries != 0).reshape(len(filled), -1).any(axis=1)
+        return np.flatnonzero(filled)
+
     def close(self, other: Sums, rtol: float) -> bool:
         """Whether the counts of rows are equal and all sums agree to rtol, for sums of one spec.
 
@@ -290,17 +300,24 @@ class Sums(NamedSums):
             )
 
         def merge(name: str, value: Any) -> Any:
-            if name in BY_PREDICTED_CLASS:
+            if not is_by_bin(name, value):
                 return value
-            if isinstance(value, np.ndarray):
-                return value if value.ndim == 0 else np.add.reduceat(value, starts)
-            return value if value.value.ndim == 0 else value.merge_runs(starts)
+            return (
+                np.add.reduceat(value, starts) if isinstance(value, np.ndarray) else value.merge_runs(starts)
+            )
 
         return Sums(**{name: merge(name, value) for name, value in self.items()})
 
 
 BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})
 """The sums that have an entry for each predicted class instead of each bin."""
+
+
+def is_by_bin(name: str, value: Any) -> bool:
+    """Whether a sum of this name has an entry for each bin: it is not a total, and not of predicted classes."""
+    return (
+        value if isinstance(value, np.ndarray) else value.value
+    ).ndim > 0 and name not in BY_PREDICTED_CLASS
 
 
 def _close(a: FloatArray, b: FloatArray, rtol: float, scale: FloatArray) -> bool:

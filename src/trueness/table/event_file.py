@@ -13,7 +13,8 @@ from trueness.ranking import LEAST_LOG, TIES
 from trueness.table.consistency import COARSEST_EPS, damaged_table_error, is_int, require
 from trueness.table.event_content import Event, EventSpec, EventSums
 from trueness.table.exact_sums import PROBABILITY_BITS, ExactSum, FloatSum
-from trueness.table.json_numbers import decode_sum, encode_sum, integers, is_number
+from trueness.table.json_numbers import decode_sum, encode_sum, indices, is_number
+from trueness.table.sparse_sums import decode_kept, kept
 
 MOST_CELLS = 2**28 // 32
 """As many as are made: a damaged file must not allocate more."""
@@ -28,7 +29,9 @@ def encode(spec: EventSpec, sums: EventSums) -> dict[str, Any]:
         "events": encode_spec(spec),
         "n_rows": int(sums.rows[0].sum()),
         "cells": [np.flatnonzero(of_event).tolist() for of_event in sums.rows],
-        "sums": {name: encode_sum(_filled(value, at)) for name, value in sums.items()},
+        "sums": {
+            name: encode_sum(kept(value, at) if _is_by_cell(value) else value) for name, value in sums.items()
+        },
     }
 
 
@@ -48,13 +51,9 @@ def _encode_grid(grid: ProbabilityGrid) -> str | list[float]:
     return next((name for name, of_name in _GRIDS.items() if grid == of_name()), None) or list(grid.edges)
 
 
-def _filled(value: Any, at: tuple[IntArray, ...]) -> Any:
-    """The entries of a sum over cells that hold rows, one after the other; sums over events as they are."""
-    if isinstance(value, ExactSum):
-        return ExactSum(value.whole[at], value.fraction[at], value.bits) if value.whole.ndim == 2 else value
-    if isinstance(value, FloatSum):
-        return FloatSum(value.value[at]) if value.value.ndim == 2 else value
-    return value[at] if value.ndim == 2 else value
+def _is_by_cell(value: Any) -> bool:
+    """Whether a sum has an entry for each cell of an event, and not one for each event."""
+    return (value if isinstance(value, np.ndarray) else value.value).ndim == 2
 
 
 def decode(content: Any) -> tuple[EventSpec, EventSums]:
@@ -128,32 +127,14 @@ def _decode_cells(cells: Any, spec: EventSpec) -> tuple[IntArray, IntArray]:
     found = []
     for of_event in cells:
         require(isinstance(of_event, list), "cells must be lists")
-        index = integers("cells", of_event, (len(of_event),))
-        inside = bool(np.all((index >= 0) & (index < spec.grid.n_cells)) and np.all(np.diff(index) > 0))
-        require(inside, "cells must increase and be cells of the grid")
-        found.append(index)
+        found.append(indices("cells", of_event, spec.grid.n_cells, "cells of the grid"))
     event = np.repeat(np.arange(len(found)), [len(index) for index in found])
     return event, np.concatenate(found)
 
 
 def _decode_sum(name: str, value: Any, zero: Any, at: tuple[IntArray, IntArray]) -> Any:
     """A sum of cells or of events, from its entries."""
-    n = len(at[0])
-    if isinstance(zero, ExactSum) and zero.whole.ndim == 2:
-        part = decode_sum(name, value, ExactSum.zeros((n,), zero.bits))
-        whole, fraction = (_spread(entries, at, zero.whole.shape) for entries in (part.whole, part.fraction))
-        return ExactSum(whole, fraction, zero.bits)
-    if isinstance(zero, FloatSum) and zero.value.ndim == 2:
-        return FloatSum(_spread(decode_sum(name, value, FloatSum(np.zeros(n))).value, at, zero.value.shape))
-    if isinstance(zero, np.ndarray) and zero.ndim == 2:
-        return _spread(integers(name, value, (n,)), at, zero.shape)
-    return decode_sum(name, value, zero)
-
-
-def _spread(entries: Any, at: tuple[IntArray, IntArray], shape: tuple[int, ...]) -> Any:
-    everywhere = np.zeros(shape, entries.dtype)
-    everywhere[at] = entries
-    return everywhere
+    return decode_kept(name, value, zero, at) if _is_by_cell(zero) else decode_sum(name, value, zero)
 
 
 def _require_consistent(spec: EventSpec, sums: EventSums, at: tuple[IntArray, IntArray], n_rows: Any) -> None:

@@ -43,20 +43,20 @@ def reduce_to_fields(value: Any) -> tuple[type, tuple[Any, ...]]:
     return type(value), tuple(getattr(value, field.name) for field in fields(value))
 
 
-def carry(totals: IntArray, bits: int) -> None:
+def carry(totals: IntArray, bits: IntArray | int) -> None:
     """Move what exceeds one from running fractions, totals[1], to the whole parts, totals[0]."""
     totals[0] += totals[1] >> bits
     totals[1] &= (1 << bits) - 1
 
 
-def add_fractions(totals: IntArray, at: Any, fractions: IntArray, bits: int) -> None:
-    """Add sums of up to 4095 fractions to `totals[:, at]`, whole and fraction.
+def add_fractions(totals: IntArray, at: Any, fractions: IntArray, bits: IntArray | int) -> None:
+    """Add sums of up to 4095 fractions to `at` of both parts of `totals`, whole and fraction.
 
     Such sums are below 2⁶⁴ and may have wrapped round to negative numbers.
     """
-    wide = fractions.view(np.uint64)
-    totals[0, at] += (wide >> np.uint64(bits)).view(np.int64)
-    totals[1, at] += (wide & np.uint64((1 << bits) - 1)).view(np.int64)
+    whole, fraction = totals
+    whole[at] += (fractions.view(np.uint64) >> np.uint64(bits)).view(np.int64)
+    fraction[at] += fractions & ((1 << bits) - 1)
     carry(totals, bits)
 
 

@@ -13,15 +13,25 @@ from typing import Any, TypeVar
 import numpy as np
 
 from trueness import _json
+from trueness._arrays import IntArray
 from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness.bins import Edges
+from trueness.bins import Edges, FineGrid
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
+from trueness.table import packed_numbers
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
-from trueness.table.content import CELLS, Sums, TableSpec
+from trueness.table.content import CELLS, Sums, TableSpec, is_by_bin
 from trueness.table.exact_sums import ZERO_IF_ABSENT
-from trueness.table.json_numbers import decode_sum, encode_sum, is_number
+from trueness.table.json_numbers import (
+    decode_sum,
+    encode_numbers,
+    encode_sum,
+    indices,
+    is_number,
+    is_packed_sum,
+)
+from trueness.table.sparse_sums import decode_kept, kept
 from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
 
 T = TypeVar("T")
@@ -32,8 +42,14 @@ SCHEMA = 3
 SCHEMA_TOP_OR_TOGETHER = 4
 """That of files with a table of the k largest classes, whose spec has `cells` and `top_k`, and of files whose key
 "together" says that their tables are those of different numbers of options."""
-SCHEMAS = (1, 2, SCHEMA, SCHEMA_TOP_OR_TOGETHER)
+SCHEMA_COMPACT = 5
+"""That of files with a compact table: one of many bins, which leaves out those without rows, or one of many numbers,
+which are packed."""
+SCHEMAS = (1, 2, SCHEMA, SCHEMA_TOP_OR_TOGETHER, SCHEMA_COMPACT)
 """The schemas that are read."""
+
+MOST_BINS_WRITTEN_OUT = 100
+"""Of tables with more bins, those without rows are left out, and the edges if the bins are of equal width."""
 
 OPTIONS = "options"
 """The value of the key "together"."""
@@ -64,11 +80,12 @@ def write(tables: list[dict[str, Any]], path: str | os.PathLike[str], together: 
 
 def file_content(tables: list[dict[str, Any]], together: str | None = None) -> dict[str, Any]:
     """What is written to a file of encoded tables."""
+    schema = schema_of(tables)
     if together is None:
-        return {"format": FORMAT, "schema": schema_of(tables), "library": __version__, "tables": tables}
+        return {"format": FORMAT, "schema": schema, "library": __version__, "tables": tables}
     return {
         "format": FORMAT,
-        "schema": SCHEMA_TOP_OR_TOGETHER,
+        "schema": max(schema, SCHEMA_TOP_OR_TOGETHER),
         "library": __version__,
         "together": together,
         "tables": tables,
@@ -125,8 +142,22 @@ def read_content(content: Any, name: str, decode: Callable[[Any], T]) -> list[T]
 
 
 def schema_of(tables: Iterable[dict[str, Any]]) -> int:
-    """The schema of a file with these encoded tables."""
-    return SCHEMA_TOP_OR_TOGETHER if any(map(_has_cells, tables)) else SCHEMA
+    """The schema of a file with these encoded tables: the first that has what they need."""
+    listed = [*tables]
+    if any(map(is_compact, listed)):
+        return SCHEMA_COMPACT
+    return SCHEMA_TOP_OR_TOGETHER if any(map(_has_cells, listed)) else SCHEMA
+
+
+def is_compact(content: dict[str, Any]) -> bool:
+    """Whether an encoded table leaves out bins, or a table or the sums of clusters has packed numbers."""
+    if "tables" in content:
+        return any(map(is_compact, content["tables"]))
+    return (
+        "bins" in content
+        or isinstance(content.get("cells"), str)
+        or any(map(is_packed_sum, content["sums"].values()))
+    )
 
 
 def _has_cells(content: dict[str, Any]) -> bool:
@@ -168,11 +199,21 @@ def _decode_in_file(content: Any, decode: Callable[[Any], T], place: str) -> T:
 
 def encode(spec: TableSpec, sums: Sums) -> dict[str, Any]:
     """Spec and sums as plain numbers, lists and strings."""
-    return {
-        "spec": encode_spec(spec),
-        "n_rows": int(sums.rows.sum()),
-        "sums": {name: encode_sum(value) for name, value in sums.items()},
+    content = {"spec": encode_spec(spec), "n_rows": int(sums.rows.sum())}
+    if not _leaves_out_bins(spec):
+        return content | {"sums": {name: encode_sum(value) for name, value in sums.items()}}
+    at = sums.filled_bins
+    listed = {name: kept(value, (at,)) if is_by_bin(name, value) else value for name, value in sums.items()}
+    return content | {
+        "bins": encode_numbers(at),
+        "sums": {name: encode_sum(value) for name, value in listed.items()},
     }
+
+
+def _leaves_out_bins(spec: TableSpec) -> bool:
+    """Whether bins without rows are left out: of many, but not so many that a short file could fill the memory."""
+    n_bins = spec.bins.n_bins
+    return n_bins > MOST_BINS_WRITTEN_OUT and n_bins * spec.n_cells <= packed_numbers.MOST
 
 
 def encode_spec(spec: TableSpec) -> dict[str, Any]:
@@ -181,11 +222,18 @@ def encode_spec(spec: TableSpec) -> dict[str, Any]:
     return {
         "n_classes": spec.n_classes,
         "variation": spec.variation.name,
-        "edges": list(spec.bins.edges),
+        "edges": _encode_edges(spec),
         "snap": spec.bins.snap,
         "ties": spec.ties,
         "weighted": spec.weighted,
     } | cells
+
+
+def _encode_edges(spec: TableSpec) -> list[float] | int:
+    """The edges of the bins; of many bins of equal width only their number."""
+    n_bins = spec.bins.n_bins
+    many = n_bins > MOST_BINS_WRITTEN_OUT
+    return n_bins if many and FineGrid(n_bins).resolve(*spec.range) == spec.bins else list(spec.bins.edges)
 
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
@@ -198,10 +246,13 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
             argument="variation",
             value=variation,
         )
-    require(isinstance(content, dict) and set(content) == {"spec", "n_rows", "sums"}, "its parts are wrong")
-    spec = decode_spec(content["spec"], variation)
-    _require_declared_lengths(spec, content["sums"])
-    expected, given = dict(Sums.zeros(spec).items()), content["sums"]
+    parts = {"spec", "n_rows", "sums"}
+    require(isinstance(content, dict) and set(content) - {"bins"} == parts, "its parts are wrong")
+    spec, given = decode_spec(content["spec"], variation), content["sums"]
+    require(isinstance(given, dict), "it has no sums")
+    at = _decode_bins(spec, content["bins"]) if "bins" in content else None
+    _require_declared_lengths(spec, given, spec.bins.n_bins if at is None else len(at))
+    expected = dict(Sums.zeros(spec).items())
     names = set(expected)
     if "label_spread" in given:
         expected["label_spread"] = expected["true_probability"]
@@ -210,22 +261,39 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     require(complete, f"its sums must be {', '.join(expected)}")
     if set(given) != names and not set(given) >= SINCE_SCHEMA_3:
         expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}
-    sums = Sums(**{name: decode_sum(name, given[name], expected[name]) for name in given})
+    sums = Sums(**{name: _decode_sum(name, given[name], expected[name], at) for name in given})
+    require(at is None or bool(np.all(sums.rows[at] > 0)), "a listed bin has no rows")
     with np.errstate(over="ignore"):  # numbers that are far too large are refused without a warning
         require_consistent(spec, sums, content["n_rows"])
     return spec, sums
 
 
-def _require_declared_lengths(spec: TableSpec, sums: Any) -> None:
-    """Refuse lists of other lengths than the spec declares, before anything of that size is allocated."""
-    require(isinstance(sums, dict) and isinstance(sums.get("rows"), list), "it has no rows")
-    require(len(sums["rows"]) == spec.bins.n_bins, f"rows must have {spec.bins.n_bins} entries")
-    ordered = sums.get("ordered")
+def _decode_bins(spec: TableSpec, bins: Any) -> IntArray:
+    """The bins with rows, of a table that leaves out the others."""
+    require(_leaves_out_bins(spec), "it has too few bins to leave some out, or too many cells")
+    return indices("bins", bins, spec.bins.n_bins, "bins of the table")
+
+
+def _decode_sum(name: str, value: Any, zero: Any, at: IntArray | None) -> Any:
+    """A sum of the table, from its entries for the bins with rows if the others are left out."""
+    if at is None or not is_by_bin(name, zero):
+        return decode_sum(name, value, zero)
+    return decode_kept(name, value, zero, (at,))
+
+
+def _require_declared_lengths(spec: TableSpec, sums: dict[str, Any], n_listed: int) -> None:
+    """Refuse lists of other lengths than declared, before anything of the size of the table is allocated."""
+    rows, ordered = sums.get("rows"), sums.get("ordered")
     lines = ordered.get("whole") if isinstance(ordered, dict) else ordered
+    if isinstance(lines, str):  # it is unpacked to no more than fits
+        require(spec.bins.n_bins * spec.n_cells <= packed_numbers.MOST, "it has too many cells")
+        return
+    require(isinstance(rows, (list, str)), "it has no rows")
+    require(isinstance(rows, str) or len(rows) == n_listed, f"rows must have {n_listed} entries")
     fits = isinstance(lines, list) and all(
         isinstance(line, list) and len(line) == spec.n_cells for line in lines
     )
-    require(fits, f"ordered must have {spec.n_cells} entries in each bin")
+    require(fits and len(lines) == n_listed, f"ordered must have {spec.n_cells} entries in each bin")
 
 
 def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
@@ -237,8 +305,9 @@ def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     counted = n_classes is None and top_k is not None
     require(counted or (is_int(n_classes) and n_classes >= 2), "n_classes must be an integer of at least 2")
     require(top_k is None or counted or n_classes > top_k, "top_k must be below n_classes")
-    require(isinstance(spec["edges"], list) and all(map(is_number, spec["edges"])), "edges must be numbers")
-    require(spec["snap"] is None or is_number(spec["snap"]), "snap must be a number or null")
+    require(_are_edges(spec["edges"]), "edges must be numbers")
+    snapped = is_number(spec["snap"]) and not is_int(spec["edges"])
+    require(spec["snap"] is None or snapped, "snap must be a number or null, and null for many equal bins")
     require(spec["ties"] in TIES, f"ties must be one of {', '.join(TIES)}")
     require(isinstance(spec["weighted"], bool), "weighted must be true or false")
     measure = _decode_variation(spec["variation"], variation)
@@ -247,14 +316,26 @@ def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
         fits = measure == CONFIDENCE or (measure == ENTROPY and not counted)
         require(fits, "a table of the k largest classes is by confidence, or by entropy of known classes")
     try:
-        bins = Edges(spec["edges"], spec["snap"])
-        whole = TableSpec(n_classes, measure, bins, spec["ties"], spec["weighted"], cells, top_k)
+        bins = _decode_edges(spec["edges"], spec["snap"])
+        some = Edges([0, 1]) if isinstance(bins, FineGrid) else bins
+        whole = TableSpec(n_classes, measure, some, spec["ties"], spec["weighted"], cells, top_k)
         whole = replace(whole, bins=bins.resolve(*whole.range))
     except ValueError as error:
         raise damaged_table_error(error) from error
     snap = whole.bins.snap
     require(snap is None or snap < narrowest(whole.bins) / 2, "snap is as wide as half the narrowest bin")
     return whole
+
+
+def _are_edges(edges: Any) -> bool:
+    """Whether edges are listed, or are as many of equal width as are not written out."""
+    if is_int(edges):
+        return bool(edges > MOST_BINS_WRITTEN_OUT)
+    return isinstance(edges, list) and all(map(is_number, edges))
+
+
+def _decode_edges(edges: Any, snap: Any) -> Edges | FineGrid:
+    return FineGrid(edges) if is_int(edges) else Edges(edges, snap)
 
 
 def _decode_top_k(spec: dict[str, Any]) -> int | None:

@@ -1,21 +1,38 @@
-"""Numbers and sums of a table from plain JSON, of which everything is checked."""
+"""Numbers and sums of a table as plain JSON, and from it, of which everything is checked."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from trueness._arrays import IntArray
-from trueness.table.consistency import is_int, require
+from trueness._arrays import FloatArray, IntArray
+from trueness.table.consistency import damaged_table_error, is_int, require
 from trueness.table.exact_sums import ExactSum, FloatSum
+from trueness.table.packed_numbers import MOST, is_packed_size, pack, unpack, unpack_at_most
+
+LARGEST = 2**62
+"""Whole numbers are smaller, so that the sum of two fits in an int64."""
+LARGEST_FLOAT = 1e300
 
 
 def encode_sum(value: Any) -> Any:
-    """A sum as plain numbers and lists."""
+    """A sum as plain numbers and lists, or as texts if it has many entries."""
     if isinstance(value, ExactSum):
-        return {"bits": value.bits, "whole": value.whole.tolist(), "fraction": value.fraction.tolist()}
-    return (value.value if isinstance(value, FloatSum) else value).tolist()
+        whole, fraction = encode_numbers(value.whole), encode_numbers(value.fraction)
+        return {"bits": value.bits, "whole": whole, "fraction": fraction}
+    return encode_numbers(value.value if isinstance(value, FloatSum) else value)
+
+
+def encode_numbers(numbers: NDArray[Any]) -> Any:
+    """Integers or floats as a list or a number, or as a text if they are many."""
+    return pack(numbers) if is_packed_size(numbers.size) else numbers.tolist()
+
+
+def is_packed_sum(value: Any) -> bool:
+    """Whether an encoded sum has texts in the place of lists."""
+    return isinstance(value.get("whole") if isinstance(value, dict) else value, str)
 
 
 def decode_sum(name: str, value: Any, zero: Any) -> Any:
@@ -38,21 +55,65 @@ def decode_sum(name: str, value: Any, zero: Any) -> Any:
         )
         return ExactSum(whole, fraction, zero.bits)
     if isinstance(zero, FloatSum):
-        require(_shape_of(value) == zero.value.shape, f"{name} must have shape {zero.value.shape}")
-        require(all(map(is_number, _leaves(value))), f"{name} must be finite numbers")
-        return FloatSum(np.array(value, dtype=np.float64))
+        return FloatSum(_floats(name, value, zero.value.shape))
     return integers(name, value, zero.shape)
 
 
 def integers(name: str, value: Any, shape: tuple[int, ...]) -> IntArray:
-    """Whole numbers below 2⁶² in nested lists of this shape."""
-    require(_shape_of(value) == shape, f"{name} must have shape {shape}")
+    """Whole numbers below 2⁶² in nested lists of this shape, or packed."""
+    if isinstance(value, str) and shape:
+        return _small(name, _unpacked(name, value, shape, np.int64))
+    _require_shape(name, value, shape)
     leaves = _leaves(value)
     whole = set(map(type, leaves)) <= {int} and all(
-        abs(leaf) < 2**62 for leaf in (max(leaves, default=0), min(leaves, default=0))
+        abs(leaf) < LARGEST for leaf in (max(leaves, default=0), min(leaves, default=0))
     )
     require(whole, f"{name} must be integers")
     return np.array(value, dtype=np.int64).reshape(shape)
+
+
+def indices(name: str, value: Any, n: int, of_what: str) -> IntArray:
+    """Whole numbers from 0 to below n that increase, in a list or packed."""
+    if isinstance(value, str):
+        try:
+            found: IntArray = unpack_at_most(value, min(n, MOST), np.int64)
+        except ValueError as error:
+            raise damaged_table_error(f"{name} cannot be unpacked: {error}") from error
+    else:
+        require(isinstance(value, list), f"{name} must be a list")
+        found = integers(name, value, (len(value),))
+    inside = bool(np.all((found >= 0) & (found < n)) and np.all(found[1:] > found[:-1]))
+    require(inside, f"{name} must increase and be {of_what}")
+    return found
+
+
+def _floats(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Finite numbers in nested lists of this shape, or packed."""
+    if isinstance(value, str) and shape:
+        numbers = _unpacked(name, value, shape, np.float64)
+        require(bool(np.all(np.abs(numbers) <= LARGEST_FLOAT)), f"{name} must be finite numbers")
+        return numbers
+    _require_shape(name, value, shape)
+    require(all(map(is_number, _leaves(value))), f"{name} must be finite numbers")
+    return np.array(value, dtype=np.float64).reshape(shape)
+
+
+def _unpacked(name: str, text: str, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+    try:
+        return unpack(text, shape, dtype)
+    except ValueError as error:
+        raise damaged_table_error(f"{name} cannot be unpacked: {error}") from error
+
+
+def _small(name: str, numbers: IntArray) -> IntArray:
+    require(bool(np.all((numbers < LARGEST) & (numbers > -LARGEST))), f"{name} must be integers")
+    return numbers
+
+
+def _require_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    """Refuse nested lists of another shape; those of no lines do not say how long lines are."""
+    fits = _shape_of(value) == shape or (value == [] and shape[:1] == (0,))
+    require(fits, f"{name} must have shape {shape}")
 
 
 def _shape_of(value: Any) -> tuple[int, ...] | None:
@@ -77,4 +138,4 @@ def _leaves(value: Any) -> list[Any]:
 
 def is_number(value: Any) -> bool:
     """Whether a value of JSON is a number of reasonable size."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1e300
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST_FLOAT

@@ -140,9 +140,14 @@ class _Grouping:
         self.occupied = np.flatnonzero(count)
         self.count = count[self.occupied]
         self.starts = np.cumsum(self.count) - self.count
-        self.order = np.argsort(bins, kind="stable")
-        self.place = (np.cumsum(count > 0) - 1)[bins]
+        # Up to 16 bits are sorted by radix, in a quarter of the time.
+        self.order = np.argsort(bins.astype(np.min_scalar_type(n_bins), copy=False), kind="stable")
+        self._bins, self._is_occupied = bins, count > 0
+
+    @property
+    def place(self) -> IntArray:
         """The place of each row's bin among the occupied ones."""
+        return np.asarray((np.cumsum(self._is_occupied) - 1)[self._bins])
 
     def total(self, values: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Sums over each occupied bin, along the last axis; `out` is memory for the values in order of bins."""
@@ -252,35 +257,41 @@ class _ScoreTotals:
     def __init__(self, spec: TableSpec, n_bins: int) -> None:
         n_classes = spec.n_cells
         self.has_scores = spec.has_scores
-        self.by_bin = np.zeros((4, 2, n_bins), np.int64)
+        self.by_bin = np.zeros((2, 4, n_bins), np.int64)
         """Whole and fraction of each score."""
-        self.by_class = np.zeros((4, 2, n_classes), np.int64)
+        self.by_class = np.zeros((2, 4, n_classes), np.int64)
         self.predicted_rows = np.zeros(n_classes, np.int64)
 
     def add(self, block: BlockStatistics, group: _Grouping) -> None:
+        """Add each row once, for its bin and predicted class; then these few sums by bin and by class."""
         if not self.has_scores:
             return
-        classes = _Grouping(block.predicted_class, len(self.predicted_rows))
-        self.predicted_rows[classes.occupied] += classes.count
-        scores = (block.log_scores[0], block.log_scores[2], *block.brier)
-        for units, bits, of_bins, of_classes in zip(
-            scores, _SCORE_BITS, self.by_bin, self.by_class, strict=True
-        ):
-            for grouping, totals in ((group, of_bins), (classes, of_classes)):
-                # Apart, since the sum of the units themselves may not fit in 64 bits.
-                totals[0, grouping.occupied] += grouping.total(units >> bits)
-                fractions = grouping.total(units & ((1 << bits) - 1))
-                add_fractions(totals, grouping.occupied, fractions, bits)
+        n_classes = len(self.predicted_rows)
+        cells = _Grouping(group.place * n_classes + block.predicted_class, len(group.count) * n_classes)
+        scores = np.array([block.log_scores[0], block.log_scores[2], *block.brier])
+        # Apart, since the sum of the units themselves may not fit in 64 bits.
+        whole = cells.total(scores >> _SCORE_BITS)
+        fractions = cells.total(scores & _FRACTIONS)
+        place, predicted = np.divmod(cells.occupied, n_classes)
+        np.add.at(self.predicted_rows, predicted, cells.count)
+        of_classes = np.arange(n_classes)
+        for totals, at, of in ((self.by_bin, place, group.occupied), (self.by_class, predicted, of_classes)):
+            some = _Grouping(at, len(of))
+            where = of[some.occupied]
+            totals[0, :, where] += some.total(whole).T
+            add_fractions(totals, (slice(None), where), some.total(fractions), _SCORE_BITS)
 
     def fields(self) -> dict[str, Any]:
         names = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")
         by_bin = {
-            name: ExactSum(of_bins[0], of_bins[1], bits)
-            for name, of_bins, bits in zip(names, self.by_bin, _SCORE_BITS, strict=True)
+            name: ExactSum(whole, fraction, bits)
+            for name, whole, fraction, bits in zip(
+                names, *self.by_bin, _SCORE_BITS[:, 0].tolist(), strict=True
+            )
         }
         scores, brier = (
-            ExactSum(pair[:, 0].T.copy(), pair[:, 1].T.copy(), bits)
-            for pair, bits in ((self.by_class[:2], LOG_SCORE_BITS), (self.by_class[2:], PROBABILITY_BITS))
+            ExactSum(self.by_class[0, which].T.copy(), self.by_class[1, which].T.copy(), bits)
+            for which, bits in ((slice(2), LOG_SCORE_BITS), (slice(2, 4), PROBABILITY_BITS))
         )
         return by_bin | {
             "predicted_rows": self.predicted_rows,
@@ -305,7 +316,8 @@ def _stored(spec: TableSpec, **sums: Any) -> Sums:
     return Sums(**{name: value for name, value in sums.items() if is_stored(name)})
 
 
-_SCORE_BITS = (LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
+_SCORE_BITS = np.array([LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS])[:, None]
+_FRACTIONS = (1 << _SCORE_BITS) - 1
 
 
 class _WeightedTotals:

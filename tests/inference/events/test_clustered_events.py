@@ -9,8 +9,9 @@ import pytest
 import trueness as tn
 from trueness.inference.bootstrap_weights import poisson_weights
 from trueness.inference.events.clusters import clustered_events
+from trueness.inference.events.cox import cox_fit
 from trueness.inference.events.of_table import event_cells
-from trueness.inference.events.replicates import bootstrap_events
+from trueness.inference.events.replicates import GapNoise, bootstrap_events
 from trueness.rows import Rows
 from trueness.rows.clusters import clusters_of_rows
 from trueness.table.plan import TablePlan
@@ -156,3 +157,55 @@ def test_too_many_classes_for_clusters() -> None:
     )
     assert few.classes is not None
     assert "clusters-without-classes" not in {caution.code for caution in few.warnings}
+
+
+class TestCoxFit:
+    """The slope of Cox's regression of rows in clusters, with certain predictions that are wrong."""
+
+    K, M = 150, 8
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Answers to questions, eight of each, with stated confidences in tenths, some of them 1."""
+        rng = np.random.default_rng(0)
+        ability = rng.beta(3, 1.2, self.K)
+        stated = np.round(ability.repeat(self.M) + rng.choice([0, 0.1, -0.1], self.K * self.M), 1)
+        right = rng.random(self.K * self.M) < np.clip(ability - 0.1, 0.02, 0.95).repeat(self.M)
+        return right.astype(int), np.clip(stated, 0, 1), np.arange(self.K).repeat(self.M)
+
+    def test_standard_errors_are_those_of_a_bootstrap_of_clusters(self) -> None:
+        y, p, names = self.rows()
+        assert ((p == 1) & (y == 0)).any()
+        cox = tn.assess_event(y, p, clusters=names, rng=0).cox
+        rng, seen = np.random.default_rng(1), []
+        for _ in range(200):
+            rows = (rng.integers(0, self.K, self.K)[:, None] * self.M + np.arange(self.M)).ravel()
+            (cells,) = event_cells(tn.tabulate_events(y[rows], p[rows], grid="event"))
+            fit = cox_fit(cells, 0.95)
+            seen.append([fit.slope.value, fit.intercept.value, fit.intercept_at_slope_1.value])
+        got = [it.standard_error for it in (cox.slope, cox.intercept, cox.intercept_at_slope_1)]
+        # 200 replicates have an error of 5 %; bins of clusters stand for their rows.
+        np.testing.assert_allclose(got, np.std(seen, axis=0), rtol=0.2)
+
+    def test_clusters_of_one_row_are_no_clusters(self) -> None:
+        y, p, _ = self.rows()
+        alone, single = (tn.assess_event(y, p, clusters=it, rng=0).cox for it in (None, np.arange(len(y))))
+        assert single.slope.standard_error == pytest.approx(alone.slope.standard_error, rel=0.1)
+
+
+def test_opposite_errors_by_loops() -> None:
+    """Gaps that are within noise in both models have the signs of their difference, others those of the table."""
+    rng = np.random.default_rng(3)
+    n, size = 12, 40
+    first, second = (
+        GapNoise(rng.normal(0, 2, n), rng.uniform(0.3, 2, n), rng.normal(0, 1, (size, n))) for _ in range(2)
+    )
+    wanted = np.zeros(size)
+    for b in range(size):
+        for k in range(n):
+            a_sign, b_sign = math.copysign(1, first.gap[k]), math.copysign(1, second.gap[k])
+            clear = any(abs(it.gap[k]) >= 2.5 * it.sd[k] for it in (first, second))
+            if not clear:
+                b_sign = 1.0 if second.gap[k] > first.gap[k] else -1.0
+                a_sign = -b_sign
+            wanted[b] += a_sign * first.noise[b, k] - b_sign * second.noise[b, k]
+    np.testing.assert_allclose(first.opposite_errors(second), wanted, atol=1e-12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from trueness.inference.events.draws import by_draws
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
 from trueness.inference.normal import debiased_total, normal_quantile
 from trueness.inference.null import p_value
-from trueness.inference.results import Interval
+from trueness.inference.results import Debiased, Interval
 from trueness.rows.clusters import identity
 
 LEAST_EXPECTED = 10
@@ -38,8 +38,6 @@ class ClassBins:
     """p̄ - ȳ."""
     sd: FloatArray
     """The standard deviation of ȳ."""
-    floor: FloatArray
-    """The noise floor of each class, (K,)."""
 
     @classmethod
     def of(cls, bins: Sequence[EventCells]) -> ClassBins:
@@ -50,8 +48,15 @@ class ClassBins:
             filled = slice(0, len(each.count))
             share[k, filled] = each.count / each.total if len(each.count) else 0.0
             gap[k, filled], sd[k, filled] = each.mean_predicted - each.mean_observed, frequency_sd(each)
-        floor = [expected_absolute_gap(each) if len(each.count) else 0.0 for each in bins]
-        return cls(share, gap, sd, np.array(floor))
+        return cls(share, gap, sd)
+
+    def shares_in(self, weights: Iterable[FloatArray]) -> FloatArray:
+        """The share of each bin of each class in means over the classes with these weights, (means, K·B)."""
+        return np.stack([(weight[:, None] * self.share).ravel() for weight in weights])
+
+    def debiased(self, shares: FloatArray) -> FloatArray:
+        """The debiased values of such means."""
+        return debiased_total(shares, self.gap.ravel(), self.sd.ravel())
 
     @property
     def value(self) -> FloatArray:
@@ -92,16 +97,37 @@ def classwise_errors(
     The draws of a mean are those of the classes, added as if these were independent. They are not, but the standard
     deviation of the sum is right to a few per cent from three classes on.
     """
-    arrays, weights = ClassBins.of(bins), _weights(bins)
+    arrays, weights, floors = ClassBins.of(bins), _weights(bins), _floors(bins)
     drawn, p_values = _draw(bins, arrays.value, weights, resamples, streams)
-    means = _means(arrays, weights, drawn, level)
+    means = _means(arrays, weights, drawn, floors, level)
     return ClasswiseErrors(
-        by_class=tuple(_by_class(bins, arrays, p_values, level)),
+        by_class=tuple(_by_class(bins, arrays, floors, p_values, level)),
         mean=means["mean"],
-        total=_scaled(means["mean"], max(len(bins) / 2, 1.0)),
+        total=_scaled(means["mean"], _total_of_mean(len(bins))),
         expected_weighted=means["expected"],
         observed_weighted=means["observed"],
     )
+
+
+def debiased_means(bins: Sequence[EventCells]) -> tuple[Debiased, Debiased]:
+    """The mean and the total over the classes, as `classwise_errors` has them, without tests and intervals."""
+    arrays, weights, none = ClassBins.of(bins), _weights(bins), np.empty(0)
+    value = float(weights["mean"] @ arrays.value)
+    debiased = float(arrays.debiased(arrays.shares_in(weights.values()))[list(weights).index("mean")])
+    mean, total = (
+        Debiased(value * factor, debiased * factor, none, none) for factor in (1.0, _total_of_mean(len(bins)))
+    )
+    return mean, total
+
+
+def _total_of_mean(n_events: int) -> float:
+    """Half the number of classes; 1 for the only event of two classes."""
+    return max(n_events / 2, 1.0)
+
+
+def _floors(bins: Sequence[EventCells]) -> FloatArray:
+    """The noise floor of each class, (K,)."""
+    return np.array([expected_absolute_gap(each) if len(each.count) else 0.0 for each in bins])
 
 
 def _weights(bins: Sequence[EventCells]) -> dict[str, FloatArray]:
@@ -156,17 +182,17 @@ def _means(
     arrays: ClassBins,
     weights: dict[str, FloatArray],
     drawn: dict[str, FloatArray],
+    floors: FloatArray,
     level: float,
 ) -> dict[str, ClasswiseError]:
     """The weighted means over the classes."""
-    shares = np.stack([(weight[:, None] * arrays.share).ravel() for weight in weights.values()])
-    gap, sd = arrays.gap.ravel(), arrays.sd.ravel()
-    debiased, reach = debiased_total(shares, gap, sd), half_normal_reach(shares * sd, level)
+    shares = arrays.shares_in(weights.values())
+    debiased, reach = arrays.debiased(shares), half_normal_reach(shares * arrays.sd.ravel(), level)
     errors = {}
     for k, (name, weight) in enumerate(weights.items()):
         value = float(weight @ arrays.value)
         # With weights from the draws, the noise floor has no formula.
-        floor = drawn[name].mean() if name == "observed" and len(weight) > 1 else weight @ arrays.floor
+        floor = drawn[name].mean() if name == "observed" and len(weight) > 1 else weight @ floors
         interval = Interval.around(value, float(reach[k]), (0.0, 1.0), level, "half-normal")
         p = p_value(drawn[name], value)
         errors[name] = ClasswiseError(value, float(floor), p, float(debiased[k]), interval)
@@ -209,6 +235,7 @@ def _scaled(error: ClasswiseError, factor: float) -> ClasswiseError:
 def _by_class(
     bins: Sequence[EventCells],
     arrays: ClassBins,
+    floors: FloatArray,
     p_values: Sequence[float],
     level: float,
 ) -> list[ClasswiseError]:
@@ -217,9 +244,7 @@ def _by_class(
         ClasswiseError(value, floor, p, math.nan, None, NOT_MEASURED)
         if len(each.count)
         else ClasswiseError(math.nan, math.nan, p, math.nan, None, NO_ROWS)
-        for each, value, floor, p in zip(
-            bins, arrays.value.tolist(), arrays.floor.tolist(), p_values, strict=True
-        )
+        for each, value, floor, p in zip(bins, arrays.value.tolist(), floors.tolist(), p_values, strict=True)
     ]
     measured = [k for k, each in enumerate(bins) if is_measured(each)]
     if measured:

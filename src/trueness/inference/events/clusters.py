@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.tilt import clipped, log_odds
 from trueness.table.cluster_sums import ClusterSums, EventCellSums
@@ -31,6 +31,8 @@ class ClusteredEvent:
     """Upper edges of the bins, (G,)."""
     bins: FloatArray
     """Of the observed number of each bin, (G,)."""
+    around_observed: FloatArray
+    """The same around its observed frequency, which may be far from the predicted one, (G,)."""
     brier: float = 1.0
     """Of Σ(y - p)(1 - 2p), the statistic of Spiegelhalter's test."""
     log_score: float = 1.0
@@ -63,8 +65,18 @@ class ClusteredEvent:
 
     def of_bins(self, cells: EventCells) -> EventCells:
         """Cells with the variance of the bin in which their mean prediction is."""
-        at = np.minimum(np.searchsorted(self.edges, cells.mean_predicted - 1e-9), len(self.bins) - 1)
-        return inflated(cells, self.bins[at])
+        return inflated(cells, self.bins[self._bin_of(cells)])
+
+    def of_fit(self, cells: EventCells) -> EventCells:
+        """Cells with the variance around what was observed, for a curve that is fitted to it.
+
+        The variance around predictions of 0 and 1, which have none themselves, would be many times too large.
+        """
+        return inflated(cells, self.around_observed[self._bin_of(cells)])
+
+    def _bin_of(self, cells: EventCells) -> IntArray:
+        at = np.searchsorted(self.edges, cells.mean_predicted - 1e-9)
+        return np.asarray(np.minimum(at, len(self.bins) - 1))
 
 
 def inflated(cells: EventCells, factor: FloatArray | float) -> EventCells:
@@ -111,11 +123,34 @@ def clustered_events(sums: ClusterSums, weight_square: FloatArray | None = None)
     # The few clusters of a bin estimate its noise badly: at least the mean over all bins is used.
     of_events = _pooled_ratio(seen.sum(axis=1), variance.sum(axis=1))
     bins = np.maximum(_ratio(seen, variance), of_events[:, None])
+    around = _around_observed(sums, count, square, p)
     edges = np.array(spec.grid.edges[1:])
     return [
-        ClusteredEvent(float(gap[i]), float(spread[i]), edges, bins[i], float(brier[i]), float(log_score[i]))
+        ClusteredEvent(
+            float(gap[i]), float(spread[i]), edges, bins[i], around[i], float(brier[i]), float(log_score[i])
+        )
         for i in range(k)
     ]
+
+
+def _around_observed(sums: ClusterSums, count: FloatArray, square: FloatArray, p: FloatArray) -> FloatArray:
+    """By how much clusters increase the variance of the observed number of each bin around its mean, (K, G).
+
+    With r = (n·ȳ + p̄)/(n + 1), as in `frequency_sd`: Σ_k(y_k - n_k·r)² against Σw²·r(1 - r). It is at least that of
+    the sums over all bins, in which the rows of a cluster that are in different bins are correlated too.
+    """
+    of_cells = sums.sums
+    assert isinstance(of_cells, EventCellSums)
+    observed = np.bincount(sums.bins, of_cells.observed.value, count.size).reshape(count.shape)
+    r = (observed + p) / (count + 1)
+    apart = of_cells.observed.value - sums.mass * r.ravel()[sums.bins]
+    seen = np.asarray(np.bincount(sums.bins, apart**2, count.size).reshape(count.shape), np.float64)
+    variance = square * r * (1 - r)
+    n_units = int(sums.units.max(initial=-1)) + 1
+    place = sums.bins // count.shape[1] * n_units + sums.units
+    of_units = np.bincount(place, apart, len(count) * n_units).reshape(len(count), n_units)
+    together = np.maximum(seen.sum(axis=1), (of_units**2).sum(axis=1))
+    return np.maximum(_ratio(seen, variance), _pooled_ratio(together, variance.sum(axis=1))[:, None])
 
 
 def _safe_variance(of_units: FloatArray) -> FloatArray:

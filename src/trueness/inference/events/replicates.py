@@ -19,6 +19,7 @@ from trueness.inference.events.draws import few_cells, independent_rows
 from trueness.inference.events.in_the_large import frequency_sd
 from trueness.inference.events.of_table import event_cells
 from trueness.inference.normal import folded_mean
+from trueness.inference.products import in_tiles
 from trueness.inference.replicates import DRAWN_AT_A_TIME, on_grid
 from trueness.table import EventTable
 from trueness.table.cluster_sums import ClusterSums, EventCellSums, event_bins_grid
@@ -27,6 +28,9 @@ from trueness.table.event_content import EventSpec
 
 _STEPS = 65
 """Points at which the mean of an L1 error under noise is computed, between which it is interpolated."""
+
+_CLEAR = 2.5
+"""Standard deviations from 0 at which the sign of a gap is taken as known."""
 
 _SCORES = 2**32 - 1
 """The stream of the scores, which no event has."""
@@ -70,6 +74,20 @@ class GapNoise:
         The first is debiased as the sum is. In the second the sum errs as the sum of the gaps with their signs.
         """
         return [self._debiased, np.asarray(self.noise @ np.sign(self.gap))]
+
+    def opposite_errors(self, other: GapNoise) -> FloatArray:
+        """The noise of the difference of two sums Σ|g|, (B,), if gaps within noise have opposite signs in the two.
+
+        Such gaps have either sign in the table, and the sums then err less in opposite directions than they do in
+        truth. Rows are paired: g_b - g_a is known much better than the gaps, and shows which sign each would have.
+        Gaps that are clear in either model keep the signs of the table.
+        """
+        unclear = (np.abs(self.gap) < _CLEAR * self.sd) & (np.abs(other.gap) < _CLEAR * other.sd)
+        apart = np.sign(other.gap - self.gap)
+        mine, theirs = (
+            np.where(unclear, sign, np.sign(each.gap)) for sign, each in ((-apart, self), (apart, other))
+        )
+        return np.asarray(self.noise @ mine - other.noise @ theirs)
 
     @property
     def _debiased(self) -> FloatArray:
@@ -163,7 +181,7 @@ def _weighted_sums(
     for first in range(0, resamples, DRAWN_AT_A_TIME):
         stop = min(first + DRAWN_AT_A_TIME, resamples)
         weights = poisson_weights(key, clusters.unit_identities, first, stop)
-        made[:, first:stop] = dense @ weights.astype(np.float64)
+        made[:, first:stop] = in_tiles(dense, weights.astype(np.float64))
     return np.split(made.T, np.cumsum([column.shape[1] for column in columns])[:-1], axis=1)
 
 

@@ -19,8 +19,14 @@ class ClassDiagramDisplay(EventDisplay):
 
     @classmethod
     def from_assessment(
-        cls, result: Any, *, of_class: str | int | None = None, ax: Axes | None = None
+        cls,
+        result: Any,
+        *,
+        of_class: str | int | None = None,
+        ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
     ) -> Self:
         """Draw a class by its name or index; by default the one that is called most clearly."""
         data = called_diagram_of(result) if of_class is None else class_diagram_of(result, of_class)
-        return cls(data).plot(ax)
+        return cls(data).plot(ax, label=label, color=color)

@@ -112,6 +112,7 @@ def short_words(each: ClassAssessment, limit: float) -> str:
         said.append("impossible")
     elif each.adjusted_gap_p_value <= limit:
         said.append("too often" if each.gap.value > 0 else "too seldom")
-    if each.adjusted_spread_p_value <= limit:
-        said.append("too extreme" if each.spread.statistic < 0 else "too timid")
+    if each.adjusted_spread_p_value <= limit and not each.gap_explains_spread:
+        spread = each.remaining_spread or each.spread
+        said.append("too extreme" if spread.statistic < 0 else "too timid")
     return ", ".join(said)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness._printing import shorten
-from trueness.plots._display import Display
+from trueness.plots._display import MapDisplay
 from trueness.plots.rank_map.data import LARGEST_GAP
 from trueness.plots.style import INK, OBSERVED, PAPER, PREDICTED, QUIET
 from trueness.predicted_class import ConfusionTable, tabulate_confusion
@@ -19,7 +19,7 @@ MOST_NUMBERS = 15
 """Classes of which both numbers are written into the cells."""
 
 
-class ConfusionDisplay(Display[ConfusionTable]):
+class ConfusionDisplay(MapDisplay[ConfusionTable]):
     """Predicted × true class, coloured by the standardised gap between observed and expected number.
 
     Orange confusions were observed more often than the predictions say, blue ones less often. There is no p-value: as
@@ -28,22 +28,38 @@ class ConfusionDisplay(Display[ConfusionTable]):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_prob: Any, *, ax: Axes | None = None, **row_options: Any
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
+        **row_options: Any,
     ) -> Self:
         """Draw from rows, as `tabulate_confusion` takes them."""
-        return cls.from_table(tabulate_confusion(y_true, y_prob, **row_options), ax=ax)
+        return cls.from_table(
+            tabulate_confusion(y_true, y_prob, **row_options), ax=ax, label=label, color=color
+        )
 
     @classmethod
-    def from_table(cls, table: ConfusionTable, *, ax: Axes | None = None) -> Self:
+    def from_table(
+        cls,
+        table: ConfusionTable,
+        *,
+        ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
+    ) -> Self:
         """Draw from a table."""
-        return cls(table).plot(ax)
+        return cls(table).plot(ax, label=label, color=color)
 
     def _size(self) -> tuple[float, float]:
         n = self.data.n_classes
         side = min(11.0, 2.4 + (0.62 if n <= MOST_NUMBERS else 0.18) * n)
         return side + 1.4, side
 
-    def _draw(self, ax: Any) -> None:
+    def _draw_map(self, ax: Any) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
         table, n = self.data, self.data.n_classes

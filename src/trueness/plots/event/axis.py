@@ -39,6 +39,13 @@ class ProbabilityAxis:
         low, high = max(float(inside.min()), 2 * LEAST), min(float(inside.max()), 1 - 2 * LEAST)
         return cls(low / (2 - low), 2 * high / (1 + high), True)
 
+    @classmethod
+    def common(cls, axes: Sequence[ProbabilityAxis]) -> ProbabilityAxis:
+        """An axis for the probabilities of all; linear unless all are by log-odds."""
+        if not all(axis.by_log_odds for axis in axes):
+            return cls.linear()
+        return cls(min(axis.low for axis in axes), max(axis.high for axis in axes), True)
+
     def place(self, p: FloatArray | float) -> FloatArray:
         """Where probabilities stand on the scale, those outside the axis at its ends."""
         inside = np.clip(np.asarray(p, np.float64), self.low, self.high)

@@ -7,6 +7,7 @@ from trueness.plots.forest.data import (
     forest_of_compared_groups,
     forest_of_event_groups,
     forest_of_groups,
+    forest_of_metrics,
     forest_of_pairs,
     groups_of,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "forest_of_compared_groups",
     "forest_of_event_groups",
     "forest_of_groups",
+    "forest_of_metrics",
     "forest_of_pairs",
 ]
 

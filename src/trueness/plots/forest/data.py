@@ -179,6 +179,27 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
     return Forest(metric, x_label, tuple(shown), None, len(lines) - len(shown), comparison.level, "pairs")
 
 
+def forest_of_metrics(comparison: Any, most: int = MOST_LINES) -> Forest:
+    """The metrics of calibration of the first pair of a `Comparison`, one line each: first model minus second."""
+    pair, numbers = comparison.pairs[0], comparison.metrics
+    n_rows = min(comparison.assessments[name].n_rows for name in (pair.first, pair.second))
+    lines = [
+        Line(
+            numbers[key].label,
+            n_rows,
+            contrast.difference,
+            contrast.interval.low,
+            contrast.interval.high,
+            contrast.adjusted_p_value,
+        )
+        for key, contrast in pair.contrasts.items()
+        if key in REPORTED or numbers[key].is_calibration
+    ]
+    shown = most_striking(lines, 0.0, most)
+    x_label = f"{shorten(pair.first, 30)}{BETWEEN}{shorten(pair.second, 30)}, debiased"
+    return Forest("all", x_label, tuple(shown), None, len(lines) - len(shown), comparison.level, "metrics")
+
+
 def forest_of_compared_groups(result: Any, metric: str = "net", most: int = MOST_LINES) -> Forest:
     """The differences between groups of an `Assessment` that has them: see `Assessment.with_compared_groups`."""
     compared = result.compared_groups

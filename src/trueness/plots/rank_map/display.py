@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from trueness.bins import Bins
-from trueness.plots._display import Display
+from trueness.plots._display import MapDisplay
 from trueness.plots._rank_groups import X_LABEL, gap_text
 from trueness.plots.rank_map.data import LARGEST_GAP, RankMap, rank_map_of
 from trueness.plots.style import INK, OBSERVED, PAPER, PREDICTED, QUIET
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class RankHeatMapDisplay(Display[RankMap]):
+class RankHeatMapDisplay(MapDisplay[RankMap]):
     """Bins × ranks, coloured by the standardised gap between observed and predicted frequency.
 
     Orange ranks were observed more often than predicted, blue ones less often. If the model is calibrated the numbers
@@ -36,26 +36,44 @@ class RankHeatMapDisplay(Display[RankMap]):
         variation: str | Variation = "entropy",
         bins: int | Bins = 10,
         ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
         **row_options: Any,
     ) -> Self:
         """Draw from rows, as `assess` takes them."""
-        return cls.from_table(tabulate(y_true, y_prob, variation=variation, bins=bins, **row_options), ax=ax)
+        return cls.from_table(
+            tabulate(y_true, y_prob, variation=variation, bins=bins, **row_options),
+            ax=ax,
+            label=label,
+            color=color,
+        )
 
     @classmethod
-    def from_table(cls, table: AnyRankTable, *, ax: Axes | None = None) -> Self:
+    def from_table(
+        cls,
+        table: AnyRankTable,
+        *,
+        ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
+    ) -> Self:
         """Draw from a table."""
-        return cls(rank_map_of(TableEstimates.of(table, resamples=1, rng=0))).plot(ax)
+        return cls(rank_map_of(TableEstimates.of(table, resamples=1, rng=0))).plot(
+            ax, label=label, color=color
+        )
 
     @classmethod
-    def from_assessment(cls, result: Drawable, *, ax: Axes | None = None) -> Self:
+    def from_assessment(
+        cls, result: Drawable, *, ax: Axes | None = None, label: str | None = None, color: str | None = None
+    ) -> Self:
         """Draw from the result of `assess`."""
-        return cls(rank_map_of(result)).plot(ax)
+        return cls(rank_map_of(result)).plot(ax, label=label, color=color)
 
     def _size(self) -> tuple[float, float]:
         n_bins, n_ranks = self.data.gap.shape
         return min(11.0, 2.6 + 0.44 * n_ranks), min(9.0, 1.5 + 0.36 * n_bins)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw_map(self, ax: Any) -> None:
         from matplotlib.colors import LinearSegmentedColormap
 
         r, spans = self.data, self.data.bins.spans

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from trueness._arrays import FloatArray
 from trueness._random import Seed
 from trueness.bins import Bins
-from trueness.plots._display import Display, draw_band, draw_bin_points, light_grid, small_legend
+from trueness.plots._display import Display, draw_band, draw_bin_points, light_grid
+from trueness.plots._layers import Layer
+from trueness.plots._legend import place_legend
+from trueness.plots._plotted_bins import PlottedBins
+from trueness.plots._strip import draw_histogram, draw_strip
 from trueness.plots.reliability.data import Reliability, histogram_bars, reliability_of
-from trueness.plots.style import INK, OBSERVED, PREDICTED, QUIET
+from trueness.plots.style import INK, PREDICTED
 from trueness.plots.table_estimates import Drawable, TableEstimates
 from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
@@ -31,7 +37,7 @@ class ReliabilityDisplay(Display[Reliability]):
     model follows the blue curve, not the diagonal.
     """
 
-    SIZE = (5.2, 5.6)
+    SIZE = (5.2, 6.4)
 
     @classmethod
     def from_predictions(
@@ -46,12 +52,16 @@ class ReliabilityDisplay(Display[Reliability]):
         resamples: int = 999,
         rng: Seed = 0,
         ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
         **row_options: Any,
     ) -> Self:
         """Draw from rows, as `assess` takes them. ECE and UCE fix the variation measure."""
         measure = {"ece": "confidence", "uce": "entropy"}.get(metric, variation)
         table = tabulate(y_true, y_prob, variation=measure, bins=bins, **row_options)
-        return cls.from_table(table, metric=metric, level=level, resamples=resamples, rng=rng, ax=ax)
+        return cls.from_table(
+            table, metric=metric, level=level, resamples=resamples, rng=rng, ax=ax, label=label, color=color
+        )
 
     @classmethod
     def from_table(
@@ -63,71 +73,63 @@ class ReliabilityDisplay(Display[Reliability]):
         resamples: int = 999,
         rng: Seed = 0,
         ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
     ) -> Self:
         """Draw from a table."""
         estimates = TableEstimates.of(table, level=level, resamples=resamples, rng=rng)
-        return cls(reliability_of(estimates, metric)).plot(ax)
+        return cls(reliability_of(estimates, metric)).plot(ax, label=label, color=color)
 
     @classmethod
-    def from_assessment(cls, result: Drawable, *, metric: str = "vce", ax: Axes | None = None) -> Self:
+    def from_assessment(
+        cls,
+        result: Drawable,
+        *,
+        metric: str = "vce",
+        ax: Axes | None = None,
+        label: str | None = None,
+        color: str | None = None,
+    ) -> Self:
         """Draw from the result of `assess`."""
-        return cls(reliability_of(result, metric)).plot(ax)
+        return cls(reliability_of(result, metric)).plot(ax, label=label, color=color)
 
-    def _draw(self, ax: Any) -> None:
-        r = self.data
-        low, high = r.view
-        # Where only part of the range is shown, bands and bars end there instead of in the strip below.
-        band_low, band_high, bar_low, bar_high = (
-            np.clip(ends, low, high) for ends in (r.low, r.high, r.bar_low, r.bar_high)
-        )
-        draw_band(ax, r.x, band_low, band_high, r.level)
-        ax.plot(
-            [low, high], [low, high], color=INK, linestyle="--", linewidth=1, label="observed = predicted"
-        )
-        if r.metric == "UCE":
-            order = np.argsort(r.x)
-            ax.plot(
-                r.x[order], r.expected[order], color=PREDICTED, linewidth=1.4, label="calibrated model: mean"
-            )
-        ax.vlines(r.x, bar_low, bar_high, color=OBSERVED, linewidth=1.2, zorder=4)
-        # In two lines: a legend as wide as the axes would cover points wherever it stood.
-        draw_bin_points(ax, r.x, r.y, r.bins, largest=170, label=f"{r.value_text},\n{r.test_text}")
-        self._draw_histogram(ax)
-        ax.set(xlabel=r.x_label, ylabel=r.y_label)
+    @property
+    def _shows(self) -> str:
+        return f"{self.data.metric}, {self.data.y_label} against {self.data.x_label}"
+
+    def _draw(self, ax: Any, layers: Sequence[Layer[Reliability]]) -> None:
+        view = min(it.data.view[0] for it in layers), max(it.data.view[1] for it in layers)
+        ax.plot(view, view, color=INK, linestyle="--", linewidth=1, label="observed = predicted")
+        for layer in layers:
+            _draw_layer(ax, layer, view)
+        strip = draw_strip(ax, view)
+        for layer in layers:
+            draw_histogram(ax, histogram_steps(layer.data.bins), strip, layer)
+        strip.label(ax, layers[0].data.rows_label)
+        ax.set_yticks([tick for tick in ax.get_yticks() if view[0] - 1e-9 <= tick <= view[1] + 1e-9])
+        ax.set(xlabel=layers[0].data.x_label, ylabel=layers[0].data.y_label)
         light_grid(ax)
-        above_strip = (0.0, 0.16, 1.0, 0.84)
-        small_legend(ax, loc=_free_corner(r), bbox_to_anchor=above_strip)
-
-    def _draw_histogram(self, ax: Any) -> None:
-        """Draw the rows per bin in a strip below the diagram, in the same axes: it then fits any layout."""
-        r = self.data
-        low, high = r.view
-        span = high - low
-        pad, strip = 0.03 * span, 0.17 * span
-        foot = low - 2 * pad - strip
-        left, width, height = histogram_bars(r.bins)
-        ax.bar(
-            left,
-            height * 0.76 * strip,  # leaves room for the label above them
-            width=width,
-            bottom=foot,
-            align="edge",
-            color=QUIET,
-            alpha=0.5,
-            edgecolor="white",
-            linewidth=0.6,
-        )
-        ax.axhline(low - pad, color=QUIET, linewidth=0.6)
-        ax.set(xlim=(low - pad, high + pad), ylim=(foot, high + pad), aspect="equal")
-        ax.set_yticks([tick for tick in ax.get_yticks() if low - 1e-9 <= tick <= high + 1e-9])
-        ax.text(low, foot + strip, r.rows_label, va="center", fontsize=7.5, color=QUIET)
+        place_legend(ax)
 
 
-def _free_corner(r: Reliability) -> str:
-    """The corner where a legend covers fewer points: above the diagonal or below it."""
-    low, high = r.view
-    x, y, top = ((values - low) / (high - low) for values in (r.x, r.y, r.bar_high))
-    bottom = (r.bar_low - low) / (high - low)
-    above = np.count_nonzero((x < 0.75) & ((y > 0.75) | (top > 0.85)))
-    below = np.count_nonzero((x > 0.25) & ((y < 0.25) | (bottom < 0.15)))
-    return "upper left" if above <= below else "lower right"
+def _draw_layer(ax: Any, layer: Layer[Reliability], view: tuple[float, float]) -> None:
+    """Draw the band, the bars and the points of one model."""
+    r = layer.data
+    # Where only part of the range is shown, bands and bars end there instead of in the strip below.
+    band_low, band_high, bar_low, bar_high = (
+        np.clip(ends, *view) for ends in (r.low, r.high, r.bar_low, r.bar_high)
+    )
+    draw_band(ax, r.x, (band_low, band_high), r.level, layer)
+    if r.metric == "UCE":
+        order, first = np.argsort(r.x), "calibrated model: mean" if layer.first else None
+        colour = PREDICTED if layer.alone else layer.colour
+        ax.plot(r.x[order], r.expected[order], color=colour, linewidth=1.4, label=first)
+    ax.vlines(r.x, bar_low, bar_high, color=layer.colour, linewidth=1.2, zorder=4)
+    words = layer.words(f"{r.value_text},\n{r.test_text}", r.value_text)
+    draw_bin_points(ax, r.x, r.y, r.bins, layer, largest=170, label=words)
+
+
+def histogram_steps(bins: PlottedBins) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Left edges, right edges and heights of the histogram of V over all bins."""
+    left, width, height = histogram_bars(bins)
+    return left, left + width, height

@@ -1,0 +1,1 @@
+"""JSON Schemas, written from the classes whose content they describe."""

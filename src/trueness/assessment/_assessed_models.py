@@ -1,0 +1,36 @@
+"""The assessments of models that are compared, which take longer than the comparison and are made when needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trueness.assessment._estimation import assess_resampled
+from trueness.assessment._result import Assessment
+from trueness.assessment._sample import SampleWithResamples
+
+
+class AssessedModels(Mapping[str, Assessment]):
+    """The assessment of each model, made when it is first asked for."""
+
+    def __init__(self, samples: Mapping[str, SampleWithResamples]) -> None:
+        self._names, self._samples = tuple(samples), dict(samples)
+        self._made: dict[str, Assessment] = {}
+
+    def __getitem__(self, name: str) -> Assessment:
+        if name not in self._made:
+            self._made[name] = assess_resampled(self._samples[name])
+            del self._samples[name]  # its resamples are not needed any more
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)

@@ -1,0 +1,91 @@
+"""Comparisons have the debiased metrics of assessments, which are made when they are asked for."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trueness as tn
+from trueness.assessment import _assessed_models
+from trueness.assessment._estimation import assessment_of, has_enough_resamples
+from trueness.assessment._sample import Sample, SampleWithResamples
+from trueness.assessment._settings import Settings
+from trueness.assessment.reported import REPORTED
+from trueness.inference.results import Debiased
+
+N = 1200
+Y3, P3 = tn.simulate.calibrated(N, [1.0] * 3, rng=0)
+Y2, P2 = tn.simulate.calibrated(N, [1.0] * 2, rng=1)
+CLUSTERS = np.arange(N) // 10
+SETTINGS = Settings.of(0.95, 299, 0)
+
+RESULTS = {
+    "three classes": lambda: tn.assess(Y3, tn.simulate.sharpen(P3, 1.3), resamples=299),
+    "two classes": lambda: tn.assess(Y2, P2, resamples=299),
+    "clusters": lambda: tn.assess(Y3, P3, clusters=CLUSTERS, resamples=299),
+    "without classes": lambda: tn.assess(Y3, P3, by_class=False, resamples=299),
+    "by confidence": lambda: tn.assess(Y3, P3, variation="confidence", resamples=299),
+    "options": lambda: tn.assess(
+        [0, 1, 2] * 100, [[0.5, 0.5], [0.2, 0.8], [0.2, 0.2, 0.6]] * 100, resamples=299
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_debiased_metrics_are_those_of_the_estimates(kind: str) -> None:
+    result = RESULTS[kind]()
+    sample = SampleWithResamples(Sample(result.tables), SETTINGS)
+    for key, metric in REPORTED.items():
+        found, estimate = metric.debiased_of(sample), metric.of(result)
+        assert (found is None) == (estimate is None), key
+        if found is None or estimate is None:
+            continue
+        wanted = Debiased.of(estimate)
+        assert (found.value, found.debiased, found.error) == (wanted.value, wanted.debiased, wanted.error), (
+            key
+        )
+        np.testing.assert_array_equal(found.gap, wanted.gap, err_msg=key)
+        np.testing.assert_array_equal(found.sd, wanted.sd, err_msg=key)
+
+
+class TestOnDemand:
+    MODELS: dict[str, Any] = {"good": P3, "sharp": tn.simulate.sharpen(P3, 1.4)}  # noqa: RUF012
+
+    def test_nothing_is_assessed_before_it_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        made = []
+
+        def counted(sample: SampleWithResamples) -> tn.Assessment:
+            made.append(sample)
+            return assessment_of(sample.sample, sample.settings)
+
+        monkeypatch.setattr(_assessed_models, "assess_resampled", counted)
+        result = tn.compare(Y3, self.MODELS)
+        assert list(result.assessments) == ["good", "sharp"]
+        assert made == []
+        assert result.assessments["good"] == tn.assess(Y3, P3)
+        assert result.assessments["good"] is result.assessments["good"]
+        assert len(made) == 1
+
+    def test_it_is_a_mapping_that_can_be_pickled(self) -> None:
+        result = tn.compare(Y3, self.MODELS)
+        again = pickle.loads(pickle.dumps(result))
+        assert again.to_dict() == result.to_dict()
+        assert type(again.assessments) is dict
+        assert "sharp" in repr(result.assessments)
+        with pytest.raises(KeyError):
+            result.assessments["other"]
+
+    @pytest.mark.parametrize("resamples", [99, 999])
+    def test_differences_are_those_of_assessments(self, resamples: int) -> None:
+        """With few resamples an assessment may need more: all are made first."""
+        assert has_enough_resamples(Settings.of(0.95, resamples, 0)) == (resamples == 999)
+        result = tn.compare(Y3, self.MODELS, resamples=resamples)
+        (pair,) = result.pairs
+        for key, contrast in pair.contrasts.items():
+            good, sharp = (result.assessments[name].estimates[key] for name in ("good", "sharp"))
+            assert good is not None
+            assert sharp is not None
+            assert contrast.difference == good.debiased - sharp.debiased, key
