@@ -47,6 +47,7 @@ STAGES = {
     "sweep": "sums over classes and ranks",
     "bin_of": "finding the bin",
     "conclude": "checks, V, varentropy and scores of a row",
+    "note": "where rows are added",
     "transpose_doubles": "turning columns back into rows",
     "add": "adding rows to their bins, counting ranks",
     "empty_sums": "emptying the sums",

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from compiled_rows import rows
 
 import trueness as tn
+from trueness.rows import Rows
 from trueness.tabulation import compiled, portable
 from trueness.tabulation.compiled import library as library_module
 from trueness.tabulation.compiled.library import ABI, Library, known_answer, load, require_library
@@ -71,6 +73,18 @@ def test_threads_are_all_cores_only_for_the_compiled_engine() -> None:
     assert thread_count(None, portable) == 1
     assert thread_count(None, compiled) == available_cores()
     assert thread_count(3, compiled) == thread_count(3, portable) == 3
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 1000])
+@pytest.mark.parametrize("n_values", [1, 2**19 - 1, 2**19, 2**20, 2**21 - 1, 2**21, 2**22])
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 16])
+def test_blocks_cover_all_rows_once(n_classes: int, n_values: int, n_threads: int) -> None:
+    n_rows = max(1, n_values // n_classes)
+    some = Rows.of(np.zeros(1, np.int64), np.eye(1, n_classes)).take(np.zeros(n_rows, np.int64))
+    ends = [0, *(stop for _, stop in compiled.spans(some, n_threads))]
+    assert compiled.spans(some, n_threads) == list(pairwise(ends))
+    assert ends[-1] == n_rows
+    assert np.all(np.diff(ends) > 0)
 
 
 class TestWithoutALibrary:

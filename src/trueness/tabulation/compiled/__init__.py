@@ -31,8 +31,11 @@ from trueness.tabulation.compiled.library import (
     require_library,
 )
 
-SHARED_VALUES = 2**19
-"""Fewer values are one thread's work: to wake another takes as long as to sum 2¹⁷."""
+SHARED_VALUES, FEW_SHARED_VALUES = 2**19, 2**21
+"""Fewer values than the first number are one thread's work; fewer than the second are one block for each thread."""
+
+WAKING_VALUES = 2**15
+"""Waking another thread takes about as long as summing so many values."""
 
 SCORE_BITS = (LOG_SCORE_BITS,) * 2 + (PROBABILITY_BITS,) * 2
 """Of log-score, its variance, Brier residual and its variance."""
@@ -46,7 +49,10 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
 
     For several threads they become shorter towards the end, so that no thread waits long for the last one.
     """
-    shared = n_threads > 1 and rows.n_rows * rows.n_classes >= SHARED_VALUES
+    n_values = rows.n_rows * rows.n_classes
+    shared = n_threads > 1 and n_values >= SHARED_VALUES
+    if shared and n_values < FEW_SHARED_VALUES:
+        return _one_block_each(rows, min(n_threads, 2 * n_values // SHARED_VALUES))
     ends = [0]
     while ends[-1] < rows.n_rows:
         share = (rows.n_rows - ends[-1]) * rows.n_classes // (4 * n_threads)
@@ -54,6 +60,18 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
         step = min(2**16, values // rows.n_classes) // ROWS_AT_A_TIME * ROWS_AT_A_TIME
         ends.append(min(ends[-1] + max(ROWS_AT_A_TIME, step), rows.n_rows))
     return [*pairwise(ends)]
+
+
+def _one_block_each(rows: Rows, n_threads: int) -> list[tuple[int, int]]:
+    """One block for each thread: of short work, taking further blocks would be a large part.
+
+    The first block, which is the caller's, is longer, since the other threads begin later.
+    """
+    others = (rows.n_rows - WAKING_VALUES // rows.n_classes) // (n_threads * ROWS_AT_A_TIME) * ROWS_AT_A_TIME
+    if others <= 0:
+        return [(0, rows.n_rows)]
+    first = rows.n_rows - (n_threads - 1) * others
+    return [*pairwise([0, *range(first, rows.n_rows + 1, others)])]
 
 
 def set_block(job: Job, rows: Rows, start: int, stop: int, scratch: Scratch) -> NDArray[Any]:
