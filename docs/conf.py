@@ -15,7 +15,6 @@ os.environ["PATH"] = os.pathsep.join(
 os.environ["REPOSITORY"] = str(HERE.parent)  # for scripts that cells run
 
 # A section may still lack the pages that its list of contents matches; the warning has no type to suppress it by.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda record: "glob pattern" not in record.msg)
 
 project = "trueness"
 author = "The trueness authors"

@@ -32,7 +32,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert main(["tabulate", str(folder / f"{name}.parquet"), "-o", str(folder / f"{name}.json")]) == 0
     for name, shard in (("all", 1), ("monday", 1), ("tuesday", 2)):
         shutil.copy(folder / f"shard-{shard}.json", folder / f"{name}.json")
-    for name in ("a", "b"):
+    for name, of_help in (("a", "before"), ("b", "after")):
+        shutil.copy(folder / f"{name}.parquet", folder / f"{of_help}.parquet")
         _add_column(folder / f"{name}.parquet", "patient", np.arange(2000) // 4)
     _add_column(folder / "preds.parquet", "hospital", np.array(["north", "south"])[np.arange(2000) % 2])
     _write_images(folder)

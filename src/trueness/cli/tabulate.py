@@ -26,7 +26,7 @@ examples:
   trueness tabulate preds.parquet --grid -o grid.json
   trueness tabulate preds.parquet --at 2026-11-16 -o tables/
   trueness tabulate days.npz --by day -o tables/
-  trueness tabulate samples_arc_2026-11-16.jsonl -o arc.json
+  trueness tabulate samples_arc_2026-01-01T00-00-00.jsonl -o arc.json
 """
 
 
