@@ -1,6 +1,5 @@
 """Configuration of the documentation site: ``make docs`` builds it into build/docs/html."""
 
-import logging
 import os
 import sys
 from pathlib import Path
@@ -13,8 +12,6 @@ os.environ["PATH"] = os.pathsep.join(
     [str(Path(sys.executable).parent), os.environ["PATH"]]
 )  # for commands in cells
 os.environ["REPOSITORY"] = str(HERE.parent)  # for scripts that cells run
-
-# A section may still lack the pages that its list of contents matches; the warning has no type to suppress it by.
 
 project = "trueness"
 author = "The trueness authors"
