@@ -93,8 +93,12 @@ class Weighed:
     def _reach_at(self, z: float) -> float:
         """Half the width of the interval whose level is that of a normal deviate."""
         tail = math.erfc(z / math.sqrt(2))
-        parts = [student_deviate(tail, degrees) ** 2 * variance for variance, degrees in self.spreads]
-        return math.sqrt(sum(parts) + z**2 * self.shared)
+        reaches = [
+            student_deviate(tail, degrees) * math.sqrt(variance)
+            for variance, degrees in self.spreads
+            if variance > 0  # runs that are all the same: the deviate may be infinite
+        ]
+        return math.hypot(*reaches, z * math.sqrt(self.shared))
 
 
 def noise_between(covariance: FloatArray) -> float:
