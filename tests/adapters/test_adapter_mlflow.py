@@ -21,6 +21,13 @@ def test_without_mlflow_the_refusal_says_how_to_install_it(monkeypatch: pytest.M
     assert refused.value.code == "missing-library"
 
 
+def test_a_misspelt_option_is_refused_before_the_model_runs() -> None:
+    from trueness.adapters.mlflow import calibration_metric
+
+    with pytest.raises(tn.Refusal, match="unexpected argument 'resample'; did you mean 'resamples'"):
+        calibration_metric(resample=99)
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     """One store for all tests: creating the tables of the database takes seconds."""

@@ -1,8 +1,8 @@
 """For MLflow: log a result with its intervals, tables and report, and a metric for `mlflow.models.evaluate`.
 
-from trueness.adapters.mlflow import log_assessment
-with mlflow.start_run():
-    log_assessment(tn.assess(y_true, y_prob))
+    from trueness.adapters.mlflow import log_assessment
+    with mlflow.start_run():
+        log_assessment(tn.assess(y_true, y_prob))
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from trueness.adapters._assess_options import require_assess_options
 from trueness.assessment import assess
 from trueness.refusals import MissingLibraryError
 
@@ -86,6 +87,7 @@ def calibration_metric(name: str = "calibration", **options: Any) -> Any:
     options
         Options of `trueness.assess`, such as `bins`, `classes` and `rng`.
     """
+    require_assess_options(options)
     mlflow = _mlflow()
     from mlflow.metrics import MetricValue
 
