@@ -108,7 +108,9 @@ def test_bins_are_those_of_assess(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("eval_pred", [5, (np.zeros((3, 2)),), {"predictions": 1}, None], ids=repr)
 def test_other_than_a_pair_is_refused(eval_pred: Any) -> None:
-    with pytest.raises(tn.Refusal, match="must be an EvalPrediction or a pair of predictions and labels, got"):
+    with pytest.raises(
+        tn.Refusal, match="must be an EvalPrediction or a pair of predictions and labels, got"
+    ):
         compute_metrics(eval_pred)
 
 

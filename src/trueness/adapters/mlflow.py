@@ -3,6 +3,8 @@
     from trueness.adapters.mlflow import log_assessment
     with mlflow.start_run():
         log_assessment(tn.assess(y_true, y_prob))
+
+The names of the metrics are those of `result.flat()`.
 """
 
 from __future__ import annotations

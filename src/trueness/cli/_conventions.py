@@ -74,7 +74,7 @@ def differences_of_log(
         np.ones(2, np.bool_),
         "a right answer",
     )
-    return _of_reading([rows] * len(chosen), chosen, result)
+    return _of_reading(rows, chosen, result)
 
 
 def differences_of_event(
@@ -94,17 +94,17 @@ def differences_of_event(
         rows = batch.rows()
         assert isinstance(rows, Rows)  # --ragged is refused
         parts.append(read_rows(rows, event_reader(result.table.events[0])))
-    return _of_reading([Reading.joined(parts)] * len(chosen), chosen, result)
+    return _of_reading(Reading.joined(parts), chosen, result)
 
 
 def _of_reading(
-    readings: list[Reading], chosen: list[tuple[Convention, int | None]], result: EventAssessment
+    reading: Reading, chosen: list[tuple[Convention, int | None]], result: EventAssessment
 ) -> list[ConventionDifference]:
     from trueness.assessment import event_difference_of
 
     return [
         event_difference_of(convention, convention.of_reading(reading, bins, convention.norms[0]), result)
-        for reading, (convention, bins) in zip(readings, chosen, strict=True)
+        for convention, bins in chosen
     ]
 
 
