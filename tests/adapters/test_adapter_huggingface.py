@@ -124,8 +124,8 @@ def test_rows_without_positions_are_not_shifted() -> None:
 def test_misspelt_options_and_names_are_refused_before_the_model_runs() -> None:
     with pytest.raises(tn.Refusal, match="unexpected argument 'resample'; did you mean 'resamples'"):
         ComputeMetrics(resample=99)
-    with pytest.raises(tn.Refusal, match="unexpected argument 'shfit'; did you mean 'shift'"):
-        ComputeMetrics(shfit=True)
+    with pytest.raises(tn.Refusal, match="unexpected argument 'shifted'; did you mean 'shift'"):
+        ComputeMetrics(shifted=True)
     for made in (ComputeMetrics, CalibrationModule):
         with pytest.raises(tn.Refusal, match=r"names must be a list of names such as \['vce', 'p_value'\]"):
             made("vce")
