@@ -102,7 +102,12 @@ def test_compact_tables_are_read_back_and_have_their_schema(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("written", "instead"),
-    [('"models"', '"model"'), ('"name"', '"label"'), ('"models"', '"models":3,"x"'), ('"schema"', '"scheme"')],
+    [
+        ('"models"', '"model"'),
+        ('"name"', '"label"'),
+        ('"models"', '"models":3,"x"'),
+        ('"schema"', '"scheme"'),
+    ],
 )
 def test_a_damaged_report_is_refused(written: str, instead: str, tmp_path: Path) -> None:
     path = tmp_path / "x.html"

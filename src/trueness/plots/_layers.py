@@ -56,9 +56,9 @@ class Layer(Generic[Data]):
 
     @property
     def name(self) -> str:
-        """Its name in the legend, where a dollar sign would start a formula."""
+        """Its name in the legend, where a dollar sign would start a formula and a first underscore hide the entry."""
         words = self.label if self.label is not None else f"model {self.place + 1}"
-        return words.replace("$", r"\$")
+        return (" " if words.startswith("_") else "") + words.replace("$", r"\$")
 
     def words(self, alone: str, together: str | None = None) -> str:
         """The entry of the legend: the text of a picture of one model, after its name if it has one."""
