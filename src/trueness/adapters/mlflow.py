@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from trueness.adapters._assess_options import require_assess_options
 from trueness.assessment import assess
-from trueness.refusals import MissingLibraryError
+from trueness.refusals import InvalidTypeError, MissingLibraryError
 
 __all__ = ["calibration_metric", "log_assessment"]
 
@@ -26,7 +26,7 @@ MOST_AT_ONCE = 1000
 
 
 class Loggable(Protocol):
-    """What is logged: an assessment of rows, events or votes, or a comparison."""
+    """What is logged: an assessment of rows, events or votes, a comparison or a recalibration."""
 
     def flat(self, prefix: str = "") -> dict[str, float]: ...
 
@@ -46,7 +46,7 @@ def log_assessment(
 
     Parameters
     ----------
-    result : Assessment, EventAssessment, EventAssessments, VoteAssessment or Comparison
+    result : Assessment, EventAssessment, EventAssessments, VoteAssessment, Comparison or Recalibration
         The metrics are those of `result.flat(prefix)`: `vce`, `vce_low`, `vce_high`, `vce_p_value` and so on.
     prefix : str
         Is put before each metric, such as "validation/".
@@ -60,6 +60,13 @@ def log_assessment(
     report : bool
         Whether to write the HTML report; it is the largest of the files.
     """
+    if not hasattr(result, "flat"):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a result of trueness, such as that of assess or compare, got {type}",
+            argument="result",
+            type=type(result).__name__,
+        )
     mlflow = _mlflow()
     for some in _in_parts(result.flat(prefix)):
         mlflow.log_metrics(some, step=step, run_id=run_id)

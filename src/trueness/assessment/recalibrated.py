@@ -15,6 +15,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._printing import p_sentence, rows_text
 from trueness._random import Seed
 from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._flat import Flat
 from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import plain
 from trueness.assessment.comparison import compare
@@ -56,7 +57,7 @@ class ScoreChange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recalibration:
+class Recalibration(Flat):
     """Probabilities before and after a recalibration, returned by `compare_recalibration`."""
 
     comparison: Comparison
@@ -119,6 +120,17 @@ class Recalibration:
     def _repr_html_(self) -> str:
         """The comparison as a notebook displays it."""
         return self.comparison._repr_html_()
+
+    def _numbers(self) -> dict[str, Any]:
+        change = plain(self.log_loss)
+        return {
+            "change_of_log_loss": {"value": change.pop("difference"), **change},
+            "temperature": self.temperature,
+            "n_fitted": self.n_fitted,
+        }
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return self.comparison._parts()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
