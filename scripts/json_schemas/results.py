@@ -52,6 +52,10 @@ SEED = described(INTEGER, TEXTS["seed"])
 SETTINGS = {"level": LEVEL, "resamples": RESAMPLES, "seed": SEED}
 N_ROWS = described(INTEGER, TEXTS["n_rows"])
 RANK_TABLE, EVENT_TABLE = reference("RankTable", "table.json"), reference("EventTable", "table.json")
+CONVENTIONS = described(
+    list_of(reference("ConventionDifference")),
+    "The numbers of other libraries; only in files of the command, with `--convention`.",
+)
 TABLES = list_of({"anyOf": [RANK_TABLE, reference("OptionTables", "table.json")]})
 
 
@@ -134,10 +138,7 @@ def assessment(definitions: Definitions) -> Schema:
         "compared_groups": described(
             reference("ComparedGroups"), "The differences between groups, if asked for."
         ),
-        "conventions": described(
-            list_of(reference("ConventionDifference")),
-            "The numbers of other libraries; only in files of the command, with `--convention`.",
-        ),
+        "conventions": CONVENTIONS,
     }
     optional = ["compared_groups", "conventions", *(f"{name}_reason" for name in _REASONS)]
     return an_object(properties, "The result of `assess`, `assess_table` and `assess_top`.", optional)
@@ -173,8 +174,9 @@ def event_assessment(definitions: Definitions) -> Schema:
         "warnings": described(list_of(definitions.of(Caution)), TEXTS["warnings"]),
         "tables": described(list_of(EVENT_TABLE), "The sums of the event, on the event grid."),
         "groups": described(list_of(reference("EventGroup")), texts["groups"]),
+        "conventions": CONVENTIONS,
     }
-    return an_object(properties, "The result of `assess_event` and `assess_event_table`.")
+    return an_object(properties, "The result of `assess_event` and `assess_event_table`.", ["conventions"])
 
 
 def event_assessments() -> Schema:
