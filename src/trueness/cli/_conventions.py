@@ -52,7 +52,7 @@ def requested_of_log(
     from trueness.language import Statements
 
     if arguments.convention and not isinstance(reading, Statements):
-        raise _conflict("applies to stated confidences among evaluation logs, and these are not")
+        raise _conflict("needs stated confidences if the files are evaluation logs, and these have options or votes")
     return [_of_events(_parsed(text)) for text in arguments.convention or ()]
 
 
@@ -175,7 +175,7 @@ def _refuse_inputs(arguments: argparse.Namespace, inputs: list[InputFile], *, sa
         "does not apply to --ragged": arguments.ragged,
         "does not apply to weighted rows: the other libraries have no weights": arguments.sample_weight
         is not None,
-        f"needs files that can be read twice, and {once} is a pipe or standard input": once is not None,
+        f"needs files that can be read twice, and {once} can be read only once": once is not None,
     }
     for problem in (text for text, holds in problems.items() if holds):
         raise _conflict(problem)
