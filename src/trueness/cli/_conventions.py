@@ -52,7 +52,9 @@ def requested_of_log(
     from trueness.language import Statements
 
     if arguments.convention and not isinstance(reading, Statements):
-        raise _conflict("needs stated confidences if the files are evaluation logs, and these have options or votes")
+        raise _conflict(
+            "needs stated confidences if the files are evaluation logs, and these have options or votes"
+        )
     return [_of_events(_parsed(text)) for text in arguments.convention or ()]
 
 
