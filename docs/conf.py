@@ -29,6 +29,7 @@ extensions = [
     "docstrings",
     "mathml",
     "generated",
+    "shell_cells",
     "streams",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb"}  # in this order: generated pages get the first

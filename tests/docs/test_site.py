@@ -143,3 +143,12 @@ class TestTheChecksThemselves:
     def test_form_of_links(self) -> None:
         links = ("https://a.org/x", "http://a.org", "https:///x y", "mailto:a@b.org")
         assert [is_well_formed(link) for link in links] == [True, False, False, True]
+
+
+def test_commands_are_shown_as_a_terminal_takes_them() -> None:
+    """Without ``%%bash``, the first line of a cell of commands."""
+    begins_with_magic = re.compile(r"<pre>(?:<[^>]*>|\s)*%%")
+    shown = {path: path.read_text(encoding="utf-8") for path in SITE.rglob("*.html")}
+    assert [
+        str(path.relative_to(SITE)) for path, text in shown.items() if begins_with_magic.search(text)
+    ] == []

@@ -59,7 +59,13 @@ class SeedsAssessment:
         return combined_p_value([run.p_value for run in self.runs.values()])
 
     def mean_of(self, name: str) -> float:
-        """The mean of a score over the runs, such as `accuracy` or `log_loss`."""
+        """The mean of a score over the runs.
+
+        Parameters
+        ----------
+        name : str
+            An attribute of an assessment, such as "accuracy" or "log_loss".
+        """
         return float(np.mean([getattr(run, name) for run in self.runs.values()]))
 
 
