@@ -29,6 +29,8 @@ from trueness.assessment import (
     ConventionDifference,
     EventAssessment,
     EventAssessments,
+    Recalibration,
+    ScoreChange,
     VoteAssessment,
 )
 from trueness.assessment._cautions import Caution
@@ -40,6 +42,7 @@ from trueness.assessment.reported import REPORTED
 from trueness.assessment.verdict import Finding, Verdict
 from trueness.inference.cluster_spread import ClusterSpread
 from trueness.inference.results import Estimate, Reference
+from trueness.recalibration import Temperature
 from trueness.unknown_tails import TailBounds
 
 P_VALUE = described(NUMBER, "The p-value of all the evidence together, on which verdict and gate rest.")
@@ -49,6 +52,10 @@ SEED = described(INTEGER, TEXTS["seed"])
 SETTINGS = {"level": LEVEL, "resamples": RESAMPLES, "seed": SEED}
 N_ROWS = described(INTEGER, TEXTS["n_rows"])
 RANK_TABLE, EVENT_TABLE = reference("RankTable", "table.json"), reference("EventTable", "table.json")
+CONVENTIONS = described(
+    list_of(reference("ConventionDifference")),
+    "The numbers of other libraries; only in files of the command, with `--convention`.",
+)
 TABLES = list_of({"anyOf": [RANK_TABLE, reference("OptionTables", "table.json")]})
 
 
@@ -131,10 +138,7 @@ def assessment(definitions: Definitions) -> Schema:
         "compared_groups": described(
             reference("ComparedGroups"), "The differences between groups, if asked for."
         ),
-        "conventions": described(
-            list_of(reference("ConventionDifference")),
-            "The numbers of other libraries; only in files of the command, with `--convention`.",
-        ),
+        "conventions": CONVENTIONS,
     }
     optional = ["compared_groups", "conventions", *(f"{name}_reason" for name in _REASONS)]
     return an_object(properties, "The result of `assess`, `assess_table` and `assess_top`.", optional)
@@ -170,8 +174,9 @@ def event_assessment(definitions: Definitions) -> Schema:
         "warnings": described(list_of(definitions.of(Caution)), TEXTS["warnings"]),
         "tables": described(list_of(EVENT_TABLE), "The sums of the event, on the event grid."),
         "groups": described(list_of(reference("EventGroup")), texts["groups"]),
+        "conventions": CONVENTIONS,
     }
-    return an_object(properties, "The result of `assess_event` and `assess_event_table`.")
+    return an_object(properties, "The result of `assess_event` and `assess_event_table`.", ["conventions"])
 
 
 def event_assessments() -> Schema:
@@ -265,6 +270,22 @@ def comparison(definitions: Definitions) -> Schema:
     return an_object(properties, "The result of `compare` and `compare_tables`.")
 
 
+def recalibration(definitions: Definitions, of_comparison: Schema) -> Schema:
+    """The result of `compare_recalibration`: that of the comparison, and what was fitted."""
+    texts = texts_of(Recalibration)
+    properties = {
+        **of_comparison["properties"],
+        **heading("recalibration"),
+        "verdict": described(STRING, "What the recalibration changed, and at which price in log-loss."),
+        "change_of_log_loss": described(
+            definitions.of(ScoreChange), "The change of the log-loss, after less before, on the same rows."
+        ),
+        "temperature": described(either_or_null(definitions.of(Temperature)), texts["temperature"]),
+        "n_fitted": described(INTEGER, texts["n_fitted"]),
+    }
+    return an_object(properties, "The result of `compare_recalibration`.")
+
+
 def vote_assessment(definitions: Definitions) -> Schema:
     """The result of `assess_votes`."""
     texts, found = texts_of(VoteAssessment), definitions.of(Reference)
@@ -308,16 +329,18 @@ def convention_difference(definitions: Definitions) -> Schema:
 def result_schema() -> Schema:
     """All results."""
     definitions = Definitions()
+    compared = comparison(definitions)
     made = {
         "Assessment": assessment(definitions),
         "EventAssessment": event_assessment(definitions),
         "EventAssessments": event_assessments(),
-        "Comparison": comparison(definitions),
+        "Comparison": compared,
+        "Recalibration": recalibration(definitions, compared),
         "VoteAssessment": vote_assessment(definitions),
         "BinSweep": bin_sweep(definitions),
         "ConventionDifference": convention_difference(definitions),
         "Group": group("Assessment"),
         "EventGroup": group("EventAssessment"),
     }
-    kinds = list(made)[:7]
+    kinds = list(made)[:8]
     return file_of(made | dict(sorted(definitions.items())), kinds, "result.json", "Results of trueness")

@@ -1,12 +1,13 @@
-"""Checks of single arguments: whole numbers, booleans, choices, levels."""
+"""Checks of single arguments: whole numbers, booleans, choices, levels, and names of options."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidTypeError, InvalidValueError, nearest
 
 
 def whole_number(argument: str, value: Any, least: int, most: int | None = None) -> int:
@@ -51,3 +52,16 @@ def confidence_level(value: Any) -> float:
             value=value,
         )
     return float(value)
+
+
+def require_known_names(options: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse an option that is not among the known ones."""
+    for name in options:
+        if name not in known:
+            raise InvalidTypeError(
+                "unknown-argument",
+                "unexpected argument {name!q}",
+                "{hint}",
+                name=name,
+                hint=nearest(name, known),
+            )

@@ -89,6 +89,57 @@ def test_batches_give_the_numbers_of_all_rows(n_classes: int) -> None:
     assert module.compute(predictions=logits, references=labels) == expected.flat()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bins": tn.Edges([0, 0.5, 1.0, np.log(4)])},
+        {"bins": tn.Edges([0, 0.5, 1.0, np.log(4)]), "confidence_bins": 15},
+        {"bins": 5, "variation": "confidence"},
+    ],
+    ids=["edges", "edges and confidence bins", "by confidence"],
+)
+def test_bins_are_those_of_assess(options: dict[str, Any]) -> None:
+    """Edges of the measure are not those of the confidence, for ECE."""
+    logits, labels = logits_of((500,))
+    module = CalibrationModule(from_logits=True, resamples=99, **options)
+    expected = tn.assess(*rows_that_count(logits, labels), from_logits=True, resamples=99, **options)
+    assert module.compute(predictions=logits, references=labels) == expected.flat()
+
+
+@pytest.mark.parametrize("eval_pred", [5, (np.zeros((3, 2)),), {"predictions": 1}, None], ids=repr)
+def test_other_than_a_pair_is_refused(eval_pred: Any) -> None:
+    with pytest.raises(
+        tn.Refusal, match="must be an EvalPrediction or a pair of predictions and labels, got"
+    ):
+        compute_metrics(eval_pred)
+
+
+def test_rows_without_positions_are_not_shifted() -> None:
+    logits, labels = logits_of((60, 9))
+    for wrong in ((logits[0], labels[0]), (logits, labels.ravel())):
+        with pytest.raises(tn.Refusal, match="leave out shift for models that are not causal"):
+            ComputeMetrics(shift=True)(wrong)
+
+
+def test_misspelt_options_and_names_are_refused_before_the_model_runs() -> None:
+    with pytest.raises(tn.Refusal, match="unexpected argument 'resample'; did you mean 'resamples'"):
+        ComputeMetrics(resample=99)
+    with pytest.raises(tn.Refusal, match="unexpected argument 'shifted'; did you mean 'shift'"):
+        ComputeMetrics(shifted=True)
+    for made in (ComputeMetrics, CalibrationModule):
+        with pytest.raises(tn.Refusal, match=r"names must be a list of names such as \['vce', 'p_value'\]"):
+            made("vce")
+
+
+def test_a_refused_batch_leaves_no_trace() -> None:
+    """Not even its number of classes."""
+    module = CalibrationModule(["n_rows"])
+    with pytest.raises(tn.Refusal, match="labels"):
+        module.add_batch(predictions=[[0.5, 0.5]], references=[0, 1])
+    module.add_batch(predictions=[[0.5, 0.3, 0.2]], references=[2])
+    assert module.compute() == {"n_rows": 1.0}
+
+
 def test_the_probability_of_class_1() -> None:
     y_true, y_prob = tn.simulate.calibrated(300, [1, 1], rng=0)
     found = CalibrationModule(resamples=99).compute(predictions=y_prob[:, 1].tolist(), references=y_true)

@@ -21,6 +21,20 @@ def test_without_mlflow_the_refusal_says_how_to_install_it(monkeypatch: pytest.M
     assert refused.value.code == "missing-library"
 
 
+def test_other_than_results_are_refused() -> None:
+    from trueness.adapters.mlflow import log_assessment
+
+    with pytest.raises(tn.Refusal, match=r"result must be a result of trueness, .* got dict"):
+        log_assessment({"vce": 0.1})  # type: ignore[arg-type]
+
+
+def test_a_misspelt_option_is_refused_before_the_model_runs() -> None:
+    from trueness.adapters.mlflow import calibration_metric
+
+    with pytest.raises(tn.Refusal, match="unexpected argument 'resample'; did you mean 'resamples'"):
+        calibration_metric(resample=99)
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     """One store for all tests: creating the tables of the database takes seconds."""

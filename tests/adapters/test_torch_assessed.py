@@ -276,6 +276,12 @@ def test_lightning_logs_the_dict_and_stops_early(tmp_path: Path) -> None:
         ("CalibrationMetric", {"class_bins": 7}, "divide 60 parts"),
         (
             "CalibrationMetric",
+            {"by_class": False},
+            "unexpected argument 'by_class': all metrics are computed",
+        ),
+        ("NetGap", {"norm": "l2"}, "unexpected argument 'norm': .*; leave it out"),
+        (
+            "CalibrationMetric",
             {"variation": "confidence", "confidence_bins": 5},
             "confidence_bins must be None",
         ),

@@ -66,6 +66,13 @@ def test_other_labels_keys_and_metrics_are_refused() -> None:
     for wrong in ({"a": ROWS["in"]}, {("a", "in", 1, 2): ROWS["in"]}, {("a", "in"): ROWS["in"][0]}, {}):
         with pytest.raises(tn.Refusal, match="predictions"):
             tn.assess_many(wrong)
+    for wrong, got in (
+        ([ROWS["in"]], "got list"),
+        ({"a": ROWS["in"]}, "got the key 'a'"),
+        ({("a", "in"): [*ROWS["in"]]}, r"got list for the key \('a', 'in'\)"),
+    ):
+        with pytest.raises(tn.Refusal, match=got + r"; such as \{\('model', 'test'\): "):
+            tn.assess_many(wrong)  # type: ignore[arg-type]
     with pytest.raises(tn.Refusal, match="vce"):
         tn.assess_many(PREDICTIONS, metric="VCE")
 
@@ -132,6 +139,17 @@ def test_seeds_of_the_same_predictions_have_no_spread_and_the_interval_of_one_ru
     assert estimate.standard_error == pytest.approx(estimate.within_sd)
     width = alone.interval.high - alone.interval.low
     assert estimate.interval.high - estimate.interval.low == pytest.approx(width, rel=0.25)
+
+
+def test_models_whose_seeds_are_the_same_run_are_compared() -> None:
+    """Two seeds of no spread: the p-value is that of the sampling error alone, however small it is."""
+    same = {(name, "in", seed): RUNS[name, "in", 0] for name in ("sharp", "plain") for seed in range(2)}
+    (pair,) = tn.assess_many(same, **SETTINGS).comparisons["in"].pairs
+    (once,) = (
+        tn.assess_many({key: same[key] for key in same if key[2] == 0}, **SETTINGS).comparisons["in"].pairs
+    )
+    for key, contrast in pair.contrasts.items():
+        assert contrast.p_value == pytest.approx(once.contrasts[key].p_value, rel=1e-6, abs=1e-12), key
 
 
 def test_models_are_compared_by_the_means_of_all_their_seeds() -> None:

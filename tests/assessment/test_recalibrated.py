@@ -106,14 +106,47 @@ def test_impossible_rows_are_left_out_of_the_log_loss_and_counted() -> None:
     assert "log-loss without 50 rows whose true class had probability 0" in str(found)
 
 
+@pytest.mark.parametrize("n_possible", [0, 1])
+def test_without_two_rows_the_change_of_the_log_loss_is_unknown(n_possible: int) -> None:
+    wrong, right = [1.0, 0.0], [0.5, 0.5]
+    y_prob = np.array([right] * n_possible + [wrong] * (100 - n_possible))
+    found = tn.compare_recalibration(np.ones(100, int), y_prob, y_prob[:], resamples=19)
+    assert found.log_loss.left_out == 100 - n_possible
+    assert math.isnan(found.log_loss.p_value)
+    assert math.isnan(found.log_loss.interval.high)
+    assert found.verdict.splitlines()[-1].startswith("the change of the log-loss is unknown")
+    assert found.to_dict()["change_of_log_loss"]["p_value"] is None
+
+
 def test_text_and_json() -> None:
     found = tn.compare_recalibration(Y_TRUE, SHARP, resamples=99)
+    for sentence in found.verdict.splitlines():
+        assert str(found).count(sentence) == 1
     assert str(found).startswith(f"temperature {found.temperature.value:.3f} (standard error")  # type: ignore[union-attr]
     content = found.to_dict()
     assert content["kind"] == "recalibration"
     assert content["change_of_log_loss"]["difference"] == found.log_loss.difference
     assert content["temperature"]["value"] == found.temperature.value  # type: ignore[union-attr]
     assert "trueness-notebook" in found._repr_html_()
+
+
+def test_flat_numbers_are_those_of_the_comparison_and_of_what_was_fitted() -> None:
+    found = tn.compare_recalibration(Y_TRUE, SHARP, resamples=99)
+    numbers = found.flat("x/")
+    assert found.temperature is not None
+    own = {
+        "x/change_of_log_loss": found.log_loss.difference,
+        "x/change_of_log_loss_before": found.log_loss.before,
+        "x/change_of_log_loss_after": found.log_loss.after,
+        "x/change_of_log_loss_low": found.log_loss.interval.low,
+        "x/change_of_log_loss_high": found.log_loss.interval.high,
+        "x/change_of_log_loss_p_value": found.log_loss.p_value,
+        "x/change_of_log_loss_left_out": 0.0,
+        "x/temperature": found.temperature.value,
+        "x/temperature_standard_error": found.temperature.standard_error,
+        "x/n_fitted": found.n_fitted,
+    }
+    assert numbers == found.comparison.flat("x/") | own
 
 
 @pytest.mark.plots
@@ -128,7 +161,10 @@ def test_the_picture_shows_both() -> None:
     [
         ({"method": "isotonic"}, "method"),
         ({"calibration_share": 1.0}, "calibration_share must be a number between 0 and 1"),
-        ({"calibration_share": 0.0001}, "cannot be divided by calibration_share=0.0001"),
+        (
+            {"calibration_share": 0.0001},
+            "rows are too few to be divided by calibration_share=0.0001: each part needs",
+        ),
     ],
 )
 def test_refusals(options: dict, message: str) -> None:

@@ -42,6 +42,14 @@ class TestAssessment:
         json.dumps(content, allow_nan=False)
         assert text.NO_UCE in str(tn.assess(Y_TRUE, Y_PROB, variation="iqv", rng=0, resamples=39))
 
+    def test_every_metric_is_listed_by_dir(self) -> None:
+        result = tn.assess(Y_TRUE, Y_PROB, rng=0, resamples=39)
+        assert {*REPORTED, "estimates", "write_html"} <= {*dir(result)}
+        for key in REPORTED:
+            assert getattr(result, key) is result.estimates[key]
+        (pair,) = tn.compare(Y_TRUE, {"a": Y_PROB, "b": Y_PROB}, resamples=39).pairs
+        assert {*pair.contrasts, "first", "second"} <= {*dir(pair)}
+
     def test_the_page_names_every_metric(self) -> None:
         page = str(tn.assess(Y_TRUE, Y_PROB, groups=SITE, rng=3))
         for word in (

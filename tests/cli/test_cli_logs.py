@@ -301,6 +301,13 @@ class TestTabulate:
         assert tn.OptionTables.load(out) == tn.OptionTables.load(other)
         assert assess(tmp_path, out)["vce"] == assess(tmp_path, log, "--normalise-by", "char")["vce"]
 
+    def test_a_folder_of_tables_one_for_each_value_of_a_field(self, tmp_path: Path) -> None:
+        log, folder = samples("ex_arc"), tmp_path / "tables"
+        assert main(["tabulate", str(log), "--by", "acc", "-o", f"{folder}/"]) == 0
+        files = sorted(folder.iterdir())
+        assert [file.name for file in files] == ["0.json", "1.json"]
+        assert sum(tn.OptionTables.load(file).n_rows for file in files) == assess(tmp_path, log)["n_rows"]
+
     def test_tasks_are_groups_and_tables_add(self, tmp_path: Path) -> None:
         pattern = str(LOGS / "lm-eval" / "samples_ex_mmlu_*_2026*.jsonl")
         files = [tmp_path / name for name in ("one.json", "other.json", "twice.json")]

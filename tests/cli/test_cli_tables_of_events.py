@@ -151,8 +151,8 @@ def test_a_convention_of_stated_confidences(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ((*VOTES, "--plot", "x.png"), "--plot is not supported for votes"),
-        ((*VOTES, "--convention", "hle"), "applies to stated confidences"),
-        ((samples("ex_arc"), "--convention", "hle"), "applies to stated confidences"),
+        ((*VOTES, "--convention", "hle"), "needs stated confidences"),
+        ((samples("ex_arc"), "--convention", "hle"), "needs stated confidences"),
         ((*STATED, "--convention", "laves-uce"), "reads the entropy of all classes"),
         ((samples("ex_arc"), "--plot", "x.gif"), ".png, .svg, .pdf"),
     ],

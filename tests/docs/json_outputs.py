@@ -54,6 +54,11 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "a comparison in groups": lambda: tn.compare(
         THREE_TRUE, {"a": THREE, "b": SHARP}, groups=np.where(np.arange(900) < 5, "small", THIRDS), **FEW
     ),
+    "a recalibration": lambda: tn.compare_recalibration(THREE_TRUE, SHARP, **FEW),
+    "probabilities before and after": lambda: tn.compare_recalibration(THREE_TRUE, SHARP, THREE, **FEW),
+    "a recalibration of impossible rows": lambda: tn.compare_recalibration(
+        np.ones(100, int), np.tile([1.0, 0.0], (100, 1)), np.tile([1.0, 0.0], (100, 1)), **FEW
+    ),
     "different rows": lambda: tn.compare_tables(
         {"a": tn.tabulate(THREE_TRUE, THREE), "b": tn.tabulate(THREE_TRUE, SHARP)}, **FEW
     ),

@@ -153,6 +153,7 @@ class TestCommand:
             ("result", ["assess", "plain.csv", "--resamples", "99", "--convention", "torchmetrics"]),
             ("result", ["assess", "plain.csv", "--resamples", "99", "--groups", "part", "--compare-groups"]),
             ("result", ["assess", "plain.csv", "--resamples", "99", "--event", "1"]),
+            ("result", ["assess", "plain.csv", "--resamples", "99", "--event", "1", "--convention", "helm"]),
             ("result", ["compare", "plain.csv", "sharp.csv", "--resamples", "99"]),
             ("result", ["bins", "plain.csv", "--resamples", "99"]),
         ],

@@ -184,6 +184,25 @@ def test_a_colour_of_your_own():
     assert any(text.startswith("mine: VCE plug-in") for text in legend_of(first.ax_))
 
 
+def test_an_unknown_colour_is_refused_and_what_was_drawn_stays():
+    plain, sharp, _ = models().values()
+    ax = plain.plot(label="plain").ax_
+    before = ax.get_children()
+    with pytest.raises(
+        tn.Refusal, match="color='nocolour' is not a colour of matplotlib; pass a name such as"
+    ):
+        sharp.plot(ax, label="sharp", color="nocolour")
+    assert ax.get_children() == before
+
+
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
+    """Matplotlib leaves out entries that begin with one."""
+    plain, sharp, _ = models().values()
+    ax = sharp.plot(plain.plot(label="_plain").ax_, label="_sharp_").ax_
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [entry.strip().partition(":")[0] for entry in entries[-2:]] == ["_plain", "_sharp_"]
+
+
 def test_both_axes_show_all_models():
     display, _ = drawn_together("vce")
     views = [it.plot().data.view for it in models().values()]

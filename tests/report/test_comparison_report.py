@@ -88,6 +88,37 @@ def test_the_tables_of_the_models_are_read_back(tmp_path: Path) -> None:
     assert "model_tables_in" in str(refused.value)
 
 
+def test_compact_tables_are_read_back_and_have_their_schema(tmp_path: Path) -> None:
+    """Tables of many bins leave out those without rows, which needs schema 5."""
+    y_true, y_prob = rows(300)
+    path = tmp_path / "x.html"
+    models = {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 1.5)}
+    found = tn.compare(y_true, models, bins=200, resamples=19)
+    found.write_html(path)
+    assert '"schema":5' in path.read_text(encoding="utf-8").replace('"schema": 5', '"schema":5')
+    for name, tables in report.model_tables_in(path).items():
+        assert tables.by_variation == found.assessments[name].table
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ('"models"', '"model"'),
+        ('"name"', '"label"'),
+        ('"models"', '"models":3,"x"'),
+        ('"schema"', '"scheme"'),
+    ],
+)
+def test_a_damaged_report_is_refused(written: str, instead: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    two_models().write_html(path)
+    before, begin, after = path.read_text(encoding="utf-8").partition('id="trueness-models">')
+    assert written in after
+    path.write_text(before + begin + after.replace(written, instead), encoding="utf-8")
+    with pytest.raises(tn.Refusal, match=r"x\.html is damaged: the report's metadata is corrupt"):
+        report.model_tables_in(path)
+
+
 def test_tables_of_different_rows(tmp_path: Path) -> None:
     y_true, y_prob = rows()
     days = {

@@ -165,5 +165,18 @@ class TestClasses:
         refused(ValueError, "y_true", "row 2", y_true=labels, y_prob=GOOD, classes=self.NAMES)
 
     def test_indices_are_not_names(self) -> None:
-        """With classes= labels are names; 0 is not the name of the first class."""
-        refused(ValueError, "y_true", "row 0", "classes", y_true=LABELS, y_prob=GOOD, classes=self.NAMES)
+        """With classes= labels are names; 0 is not the name of the first class. The remedy tells both ways."""
+        name = self.NAMES[LABELS[0]]
+        fragments = (
+            "y_true",
+            "row 0",
+            f"class {LABELS[0]} is '{name}'",
+            "for class indices leave out classes",
+        )
+        refused(ValueError, *fragments, y_true=LABELS, y_prob=GOOD, classes=self.NAMES)
+
+    def test_a_name_that_is_like_none_is_answered_with_those_there_are(self) -> None:
+        labels = ["cat", "dog", "xyz", "dog"]
+        refused(
+            ValueError, "'xyz'", "available: 'cat', 'dog'", y_true=labels, y_prob=GOOD, classes=self.NAMES
+        )

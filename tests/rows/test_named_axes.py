@@ -132,6 +132,14 @@ def test_what_does_not_match_is_refused(change: dict[str, Any], code: str) -> No
     assert refused.value.argument == "class_axis"
 
 
+@pytest.mark.parametrize("wrong", [4, -5, 1.5, True])
+def test_another_axis_than_there_is_is_refused_as_of_plain_arrays(wrong: Any) -> None:
+    for y_true, y_prob in (arrays(), named()):
+        with pytest.raises(tn.Refusal, match="class_axis must be") as refused:
+            tn.tabulate(y_true, y_prob, class_axis=wrong)
+        assert refused.value.argument == "class_axis"
+
+
 def test_one_hot_labels_in_another_order_are_refused() -> None:
     import xarray as xr
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from trueness.adapters._rank_metric import RankMetric
 from trueness.assessment import Assessment, Settings, assess_table
 from trueness.assessment.reported import REPORTED, estimates_of
 from trueness.bins import Bins, as_bins, confidence_bins_for
+from trueness.refusals import InvalidTypeError
 from trueness.table import AnyTable, Tables
 from trueness.variation import CONFIDENCE, Variation, as_variation
 
@@ -42,6 +44,7 @@ class AssessedMetric(RankMetric):
         rng: int = 0,
         **kwargs: Any,
     ) -> None:
+        _refuse_fixed(kwargs, "norm", "the gaps of the bins are summed (l1)")
         super().__init__(
             num_classes,
             n_bins,
@@ -63,6 +66,19 @@ class AssessedMetric(RankMetric):
 
     def _assess(self, tables: list[AnyTable], **how: Any) -> Assessment:
         return assess_table(Tables.of(tables), level=LEVEL, resamples=self.resamples, rng=self.rng, **how)
+
+
+def _refuse_fixed(options: Mapping[str, Any], name: str, reason: str) -> None:
+    """Refuse an option of other metrics that this one has not."""
+    if name in options:
+        raise InvalidTypeError(
+            "unknown-argument",
+            "unexpected argument {name!q}: {reason}",
+            "leave it out",
+            argument=name,
+            name=name,
+            reason=reason,
+        )
 
 
 class DebiasedVariationCalibrationError(AssessedMetric):
@@ -171,6 +187,7 @@ class CalibrationMetric(AssessedMetric):
         rng: int = 0,
         **kwargs: Any,
     ) -> None:
+        _refuse_fixed(kwargs, "by_class", "all metrics are computed, those by class too")
         by_confidence = as_variation(variation) == CONFIDENCE
         beside = confidence_bins_for(as_bins(n_bins), confidence_bins)
         super().__init__(

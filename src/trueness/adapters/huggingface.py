@@ -15,8 +15,9 @@ import numpy as np
 
 from trueness._arguments import boolean
 from trueness._random import Seed
+from trueness.adapters._assess_options import require_assess_options
 from trueness.assessment import assess, assess_table
-from trueness.bins import Bins
+from trueness.bins import Bins, as_bins, confidence_bins_for
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, nearest
 from trueness.rows.containers import contents_of
@@ -63,20 +64,18 @@ class ComputeMetrics:
         ignore_index: int = IGNORED,
         **options: Any,
     ) -> None:
-        self._names, self._shift = names, boolean("shift", shift)
+        require_assess_options(options, but=["class_axis"], besides=["shift"])
+        self._names, self._shift = _names_of(names), boolean("shift", shift)
         self._options = {"from_logits": from_logits, "ignore_index": ignore_index, **options}
 
     def __call__(self, eval_pred: Any) -> dict[str, float]:
         """The numbers of an `EvalPrediction`, or of a pair of predictions and labels."""
         predictions, labels = _predictions_and_labels(eval_pred)
         if self._shift:
+            _refuse_other_shapes(predictions, labels)
             predictions, labels = predictions[:, :-1], labels[:, 1:]
         result = assess(labels, predictions, class_axis=-1, **self._options)
         return _chosen(result.flat(), self._names)
-
-
-compute_metrics = ComputeMetrics()
-"""All numbers of `trueness.assess` with its defaults, for `Trainer(compute_metrics=compute_metrics)`."""
 
 
 class CalibrationModule:
@@ -117,11 +116,11 @@ class CalibrationModule:
         resamples: int = 999,
         rng: Seed = 0,
     ) -> None:
-        self._names, self._ignore_index = names, ignore_index
+        self._names, self._ignore_index = _names_of(names), ignore_index
         self._rows: dict[str, Any] = {
             "variation": variation,
             "bins": bins,
-            "confidence_bins": bins if confidence_bins is None else confidence_bins,
+            "confidence_bins": confidence_bins_for(as_bins(bins), confidence_bins),
             "by_class": by_class,
             "ties": ties,
             "from_logits": from_logits,
@@ -154,10 +153,12 @@ class CalibrationModule:
             given, labels = given.take(kept), labels[kept]
             if len(kept) == 0:
                 return
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             n_classes = given.shape[1] if len(given.shape) == 2 and given.shape[1] > 1 else 2
-            self._stream = Accumulator(n_classes, **self._rows)
-        self._stream.update(labels, given)
+            stream = Accumulator(n_classes, **self._rows)
+        stream.update(labels, given)
+        self._stream = stream  # not before: a batch that is refused leaves no trace
 
     def compute(self, *, predictions: Any = None, references: Any = None) -> dict[str, float]:
         """The numbers of all rows, with those that are passed here; the next batch then starts anew."""
@@ -173,7 +174,7 @@ def _predictions_and_labels(eval_pred: Any) -> tuple[Any, Any]:
     predictions = getattr(eval_pred, "predictions", None)
     labels = getattr(eval_pred, "label_ids", None)
     if predictions is None:
-        predictions, labels = eval_pred[0], eval_pred[1]
+        predictions, labels = _pair_of(eval_pred)
     if isinstance(predictions, tuple):
         predictions = predictions[0]
     if isinstance(labels, (tuple, dict)):
@@ -185,6 +186,45 @@ def _predictions_and_labels(eval_pred: Any) -> tuple[Any, Any]:
             type=type(labels).__name__,
         )
     return _array(predictions, "predictions"), _array(labels, "label_ids")
+
+
+def _pair_of(eval_pred: Any) -> tuple[Any, Any]:
+    """The first two of a pair, or of the three that a Trainer passes with its inputs."""
+    if not isinstance(eval_pred, (tuple, list)) or len(eval_pred) < 2:
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be an EvalPrediction or a pair of predictions and labels, got {type}",
+            argument="eval_pred",
+            type=type(eval_pred).__name__,
+        )
+    return eval_pred[0], eval_pred[1]
+
+
+def _refuse_other_shapes(predictions: Any, labels: Any) -> None:
+    """Refuse rows without positions, which cannot be shifted."""
+    if predictions.ndim != 3 or labels.ndim != 2:
+        raise InvalidValueError(
+            "wrong-shape",
+            "the predictions have the shape {of_predictions}, and the labels {of_labels}; a shift needs (sequences, "
+            "positions, classes) and (sequences, positions)",
+            "leave out {argument} for models that are not causal language models",
+            argument="shift",
+            of_predictions=predictions.shape,
+            of_labels=labels.shape,
+        )
+
+
+def _names_of(names: Any) -> list[str] | None:
+    if names is None:
+        return None
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a list of names such as ['vce', 'p_value'], got {value!r}",
+            argument="names",
+            value=names,
+        )
+    return list(names)
 
 
 def _array(value: Any, argument: str) -> Any:
@@ -210,3 +250,7 @@ def _chosen(numbers: dict[str, float], names: Sequence[str] | None) -> dict[str,
                 hint=nearest(name, list(numbers)),
             )
     return numbers if names is None else {name: numbers[name] for name in names}
+
+
+compute_metrics = ComputeMetrics()
+"""All numbers of `trueness.assess` with its defaults, for `Trainer(compute_metrics=compute_metrics)`."""

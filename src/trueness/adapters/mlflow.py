@@ -1,8 +1,10 @@
 """For MLflow: log a result with its intervals, tables and report, and a metric for `mlflow.models.evaluate`.
 
-from trueness.adapters.mlflow import log_assessment
-with mlflow.start_run():
-    log_assessment(tn.assess(y_true, y_prob))
+    from trueness.adapters.mlflow import log_assessment
+    with mlflow.start_run():
+        log_assessment(tn.assess(y_true, y_prob))
+
+The names of the metrics are those of `result.flat()`.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from trueness.adapters._assess_options import require_assess_options
 from trueness.assessment import assess
-from trueness.refusals import MissingLibraryError
+from trueness.refusals import InvalidTypeError, MissingLibraryError
 
 __all__ = ["calibration_metric", "log_assessment"]
 
@@ -23,7 +26,7 @@ MOST_AT_ONCE = 1000
 
 
 class Loggable(Protocol):
-    """What is logged: an assessment of rows, events or votes, or a comparison."""
+    """What is logged: an assessment of rows, events or votes, a comparison or a recalibration."""
 
     def flat(self, prefix: str = "") -> dict[str, float]: ...
 
@@ -43,7 +46,7 @@ def log_assessment(
 
     Parameters
     ----------
-    result : Assessment, EventAssessment, EventAssessments, VoteAssessment or Comparison
+    result : Assessment, EventAssessment, EventAssessments, VoteAssessment, Comparison or Recalibration
         The metrics are those of `result.flat(prefix)`: `vce`, `vce_low`, `vce_high`, `vce_p_value` and so on.
     prefix : str
         Is put before each metric, such as "validation/".
@@ -57,6 +60,13 @@ def log_assessment(
     report : bool
         Whether to write the HTML report; it is the largest of the files.
     """
+    if not hasattr(result, "flat"):
+        raise InvalidTypeError(
+            "wrong-type",
+            "{argument} must be a result of trueness, such as that of assess or compare, got {type}",
+            argument="result",
+            type=type(result).__name__,
+        )
     mlflow = _mlflow()
     for some in _in_parts(result.flat(prefix)):
         mlflow.log_metrics(some, step=step, run_id=run_id)
@@ -86,6 +96,7 @@ def calibration_metric(name: str = "calibration", **options: Any) -> Any:
     options
         Options of `trueness.assess`, such as `bins`, `classes` and `rng`.
     """
+    require_assess_options(options)
     mlflow = _mlflow()
     from mlflow.metrics import MetricValue
 

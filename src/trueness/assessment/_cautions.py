@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness._printing import first_few, plural
+from trueness.assessment._classes import are_too_many_for_clusters
 from trueness.inference.results import Estimate
 from trueness.rows import OptionRows
 from trueness.rows.images import ImageCounts
 from trueness.table import AnyRankTable, CalibrationTable, OptionTables
-from trueness.table.cluster_sums import MAX_EVENTS, has_units
+from trueness.table.cluster_sums import MAX_EVENTS
 from trueness.table.label_worth import has_soft_labels
 from trueness.table.table_text import FEW_ROWS
 from trueness.table.tables import Tables
@@ -227,13 +228,13 @@ def about_images(counts: ImageCounts) -> tuple[Caution, ...]:
 
 def without_classes(tables: Tables) -> tuple[Caution, ...]:
     """The warning that classes are left out, because clusters are not summed for so many."""
-    table = tables.by_class
-    if table is None or tables.clusters is None or has_units(table.spec):
+    if not are_too_many_for_clusters(tables):
         return ()
     return (
         Caution(
             "clusters-without-classes",
-            f"the classes are not assessed: with clusters at most {MAX_EVENTS} can be, and there are {table.n_classes}",
+            f"the classes are not assessed: with clusters at most {MAX_EVENTS} can be, and there are "
+            f"{tables.n_classes}",
             "assess without clusters to see them, with p-values that are too small",
         ),
     )

@@ -22,6 +22,7 @@ from trueness.inference.scores.cumulative import CumulativeTest, cumulative_scor
 from trueness.inference.scores.misses import Misses
 from trueness.inference.scores.predicted_class import PredictedClassTest, by_predicted_class
 from trueness.table import AnyRankTable, EventSpec
+from trueness.table.cluster_sums import has_units
 from trueness.table.label_worth import has_soft_labels
 from trueness.table.score_sums import ScoreSums
 from trueness.table.tables import Tables
@@ -99,6 +100,12 @@ def clusters_of_classes(tables: Tables) -> list[ClusteredEvent] | None:
         return None
     coarse = table.coarsen(sums.spec.grid) if isinstance(sums.spec, EventSpec) else table
     return clustered_events(sums, coarse.weight_square_sum)
+
+
+def are_too_many_for_clusters(tables: Tables) -> bool:
+    """Whether rows come in clusters, which are not summed for each of so many classes."""
+    table = tables.by_class
+    return tables.clusters is not None and table is not None and not has_units(table.spec)
 
 
 def predicted_class_test(tables: Tables, inflation: float) -> PredictedClassTest | None:

@@ -82,6 +82,9 @@ class Pair(Flat):
                 return self.contrasts[name]
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super(Pair, self).__dir__(), *self.contrasts})
+
     def clear_keys(self, level: float) -> list[str]:
         """The metrics whose difference is significant by itself (Holm over metrics); else that of the smallest p."""
         numbers = compared_numbers()

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.assessment._assessed_models import AssessedModels
+from trueness.assessment._assessments_on_demand import AssessmentsOnDemand
 from trueness.assessment._comparison_result import Comparison, Contrast, GroupComparison, Pair
 from trueness.assessment._estimation import assess_resampled, has_enough_resamples
 from trueness.assessment._model_replicates import DebiasedMetrics, ModelReplicates, debiased_metrics
@@ -56,7 +56,7 @@ def comparison_of(
     contrasted = [_pair(a, b, models, settings.level) for a, b in pairs or combinations(models, 2)]
     return Comparison(
         assessments=assessments,
-        pairs=tuple(_correct_pairs(contrasted)),
+        pairs=tuple(correct_pairs(contrasted)),
         level=settings.level,
         resamples=settings.resamples,
         seed=settings.seed,
@@ -78,7 +78,7 @@ def _estimated(
             name: {key: metric.debiased_of(sample) for key, metric in REPORTED.items()}
             for name, sample in resampled.items()
         }
-        return AssessedModels(resampled), debiased
+        return AssessmentsOnDemand(resampled), debiased
     assessments = {name: assess_resampled(sample) for name, sample in resampled.items()}
     return assessments, {name: debiased_metrics(result) for name, result in assessments.items()}
 
@@ -87,10 +87,10 @@ def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level:
     a, b = models[first], models[second]
     numbers = compared_numbers()
     contrasts = {key: _contrast(numbers[key], a, b, noises, level) for key, noises in _noises(a, b).items()}
-    return Pair(first, second, contrasts, _together(contrasts, a.tables), math.nan)
+    return Pair(first, second, contrasts, p_value_together(contrasts, a.tables), math.nan)
 
 
-def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+def correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs with p-values corrected over pairs, by Holm: of each metric, and of all together."""
     contrasts = [dict(pair.contrasts) for pair in pairs]
     for key in compared_numbers():
@@ -105,7 +105,7 @@ def _correct_pairs(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _together(contrasts: Mapping[str, Contrast], tables: Tables) -> float:
+def p_value_together(contrasts: Mapping[str, Contrast], tables: Tables) -> float:
     """The p-value of all differences of a pair: that the models differ in any metric.
 
     Metrics that repeat another one are left out. So are those that another one bounds, if the noise of the difference

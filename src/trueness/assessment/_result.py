@@ -143,6 +143,9 @@ class Assessment(Tabular, Flat):
                 return self.estimates.get(name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super(Assessment, self).__dir__(), *REPORTED})
+
     @property
     def metrics(self) -> Mapping[str, ReportedMetric]:
         """What the keys of `estimates` stand for: label, meaning, sign."""

@@ -14,7 +14,7 @@ from trueness._arrays import FloatArray
 from trueness._printing import p_sentence, plural
 from trueness.assessment._assess import specs_of
 from trueness.assessment._comparison_result import Contrast, Pair
-from trueness.assessment._contrasts import _correct_pairs, _together
+from trueness.assessment._contrasts import correct_pairs, p_value_together
 from trueness.assessment._estimation import assessment_of
 from trueness.assessment._model_replicates import ModelReplicates, debiased_metrics
 from trueness.assessment._result import Assessment
@@ -172,7 +172,7 @@ def summarise(
     runs_of = {model: list(runs.values()) for model, runs in by_model.items()}
     pairs = [_pair(first, second, runs_of, level) for first, second in combinations(runs_of, 2)]
     n_runs = {model: len(runs) for model, runs in runs_of.items()}
-    return means, SeedsComparison(tuple(_correct_pairs(pairs)), n_runs, level)
+    return means, SeedsComparison(tuple(correct_pairs(pairs)), n_runs, level)
 
 
 def _mean(metric: ReportedMetric, runs: Sequence[AssessedRun], level: float) -> SeedEstimate | None:
@@ -219,5 +219,5 @@ def _pair(first: str, second: str, runs_of: Mapping[str, list[AssessedRun]], lev
         found = weigh([it for it in values if it is not None], [1.0, -1.0], _covariance(metric, both))
         interval = found.interval(level, (-math.inf, math.inf))
         contrasts[key] = Contrast(found.value, interval, found.p_value, math.nan)
-    together = _together(contrasts, both[0][0].result.tables)
+    together = p_value_together(contrasts, both[0][0].result.tables)
     return Pair(first, second, contrasts, together, math.nan)

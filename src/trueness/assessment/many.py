@@ -310,26 +310,33 @@ def _with_seeds(runs: Runs, **options: Any) -> OfDataSet:
     return OfDataSet(assessments, comparison if comparison.pairs else None, means)
 
 
-def _refuse_keys(predictions: Mapping[Any, Any]) -> None:
+def _refuse_keys(predictions: Any) -> None:
     """Refuse anything but names of models and data sets, with seeds, to pairs of labels and predictions."""
+    if not isinstance(predictions, Mapping):
+        raise _wrong_predictions("{type}", type=type(predictions).__name__)
     for key, pair in predictions.items():
         named = (
             isinstance(key, tuple) and len(key) in (2, 3) and all(isinstance(name, str) for name in key[:2])
         )
-        if not named or not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidTypeError(
-                "wrong-type",
-                "predictions must map (model, data set) or (model, data set, seed) to (y_true, y_prob), got the key "
-                "{value!r}",
-                "such as {{('model', 'test'): (y_true, y_prob)}}",
-                argument="predictions",
-                value=key,
-            )
+        if not named:
+            raise _wrong_predictions("the key {value!r}", value=key)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise _wrong_predictions("{type} for the key {value!r}", value=key, type=type(pair).__name__)
     if not predictions:
         raise InvalidValueError(
             "too-few-models", "predictions is empty", "name at least one model", argument="predictions"
         )
     _refuse_mixed_keys(predictions)
+
+
+def _wrong_predictions(got: str, **facts: Any) -> InvalidTypeError:
+    return InvalidTypeError(
+        "wrong-type",
+        "{argument} must map (model, data set) or (model, data set, seed) to (y_true, y_prob), got " + got,
+        "such as {{('model', 'test'): (y_true, y_prob)}}",
+        argument="predictions",
+        **facts,
+    )
 
 
 def _refuse_mixed_keys(predictions: Mapping[Any, Any]) -> None:

@@ -15,6 +15,7 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._printing import p_sentence, rows_text
 from trueness._random import Seed
 from trueness.assessment._comparison_result import Comparison
+from trueness.assessment._flat import Flat
 from trueness.assessment._settings import Settings
 from trueness.assessment._to_json import plain
 from trueness.assessment.comparison import compare
@@ -36,6 +37,7 @@ METHODS = ("variation", "likelihood")
 BEFORE, AFTER = "before", "after"
 _STREAM = 13
 LEAST_ROWS = 2
+"""Rows, or clusters, in each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,13 @@ class ScoreChange:
     interval: Interval
     """Normal, from the differences of the rows, or of the clusters."""
     p_value: float
+    """NaN with fewer than two rows or clusters, as the ends of the interval are."""
     left_out: int
-    """Rows whose true class had probability 0 before or after: all three numbers are without them."""
+    """Rows whose true class had probability 0 before or after: the other numbers are without them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recalibration:
+class Recalibration(Flat):
     """Probabilities before and after a recalibration, returned by `compare_recalibration`."""
 
     comparison: Comparison
@@ -68,14 +71,20 @@ class Recalibration:
     @property
     def verdict(self) -> str:
         """What the recalibration changed, and at which price."""
+        return f"{self.comparison.verdict}\n{self._price}"
+
+    @property
+    def _price(self) -> str:
+        """The change of the log-loss as a sentence."""
         change = self.log_loss
+        if math.isnan(change.p_value):
+            return "the change of the log-loss is unknown: it needs two rows or clusters whose log-loss is finite"
         low, high = change.interval.low, change.interval.high
         word = "falls" if high < 0 else ("rises" if low > 0 else "does not change clearly")
-        sentence = (
+        return (
             f"the log-loss {word}: {change.before:.4f} before, {change.after:.4f} after, {change.difference:+.4f} "
             f"[{low:+.4f}, {high:+.4f}], {p_sentence(change.p_value)}"
         )
-        return f"{self.comparison.verdict}\n{sentence}"
 
     def __str__(self) -> str:
         rows = rows_text(next(iter(self.comparison.assessments.values())).n_rows)
@@ -92,7 +101,7 @@ class Recalibration:
                 "",
                 str(self.comparison),
                 "",
-                self.verdict,
+                self._price,
             ]
         )
 
@@ -111,6 +120,17 @@ class Recalibration:
     def _repr_html_(self) -> str:
         """The comparison as a notebook displays it."""
         return self.comparison._repr_html_()
+
+    def _numbers(self) -> dict[str, Any]:
+        change = plain(self.log_loss)
+        return {
+            "change_of_log_loss": {"value": change.pop("difference"), **change},
+            "temperature": self.temperature,
+            "n_fitted": self.n_fitted,
+        }
+
+    def _parts(self) -> dict[str, dict[str, dict[str, float]]]:
+        return self.comparison._parts()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers, lists and strings."""
@@ -230,11 +250,13 @@ def _halves(n_rows: int, units: IntArray | None, share: float, seed: int) -> tup
     if min(n_fitted, len(names) - n_fitted) < LEAST_ROWS:
         raise InvalidValueError(
             "too-few-rows",
-            "{n} rows or clusters cannot be divided by {argument}={value}",
+            "{n} {units} are too few to be divided by {argument}={value}: each part needs at least {least}",
             "pass more rows, or the probabilities after",
             argument="calibration_share",
             value=share,
             n=len(names),
+            units="rows" if units is None else "clusters",
+            least=LEAST_ROWS,
         )
     order = np.random.default_rng([seed, _STREAM]).permutation(names)
     chosen = np.isin(codes, order[:n_fitted])
@@ -264,11 +286,11 @@ def change_of_log_loss(
     mean = float(difference.mean()) if known.any() else math.nan
     codes = place[known] if units is None else units[known]
     sums = np.bincount(np.unique(codes, return_inverse=True)[1], difference - mean)
-    n_units = len(sums)
-    variance = float(sums @ sums) * n_units / max(n_units - 1, 1) / max(len(difference), 1) ** 2
-    error = math.sqrt(variance)
+    error, n_units = math.nan, len(sums)
+    if n_units > 1:
+        error = math.sqrt(float(sums @ sums) * n_units / (n_units - 1)) / len(difference)
     reach = normal_quantile(level) * error
-    p_value = math.erfc(abs(mean) / error / math.sqrt(2)) if error > 0 else float(mean == 0)
+    p_value = float(mean == 0) if error == 0 else math.erfc(abs(mean) / error / math.sqrt(2))
     return ScoreChange(
         before=float(losses[0].mean()) if known.any() else math.nan,
         after=float(losses[1].mean()) if known.any() else math.nan,

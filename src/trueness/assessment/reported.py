@@ -15,11 +15,12 @@ import numpy as np
 
 from trueness import metrics
 from trueness._arrays import FloatArray
-from trueness.assessment._classes import error_estimate
+from trueness.assessment._classes import are_too_many_for_clusters, error_estimate
 from trueness.inference.estimates import debiased_net_gap, net_gap
 from trueness.inference.ranked_errors import debiased_ranked_error, ranked_error
 from trueness.inference.results import Debiased, Estimate
 from trueness.refusals import InvalidValueError
+from trueness.table.cluster_sums import MAX_EVENTS
 from trueness.table.tables import Tables
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class ByNorm:
 
 
 NOT_OF_TOP = "not defined for the k largest classes"
+TOO_MANY_FOR_CLUSTERS = f"with clusters at most {MAX_EVENTS} classes are assessed"
 
 
 def _never(_: Tables) -> bool:
@@ -164,8 +166,10 @@ def wasserstein(gaps: FloatArray) -> FloatArray:
 
 
 def _of_all_classes(tables: Tables) -> str | None:
-    """Classes are not assessed one by one where only the k largest of each row count."""
-    return None if tables.by_variation.top_k is None else NOT_OF_TOP
+    """Classes are not assessed one by one where only the k largest of each row count, nor many with clusters."""
+    if tables.by_variation.top_k is not None:
+        return NOT_OF_TOP
+    return TOO_MANY_FOR_CLUSTERS if are_too_many_for_clusters(tables) else None
 
 
 def _is_vce(tables: Tables) -> bool:

@@ -52,7 +52,9 @@ def requested_of_log(
     from trueness.language import Statements
 
     if arguments.convention and not isinstance(reading, Statements):
-        raise _conflict("applies to stated confidences among evaluation logs, and these are not")
+        raise _conflict(
+            "needs stated confidences if the files are evaluation logs, and these have options or votes"
+        )
     return [_of_events(_parsed(text)) for text in arguments.convention or ()]
 
 
@@ -74,7 +76,7 @@ def differences_of_log(
         np.ones(2, np.bool_),
         "a right answer",
     )
-    return _of_reading([rows] * len(chosen), chosen, result)
+    return _of_reading(rows, chosen, result)
 
 
 def differences_of_event(
@@ -94,17 +96,17 @@ def differences_of_event(
         rows = batch.rows()
         assert isinstance(rows, Rows)  # --ragged is refused
         parts.append(read_rows(rows, event_reader(result.table.events[0])))
-    return _of_reading([Reading.joined(parts)] * len(chosen), chosen, result)
+    return _of_reading(Reading.joined(parts), chosen, result)
 
 
 def _of_reading(
-    readings: list[Reading], chosen: list[tuple[Convention, int | None]], result: EventAssessment
+    reading: Reading, chosen: list[tuple[Convention, int | None]], result: EventAssessment
 ) -> list[ConventionDifference]:
     from trueness.assessment import event_difference_of
 
     return [
         event_difference_of(convention, convention.of_reading(reading, bins, convention.norms[0]), result)
-        for reading, (convention, bins) in zip(readings, chosen, strict=True)
+        for convention, bins in chosen
     ]
 
 
@@ -175,7 +177,7 @@ def _refuse_inputs(arguments: argparse.Namespace, inputs: list[InputFile], *, sa
         "does not apply to --ragged": arguments.ragged,
         "does not apply to weighted rows: the other libraries have no weights": arguments.sample_weight
         is not None,
-        f"needs files that can be read twice, and {once} is a pipe or standard input": once is not None,
+        f"needs files that can be read twice, and {once} can be read only once": once is not None,
     }
     for problem in (text for text, holds in problems.items() if holds):
         raise _conflict(problem)

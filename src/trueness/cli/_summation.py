@@ -91,7 +91,7 @@ def _refuse_checkpoint(arguments: argparse.Namespace, inputs: Sequence[InputFile
     if once:
         raise InvalidValueError(
             "read-once",
-            "--checkpoint needs input that can be read twice, and {argument} is a pipe or standard input",
+            "--checkpoint needs input that can be read twice, and {argument} can be read only once",
             "leave out --checkpoint, or name files",
             argument=once[0],
         )

@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             argument="--grid",
         )
     folder, columns = _into_folder(arguments)
-    tables = _tables_of_log(arguments) or in_requested_bins(_summed(arguments, folder), arguments)
+    tables = _tables_of_log(arguments, folder) or in_requested_bins(_summed(arguments, folder), arguments)
     if folder is not None:
         _day_files.save_by_value(tables, folder, columns)
     else:
@@ -120,7 +120,7 @@ def _summed(arguments: argparse.Namespace, folder: str | None) -> GroupedTables:
     return sum_inputs(arguments, inputs).tables
 
 
-def _tables_of_log(arguments: argparse.Namespace) -> GroupedTables | None:
+def _tables_of_log(arguments: argparse.Namespace, folder: str | None) -> GroupedTables | None:
     """The tables of evaluation logs; None if the files are predictions."""
     from trueness.cli._language import find_log, read_log, tables_of
     from trueness.files import check_outputs
@@ -130,7 +130,7 @@ def _tables_of_log(arguments: argparse.Namespace) -> GroupedTables | None:
     log = None if arguments.dask is not None else find_log(arguments)
     if log is None:
         return None
-    check_outputs([arguments.output], [*log.paths, arguments.label_file])
+    check_outputs([None if folder else arguments.output], [*log.paths, arguments.label_file])
     reading = read_log(arguments, log)
     if not isinstance(reading, Options):
         raise InvalidValueError(

@@ -14,6 +14,11 @@ The interval of d̄ has the reach √(t² s²/K + z² ĉ), with t of K - 1 degre
 estimate and z, normal, for the part that the rows do: the square root of the sum of the squared reaches of both parts
 (Howe, J. Am. Stat. Assoc. 69, 1974; Graybill and Wang, ibid. 75, 1980). With one degree of freedom for both together,
 as by Satterthwaite, intervals of two runs cover in 89 % of samples instead of 95 %.
+
+In the difference of two models each has its own t. The test holds its level whatever the variances and numbers of runs,
+and is conservative with few: at 5 % it rejects 0.6 % of true hypotheses with 2 runs of each, 1.3 % with 3, 2.4 % with 5,
+if the variances are equal. Welch's degrees of freedom would reject 2.3 %, 3.6 % and 4.4 %, but 6 to 10 % with 2 runs
+against 5.
 """
 
 from __future__ import annotations
@@ -93,8 +98,12 @@ class Weighed:
     def _reach_at(self, z: float) -> float:
         """Half the width of the interval whose level is that of a normal deviate."""
         tail = math.erfc(z / math.sqrt(2))
-        parts = [student_deviate(tail, degrees) ** 2 * variance for variance, degrees in self.spreads]
-        return math.sqrt(sum(parts) + z**2 * self.shared)
+        reaches = [
+            student_deviate(tail, degrees) * math.sqrt(variance)
+            for variance, degrees in self.spreads
+            if variance > 0  # runs that are all the same: the deviate may be infinite
+        ]
+        return math.hypot(*reaches, z * math.sqrt(self.shared))
 
 
 def noise_between(covariance: FloatArray) -> float:

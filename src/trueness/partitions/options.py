@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from trueness._arguments import boolean
+from trueness._arguments import boolean, require_known_names
 from trueness.bins import Bins
 from trueness.files import Choice, Plan, Request, RowOptions
 from trueness.files.columns import choose
 from trueness.formats.fields import Field
 from trueness.ranking import DEFAULT_TIES
-from trueness.refusals import InvalidTypeError, nearest
+from trueness.refusals import InvalidTypeError
 from trueness.rows.class_columns import Columns, text_of
 from trueness.rows.labels import class_names
 from trueness.variation import Variation
@@ -53,15 +53,7 @@ class Options(TypedDict, total=False):
 
 def require_known(options: Mapping[str, Any], kind: Any = Options) -> None:
     """Refuse an option that is none of this kind."""
-    for name in options:
-        if name not in kind.__annotations__:
-            raise InvalidTypeError(
-                "unknown-argument",
-                "unexpected argument {name!q}",
-                "{hint}",
-                name=name,
-                hint=nearest(name, list(kind.__annotations__)),
-            )
+    require_known_names(options, list(kind.__annotations__))
 
 
 def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) -> Request:

@@ -33,7 +33,7 @@ def draw_curves(ax: Any, x: Any, curves: dict[str, Any], level: float, layer: La
 
 def _draw_one(ax: Any, x: Any, curves: dict[str, Any], layer: Layer[Any]) -> None:
     """Draw the curves of one model, each in its colour; the plug-in value has that of the layer."""
-    colours = {"debiased": ("s-", PREDICTED), "value": ("o-", layer.color or OBSERVED)}
+    colours = {"debiased": ("s-", PREDICTED), "value": ("o-", layer.chosen_colour or OBSERVED)}
     for key, (line, colour) in colours.items():
         look: dict[str, Any] = {"color": colour, "markeredgecolor": "white", "linewidth": 1.6}
         ax.plot(x, curves[key], line, label=layer.words(_WORDS[key]), **look)

@@ -77,6 +77,7 @@ class Display(Generic[Data]):
                     argument=name,
                     kind=type(value).__name__,
                 )
+        _refuse_colour(color)
         other = type(self)(earlier[0].data) if earlier else self
         if other._shows != self._shows:
             raise InvalidValueError(
@@ -100,6 +101,20 @@ class Display(Generic[Data]):
         with refuse_missing_matplotlib():
             import matplotlib.pyplot as plt
         return plt.subplots(figsize=self._size(), layout="constrained")[1]
+
+
+def _refuse_colour(color: str | None) -> None:
+    """Refuse what matplotlib does not know as a colour, before anything is erased to be drawn again."""
+    from matplotlib.colors import is_color_like
+
+    if color is not None and not is_color_like(color):
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument}={value!r} is not a colour of matplotlib",
+            "pass a name such as 'tab:blue', or '#0072b2'",
+            argument="color",
+            value=color,
+        )
 
 
 class MapDisplay(Display[Data]):

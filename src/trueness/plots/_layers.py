@@ -20,8 +20,8 @@ class Layer(Generic[Data]):
 
     data: Data
     label: str | None = None
-    color: str | None = None
-    """The colour that was passed; `colour` is the one that is used."""
+    chosen_colour: str | None = None
+    """The colour that was passed; None for the one of its place."""
     place: int = 0
     count: int = 1
 
@@ -47,7 +47,7 @@ class Layer(Generic[Data]):
     @property
     def colour(self) -> str:
         """The colour of its points and lines."""
-        return self.color or COLOURS[self.place % len(COLOURS)]
+        return self.chosen_colour or COLOURS[self.place % len(COLOURS)]
 
     @property
     def marker(self) -> str:
@@ -56,9 +56,9 @@ class Layer(Generic[Data]):
 
     @property
     def name(self) -> str:
-        """Its name in the legend, where a dollar sign would start a formula."""
+        """Its name in the legend, where a dollar sign would start a formula and a first underscore hide the entry."""
         words = self.label if self.label is not None else f"model {self.place + 1}"
-        return words.replace("$", r"\$")
+        return (" " if words.startswith("_") else "") + words.replace("$", r"\$")
 
     def words(self, alone: str, together: str | None = None) -> str:
         """The entry of the legend: the text of a picture of one model, after its name if it has one."""

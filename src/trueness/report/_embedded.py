@@ -95,13 +95,13 @@ def embed_models(comparison: Comparison) -> tuple[Markup, bool]:
     """
     settings = _settings(comparison.level, comparison.resamples, comparison.seed)
     for with_events in (True, False):
-        models = [
+        models: list[dict[str, Any]] = [
             {"name": name, "tables": _tables(result, with_events, with_clusters=False)}
             for name, result in comparison.assessments.items()
         ]
         whole = {
             "format": table_file.FORMAT,
-            "schema": table_file.SCHEMA_TOP_OR_TOGETHER,
+            "schema": table_file.schema_of(table for model in models for table in model["tables"]),
             "library": __version__,
             "models": models,
             "report": settings,
@@ -117,14 +117,21 @@ def model_tables_in(path: str | os.PathLike[str], variation: Variation | None = 
     name = os.fsdecode(path)
     with open(path, encoding="utf-8") as file:
         content = table_file.parse_file(lambda: _between(file.read(), name, _MODELS_BEGIN), name)
+    try:
+        models = {str(model["name"]): model["tables"] for model in content["models"]}
+        kind = {"format": content["format"], "schema": content["schema"]}
+    except (KeyError, TypeError) as error:
+        raise _corrupt(name) from error
     return {
-        str(model["name"]): _decode_tables(
-            {"format": content["format"], "schema": content["schema"], "tables": model["tables"]},
-            f"{name}, model {model['name']}",
-            variation,
-        )
-        for model in content["models"]
+        model: _decode_tables(kind | {"tables": given}, f"{name}, model {model}", variation)
+        for model, given in models.items()
     }
+
+
+def _corrupt(name: str) -> InvalidValueError:
+    return InvalidValueError(
+        "corrupt-file", "{file} is damaged: the report's metadata is corrupt", argument="path", file=name
+    )
 
 
 def _file(tables: list[dict[str, Any]], settings: dict[str, Any]) -> dict[str, Any]:
@@ -189,9 +196,7 @@ def read(path: str | os.PathLike[str], variation: Variation | None = None) -> Sa
         tolerance = settings.get("tolerance")  # missing in reports of older versions
         limits = None if tolerance is None else {str(key): float(x) for key, x in tolerance.items()}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InvalidValueError(
-            "corrupt-file", "{file} is damaged: the report's metadata is corrupt", argument="path", file=name
-        ) from error
+        raise _corrupt(name) from error
     return Saved(
         tables=tables,
         groups={

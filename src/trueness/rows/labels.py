@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
+from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
 from trueness.rows.class_columns import BOOLEANS, COLUMNS, INDEX
 from trueness.rows.containers import Contents, is_bfloat16, refuse_none
 
@@ -74,15 +74,25 @@ class Labels:
             remedy = "a one-hot row must contain exactly one 1 and otherwise 0"
             return InvalidValueError(code, cause, remedy, **facts)
         if self.index_of is not None:
-            near = _nearest(facts["value"], self.index_of)
-            hint = "" if near is None else "did you mean {near!r}?"
-            return InvalidValueError(
-                code, cause + ", which is not one of the classes", hint, near=near, **facts
-            )
+            cause += ", which is not one of the classes"
+            name = self._name_of(facts["value"])
+            if name is not None:
+                remedy = "labels are names here, and class {value} is {name!r}; for class indices leave out {classes}"
+                return InvalidValueError(code, cause, remedy, name=name, **facts)
+            hint = nearest(str(facts["value"]), list(map(str, self.index_of)))
+            return InvalidValueError(code, cause, "{hint}", hint=hint, **facts)
         if not _are_whole(part).all():
             return InvalidValueError(code, cause, "a class index is an integer", **facts)
         last = self.n_classes - 1
         return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
+
+    def _name_of(self, value: object) -> str | None:
+        """The name of the class with this index, if the value is one and the names of the classes are texts."""
+        if isinstance(value, bool) or not isinstance(value, int) or self.index_of is None:
+            return None
+        return next(
+            (name for name, at in self.index_of.items() if at == value and isinstance(name, str)), None
+        )
 
 
 def _are_distributions(part: NDArray[Any]) -> NDArray[np.bool_]:
@@ -108,13 +118,6 @@ def whole_numbers(argument: str, given: NDArray[Any], last: int, remedy: str) ->
             last=last,
         )
     return given.astype(np.int64)
-
-
-def _nearest(name: object, names: Iterable[Hashable]) -> str | None:
-    from difflib import get_close_matches  # here, because it is slow to import and seldom needed
-
-    near = get_close_matches(str(name), [str(known) for known in names], n=1)
-    return near[0] if near else None
 
 
 def _are_whole(part: NDArray[Any]) -> NDArray[np.bool_]:

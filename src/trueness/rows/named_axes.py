@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arguments import whole_number
 from trueness.refusals import InvalidTypeError, InvalidValueError
 
 
@@ -107,7 +108,7 @@ def _class_dimension(y_true: Any, y_prob: Any, class_axis: Any) -> Hashable | No
             raise _unknown_dimension("class_axis", class_axis, dims)
         return class_axis
     if class_axis is not None:
-        return dims[class_axis] if -len(dims) <= class_axis < len(dims) else None
+        return dims[whole_number("class_axis", class_axis, -len(dims), len(dims) - 1)]
     lacking = [dim for dim in dims if has_names(y_true) and dim not in y_true.dims]
     return lacking[0] if len(lacking) == 1 else None
 

@@ -152,6 +152,7 @@ def test_too_many_classes_for_clusters() -> None:
     result = tn.assess(y_true, y_prob, clusters=np.arange(700) // 10, resamples=39, rng=0)
     assert result.classes is None
     assert "clusters-without-classes" in {caution.code for caution in result.warnings}
+    assert result.to_dict()["cwece_reason"] == "with clusters at most 64 classes are assessed"
     few = tn.assess(
         y_true % 3, y_prob[:, :3] / y_prob[:, :3].sum(axis=1, keepdims=True), clusters=np.arange(700) // 10
     )

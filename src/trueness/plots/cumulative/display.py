@@ -57,7 +57,7 @@ class CumulativeScoreDisplay(Display[CumulativeScore]):
             _draw_score_bars(ax, r)
         for layer in layers:
             it = layer.data
-            colour = layer.colour if layer.color or not layer.alone else INK
+            colour = layer.colour if layer.chosen_colour or not layer.alone else INK
             look: dict[str, Any] = {"color": colour, "markersize": 3, "linewidth": 1.6}
             name = layer.words(f"cumulated: {it.summary}", it.summary)
             ax.plot([it.left[0], *it.right], [0.0, *it.cumulated], f"{layer.marker}-", label=name, **look)
@@ -127,7 +127,7 @@ def _draw_class_bars(ax: Any, layer: Layer[PredictedClasses], height: Mapping[st
     """Draw the bars of one model, coloured by their sign; of several models each in its colour."""
     r = layer.data
     z = [bar.corrected for bar in r.bars]
-    colours: Any = layer.color or [OBSERVED if value < 0 else PREDICTED for value in z]
+    colours: Any = layer.chosen_colour or [OBSERVED if value < 0 else PREDICTED for value in z]
     places = [height[bar.name] - layer.shift(0.8) for bar in r.bars]
     look: dict[str, Any] = {"color": colours if layer.alone else layer.colour, "alpha": 0.75}
     ax.barh(places, z, height=0.66 / layer.count, label=layer.words("", r.summary), **look)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import Any
 
 import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.assessment import _assessed_models
+from trueness.assessment import _assessments_on_demand
 from trueness.assessment._estimation import assessment_of, has_enough_resamples
 from trueness.assessment._sample import Sample, SampleWithResamples
 from trueness.assessment._settings import Settings
@@ -61,13 +63,31 @@ class TestOnDemand:
             made.append(sample)
             return assessment_of(sample.sample, sample.settings)
 
-        monkeypatch.setattr(_assessed_models, "assess_resampled", counted)
+        monkeypatch.setattr(_assessments_on_demand, "assess_resampled", counted)
         result = tn.compare(Y3, self.MODELS)
         assert list(result.assessments) == ["good", "sharp"]
+        assert "good" in result.assessments
+        assert "other" not in result.assessments
         assert made == []
         assert result.assessments["good"] == tn.assess(Y3, P3)
         assert result.assessments["good"] is result.assessments["good"]
         assert len(made) == 1
+
+    def test_several_threads_may_ask_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each assessment is made once; a thread that comes later waits for it."""
+        made: list[SampleWithResamples] = []
+
+        def slowly(sample: SampleWithResamples) -> tn.Assessment:
+            made.append(sample)
+            sleep(0.05)
+            return assessment_of(sample.sample, sample.settings)
+
+        monkeypatch.setattr(_assessments_on_demand, "assess_resampled", slowly)
+        assessments = tn.compare(Y3, self.MODELS).assessments
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: assessments["good"], range(4)))
+        assert len(made) == 1
+        assert all(each is found[0] for each in found)
 
     def test_it_is_a_mapping_that_can_be_pickled(self) -> None:
         result = tn.compare(Y3, self.MODELS)
