@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.inference.chi_square import chi_square_tail
 from trueness.inference.normal import normal_quantile
 from trueness.inference.null import NullBins
@@ -118,7 +118,7 @@ def _unit_sums(table: CalibrationTable, sums: ClusterSums, n_units: int) -> Floa
     apart = of_cells.rank.value - of_cells.ordered.value
     expected, square = _moments(bins, influence)
 
-    def of_units(values: FloatArray) -> FloatArray:
+    def of_units(values: FloatArray | IntArray) -> FloatArray:
         return np.asarray(np.bincount(sums.units, values, n_units), np.float64)
 
     return np.array(
