@@ -16,9 +16,9 @@ estimate and z, normal, for the part that the rows do: the square root of the su
 as by Satterthwaite, intervals of two runs cover in 89 % of samples instead of 95 %.
 
 In the difference of two models each has its own t. The test holds its level whatever the variances and numbers of runs,
-and is conservative with few: at 5 % it rejects 0.6 % of true hypotheses with 2 runs of each, 1.3 % with 3, 2.4 % with 5,
-if the variances are equal. Welch's degrees of freedom would reject 2.3 %, 3.6 % and 4.4 %, but 6 to 10 % with 2 runs
-against 5.
+and is conservative with few. At 5 %, if the variances are equal, it rejects 0.6 % of true hypotheses with 2 runs of
+each model, 1.3 % with 3 and 2.4 % with 5. Welch's degrees of freedom would reject 2.3 %, 3.6 % and 4.4 %, but 6 to 10 %
+with 2 runs against 5.
 """
 
 from __future__ import annotations
