@@ -102,7 +102,7 @@ def by_position(y_true: Any, y_prob: Any, class_axis: Any) -> tuple[Any, Any, in
 
 def _class_dimension(y_true: Any, y_prob: Any, class_axis: Any) -> Hashable | None:
     """The dimension of the classes: as given, or the only one that labels with names lack; else None."""
-    dims = tuple(y_prob.dims)
+    dims: tuple[Hashable, ...] = tuple(y_prob.dims)
     if isinstance(class_axis, str):
         if class_axis not in dims:
             raise _unknown_dimension("class_axis", class_axis, dims)
