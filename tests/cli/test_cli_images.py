@@ -1,6 +1,9 @@
 """Files of images in the command: NPY and NPZ arrays, and folders as nnU-Net writes them."""
 
+import io
 import json
+import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +200,43 @@ def test_arrays_of_npz_files(tmp_path: Path, capsys: Any) -> None:
     np.savez(tmp_path / "objects.npz", y_prob=np.array([{}]), y_true=LABELS)
     assert main(["assess", str(tmp_path / "objects.npz"), "--class-axis", "1"]) == 2
     assert "which are never read" in capsys.readouterr().err
+
+
+def test_without_an_axis_of_images_a_file_is_one_image(tmp_path: Path, capsys: Any) -> None:
+    paths = [tmp_path / f"{k}.npz" for k in range(N)]
+    for path, image, labels in zip(paths, IMAGES, LABELS, strict=True):
+        np.savez(path, y_prob=image, y_true=labels)
+    assert main(["assess", *map(str, paths), "--class-axis", "0", "--json", str(tmp_path / "r.json")]) == 0
+    assert f"{N} clusters" in capsys.readouterr().out
+    assert main(["assess", str(paths[0]), "--class-axis", "0"]) == 2
+    assert "at least 5 are needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", [(10**9, C, H, W), (1, 1, 1, 1)])
+def test_a_compressed_array_of_another_size_than_stated(
+    tmp_path: Path, shape: tuple[int, ...], capsys: Any
+) -> None:
+    """It is refused before memory of the stated size is taken."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    path = tmp_path / "p.npz"
+    np.savez_compressed(path, y_true=LABELS)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("y_prob.npy", stream.getvalue() + b"\0" * 1000)
+    assert main(["assess", str(path), "--class-axis", "1"]) == 2
+    assert "bytes, but the array has 1000" in capsys.readouterr().err
+
+
+def test_a_compressed_size_that_no_file_has(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    np.savez_compressed(path, y_prob=np.zeros((1000, 1000)))
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        (info,) = archive.infolist()
+    assert info.file_size <= 1032 * info.compress_size  # zeros, the most that can be compressed, are read
+    assert array_in(str(path), "y_prob").shape == (1000, 1000)
+    at = content.rindex(struct.pack("<II", info.compress_size, info.file_size))
+    content[at : at + 4] = struct.pack("<I", info.compress_size // 8)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="cannot hold"):
+        array_in(str(path), "y_prob")

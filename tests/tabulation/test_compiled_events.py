@@ -10,8 +10,8 @@ from compiled_rows import every_kind_of_events, nasty, nasty_logits, on_edges, r
 import trueness as tn
 from trueness.bins import class_grid, event_grid
 from trueness.rows import Rows
-from trueness.table import AnySpec, EventSpec
-from trueness.tabulation import tabulate_rows
+from trueness.table import AnySpec, EventSpec, table_of
+from trueness.tabulation import compiled, tabulate_rows
 from trueness.tabulation.compiled import event_cells
 from trueness.tabulation.compiled.library import Library
 from trueness.tabulation.running_sums import RunningSums
@@ -125,6 +125,17 @@ def test_words_of_cells_are_emptied_in_time(monkeypatch: pytest.MonkeyPatch) -> 
     expected = tabulate_rows(given, specs, "compiled", 1)
     monkeypatch.setattr(event_cells, "MOST_ROWS", 70_000)
     assert tabulate_rows(given, specs, "compiled", 1) == expected
+
+
+@pytest.mark.parametrize("n_classes", [*range(2, 18), 40])
+def test_events_do_not_change_tables(n_classes: int) -> None:
+    """With events the kernel sums rows in short runs: sums must be emptied in time at the end of a run too."""
+    y_true, y_prob = rows(400_000, n_classes)
+    given, specs = Rows.of(y_true, y_prob), tables_of(n_classes)
+    work = compiled.Pass(given, [*specs, EventSpec.by_class(n_classes)])
+    work.add(given, 0, len(y_true))
+    alone = tabulate_rows(given, specs, "compiled", 1)
+    assert [table_of(spec, sums) for spec, sums in zip(specs, work.sums(), strict=False)] == alone
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 64])

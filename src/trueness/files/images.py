@@ -152,10 +152,11 @@ class ImageSource:
         return scales[scale](predictions) if scale in scales else predictions
 
     def _clusters(self, case: Case, pixels: Pixels, numbers: NDArray[np.int64]) -> EncodedNames | None:
-        """The image of each row: the file, or the file and the first index; None if rows are independent."""
+        """The image of each row: the file and the first index, or the file alone; None if rows are independent."""
         if not self.options.in_clusters:
             return None
-        if case.one_image:
+        without_images = self.options.class_axis == 0 and pixels.many_dimensions  # (classes, height, width)
+        if case.one_image or without_images:
             return EncodedNames([case.name], np.zeros(len(numbers), np.int64))
         if not pixels.many_dimensions:
             return None

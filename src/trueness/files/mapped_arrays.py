@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import zipfile
 from collections.abc import Callable
@@ -17,6 +18,9 @@ _HEADER_READERS: dict[tuple[int, int], Callable[..., Any]] = {
 }
 _LENGTHS, _NAME = 26, 30
 """Where the local header of a member has the lengths of name and extra field, and its name (APPNOTE.TXT, 4.3.7)."""
+
+DEFLATE_MOST = 1032
+"""The most bytes that one compressed byte can stand for (RFC 1951: 258 bytes by two bits)."""
 
 
 def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -39,10 +43,27 @@ def array_in(path: str, name: str) -> NDArray[Any]:
                 while member.read(2**20):  # to the end, where the checksum is compared
                     pass
     if info.compress_type != zipfile.ZIP_STORED:
+        _require_stated_size(path, info)
         with np.load(path) as arrays:
             array: NDArray[Any] = arrays[name]
             return array
     return _mapped(path, info)
+
+
+def _require_stated_size(path: str, info: zipfile.ZipInfo) -> None:
+    """Refuse a compressed array whose shape, or whose size in the archive, is more than the file can hold."""
+    with zipfile.ZipFile(path) as archive, archive.open(info) as member:
+        shape, _, dtype = read_header(member)
+        _require_bytes(shape, dtype, info.file_size - member.tell())
+    if info.file_size > DEFLATE_MOST * max(info.compress_size, 1):
+        raise ValueError(f"{info.compress_size} compressed bytes cannot hold {info.file_size}")
+
+
+def _require_bytes(shape: tuple[int, ...], dtype: np.dtype[Any], n_bytes: int) -> int:
+    needed = math.prod(shape) * dtype.itemsize
+    if needed != n_bytes:
+        raise ValueError(f"shape {shape} needs {needed} bytes, but the array has {n_bytes}")
+    return needed
 
 
 def _mapped(path: str, info: zipfile.ZipInfo) -> NDArray[Any]:
@@ -52,9 +73,6 @@ def _mapped(path: str, info: zipfile.ZipInfo) -> NDArray[Any]:
         stream.seek(begin)
         shape, by_columns, dtype = read_header(stream)
         offset = stream.tell()
-    n_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    if offset + n_bytes != begin + info.file_size:
-        raise ValueError(f"shape {shape} needs {n_bytes} bytes, but the array has another number")
-    if n_bytes == 0:
+    if _require_bytes(shape, dtype, begin + info.file_size - offset) == 0:
         return np.zeros(shape, dtype)
     return np.memmap(path, dtype, "r", offset, shape, order="F" if by_columns else "C")

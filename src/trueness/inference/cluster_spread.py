@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.inference.chi_square import chi_square_tail
 from trueness.inference.normal import normal_quantile
 from trueness.inference.null import NullBins
@@ -92,30 +92,53 @@ def cluster_spread(table: AnyRankTable, clusters: ClusterTables, level: float) -
 
 
 def _gaps(table: AnyRankTable, clusters: ClusterTables) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The net gap of each cluster to first order, its variance if rows are independent and calibrated, and its rows."""
-    totals = np.zeros((4, clusters.clusters.n_units))
+    """The net gap of each cluster to first order, its variance if rows are independent, and its rows.
+
+    The variance is that of rows as they were observed, Σ_m n_km·(σ_m² + (μ_m - μ)²) with the mean μ_m and variance σ_m²
+    of the influence in bin m and the mean μ of all rows. That of a calibrated model would be too small for one that is
+    over-confident: clusters of independent rows would seem to differ.
+    """
+    totals = np.zeros((5, clusters.clusters.n_units))
     for own, sums in zip(option_tables(table), clusters.of_tables, strict=False):
         totals += _unit_sums(own, sums, totals.shape[1])
-    mass, total, variance, rows = totals
+    mass, total, expected, square, rows = totals
+    mean = expected.sum() / mass.sum()
+    variance = square - 2 * mean * expected + mean**2 * mass
     return np.asarray(total / mass), np.asarray(variance / mass**2), rows
 
 
 def _unit_sums(table: CalibrationTable, sums: ClusterSums, n_units: int) -> FloatArray:
-    """The weight of each unit, its summed influence, the variance of that, and its rows, (4, units)."""
+    """The weight of each unit, its summed influence, the sums of μ_m and of σ_m² + μ_m², and its rows, (5, units)."""
     of_cells = sums.sums
     assert isinstance(of_cells, CellSums)
     bins = NullBins.of(table)
     place = np.zeros(table.n_bins, np.int64)
     place[bins.index] = np.arange(len(bins.index))
-    influence = _influence(bins)[place[sums.bins]]
+    at, influence = place[sums.bins], _influence(bins)
     apart = of_cells.rank.value - of_cells.ordered.value
-    q = bins.predicted[place[sums.bins]]
-    spread = (q * influence**2).sum(axis=1) - (q * influence).sum(axis=1) ** 2
-    mass = np.bincount(sums.units, sums.mass, n_units)
-    rows = np.bincount(sums.units, of_cells.rows, n_units)
-    total = np.bincount(sums.units, (apart * influence).sum(axis=1), n_units)
-    variance = np.bincount(sums.units, sums.mass * np.maximum(spread, 0.0), n_units)
-    return np.array([mass, total, variance, rows], np.float64)
+    expected, square = _moments(bins, influence)
+
+    def of_units(values: FloatArray | IntArray) -> FloatArray:
+        return np.asarray(np.bincount(sums.units, values, n_units), np.float64)
+
+    return np.array(
+        [
+            of_units(sums.mass),
+            of_units((apart * influence[at]).sum(axis=1)),
+            of_units(sums.mass * expected[at]),
+            of_units(sums.mass * square[at]),
+            of_units(of_cells.rows),
+        ]
+    )
+
+
+def _moments(bins: NullBins, influence: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """μ_m and σ_m² + μ_m² of a row of each bin, with r = (n·r̄ + q̄)/(n + 1) in place of the few ranks of a bin."""
+    n, q = bins.count[:, None], bins.predicted
+    r = (n * bins.observed + q) / (n + 1)
+    mean = (influence * (r - q)).sum(axis=1)
+    variance = (r * influence**2).sum(axis=1) - (r * influence).sum(axis=1) ** 2
+    return np.asarray(mean), np.asarray(np.maximum(variance, 0.0) + mean**2)
 
 
 def _influence(bins: NullBins) -> FloatArray:

@@ -185,10 +185,7 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
             s = NAME(load_ordered)(j, &g, x);
         }
         concluded c = conclude(j, &a, &l, &done, valid);
-        if (__builtin_expect(c.is_bad, 0)) {
-            *groups = waiting;
-            return first;
-        }
+        if (__builtin_expect(c.is_bad, 0)) return first;
         NAME(note)(j, &a, &c, next);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
@@ -197,7 +194,8 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
         if (j->has_top) keep_top(&a, first - begin, done.largest, c.rank, c.tied);
     }
     NAME(add)(j, &a, &additions[(end - 1) / WIDTH & 1]);
-    *groups = waiting + 1;
+    if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
+    *groups = waiting;
     return -1;
 }
 
