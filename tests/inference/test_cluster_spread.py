@@ -38,7 +38,7 @@ def test_no_spread(power: float) -> None:
         found.append([spread.p_value <= 0.05, spread.sd])
     rejected, sd = np.mean(found, axis=0)
     assert rejected <= 0.06 + 4 * math.sqrt(0.05 * 0.95 / 60)
-    assert sd < 0.03
+    assert sd < 0.03 * max(power, 1.0)  # the noise of an over-confident model is larger
 
 
 def test_the_spread_is_that_of_the_gaps_of_long_clusters() -> None:
