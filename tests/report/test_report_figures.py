@@ -111,11 +111,14 @@ class TestRegistry:
         from trueness.plots._display import Display
 
         class AccuracyDisplay(Display):
-            def _draw(self, ax):
-                ax.plot(self.data)
+            def _draw(self, ax, layers):
+                for layer in layers:
+                    ax.plot(layer.data, label=layer.label)
 
         picture, ax = replace(add_picture(BINS), display=AccuracyDisplay), Figure().subplots()
-        picture.display(picture.data(result)).plot(ax)
+        for label in ("one", "two"):
+            picture.display(picture.data(result)).plot(ax, label=label)
+        assert [line.get_label() for line in ax.lines] == ["one", "two"]
         assert ax.lines[0].get_ydata().tolist() == picture.data(result)
 
 
