@@ -200,7 +200,7 @@ def parts_of(count: int, bins: Any) -> tuple[Any, list[Any]]:
     names = ["y", *(f"p_{c}" for c in range(CLASSES))]
     request = partitions.request_of("y", "p_*", options)
     choice = partitions.choice_of({name: Field("number") for name in names}, request)
-    plan = partitions.plan_of(options, with_confidence=False)
+    plan = partitions.plan_of(options, for_assessment=False)
     work = partitions.Work.of(request, partitions.row_options_of(options), plan, choice, CLASSES)
     y_true, y_prob = simulate.calibrated(count + 100, [1.0] * CLASSES, rng=0)
 
