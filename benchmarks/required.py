@@ -85,7 +85,7 @@ def main() -> None:
     for name in PAGES:
         page = options.results / name
         found = lines_of(page.read_text(encoding="utf-8")) if page.exists() else []
-        lines += [(*cells, f"[{name}]({name})") for cells in found]
+        lines += [(*cells, f"`{name}`") for cells in found]
         missing += [] if found else [name]
     text = f"# {TITLE}\n\n{markdown((*HEADER, 'page'), lines)}\n"
     if missing:
