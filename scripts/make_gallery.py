@@ -183,7 +183,7 @@ models.plot()""",
     Picture(
         "recalibration",
         "Before and after recalibration",
-        "A temperature is fitted on half of the rows, and the other half, which the fit has not seen, is compared: "
+        "A temperature is fitted on half of the rows. The other half is compared before and after: "
         "the diagrams over one another (left), and the signed gaps (right). `found.verdict` also says what happened to "
         "the log-loss. If you have the probabilities after, pass them: `tn.compare_recalibration(y_true, before, "
         "after)`.",

@@ -1,4 +1,4 @@
-"""Write the outputs into ``docs/moving/results``: calls of libraries that need torch, which the site's build has not.
+"""Write the outputs of libraries that need torch into ``docs/moving/results``: the site is built without torch.
 
 Each file has examples as in a Python session, and the versions of the libraries in its first line. The examples are
 run and their outputs written below them. A test runs them again (`tests/docs/test_moving_pages.py`).

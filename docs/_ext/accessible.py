@@ -1,4 +1,4 @@
-"""Mend what axe finds in the pages of the theme: buttons without a name, and headers of tables without a text."""
+"""Correct what axe reports in the pages of the theme: buttons without a name, and table headers without text."""
 
 from pathlib import Path
 from typing import Any

@@ -40,7 +40,7 @@ def common() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
-    parser.formatter_class = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)  # type: ignore[assignment]
+    parser.formatter_class = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)
     usage = "\n".join(line[len("usage: ") :] for line in parser.format_usage().rstrip().splitlines())
     parts = [f"(command-{name})=\n## trueness {name}", escaped(COMMANDS[name].capitalize() + ".")]
     parts += [escaped(text) for text in (parser.description or "").strip().split("\n\n")[1:]]

@@ -127,7 +127,7 @@ class Definitions(dict[str, Schema]):
         if hint in PLAIN:
             return PLAIN[hint]
         if is_dataclass(hint):
-            return self.of(hint)  # type: ignore[arg-type]
+            return self.of(hint)
         return self._of_generic(typing.get_origin(hint), typing.get_args(hint))
 
     def _of_generic(self, origin: Any, parts: tuple[Any, ...]) -> Schema:

@@ -25,7 +25,7 @@ def test_other_than_results_are_refused() -> None:
     from trueness.adapters.mlflow import log_assessment
 
     with pytest.raises(tn.Refusal, match=r"result must be a result of trueness, .* got dict"):
-        log_assessment({"vce": 0.1})  # type: ignore[arg-type]
+        log_assessment({"vce": 0.1})
 
 
 def test_a_misspelt_option_is_refused_before_the_model_runs() -> None:

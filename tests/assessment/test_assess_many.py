@@ -72,7 +72,7 @@ def test_other_labels_keys_and_metrics_are_refused() -> None:
         ({("a", "in"): [*ROWS["in"]]}, r"got list for the key \('a', 'in'\)"),
     ):
         with pytest.raises(tn.Refusal, match=got + r"; such as \{\('model', 'test'\): "):
-            tn.assess_many(wrong)  # type: ignore[arg-type]
+            tn.assess_many(wrong)
     with pytest.raises(tn.Refusal, match="vce"):
         tn.assess_many(PREDICTIONS, metric="VCE")
 
@@ -103,7 +103,7 @@ def test_means_and_spreads_in_plain_loops(metric: str) -> None:
     """Mean and standard deviation of the debiased values of the runs; the mean of scores."""
     for model, powers in POWERS.items():
         runs = [seeded().assessments[model, "in", str(seed)] for seed in range(len(powers))]
-        values = [run.estimates[metric].debiased for run in runs]  # type: ignore[union-attr]
+        values = [run.estimates[metric].debiased for run in runs]
         mean = sum(values) / len(values)
         spread = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
         estimate = seeded().seeds[model, "in"].estimates[metric]
@@ -161,7 +161,7 @@ def test_models_are_compared_by_the_means_of_all_their_seeds() -> None:
     ]
     for pair in comparison.pairs:
         for key, contrast in pair.contrasts.items():
-            means = [seeded().seeds[name, "in"].estimates[key].mean for name in (pair.first, pair.second)]  # type: ignore[union-attr]
+            means = [seeded().seeds[name, "in"].estimates[key].mean for name in (pair.first, pair.second)]
             assert contrast.difference == pytest.approx(means[0] - means[1])
             assert (contrast.p_value < 0.05) == (contrast.interval.low > 0 or contrast.interval.high < 0)
             assert contrast.adjusted_p_value >= contrast.p_value

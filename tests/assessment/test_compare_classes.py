@@ -69,7 +69,7 @@ class TestTwoClasses:
         The shift of 0.05 is six standard errors from 0, but three from that point, so that the p-value of the class
         gap is about 0.001 and not 1e-9. The gap with its sign has hardly any noise, and its p-value none to speak of.
         """
-        gap = TWO.assessments["good"].classes.classes[0].gap.value  # type: ignore[union-attr]
+        gap = TWO.assessments["good"].classes.classes[0].gap.value
         z = (gap + 0.025) / math.sqrt(float((P * (1 - P)).sum()) / N**2)
         assert 3 < z < 3.7
         replicated = [
@@ -119,7 +119,7 @@ class TestManyClasses:
         (pair,) = FIVE.pairs
         good, weighted = (tn.assess(Y5, p, rng=0) for p in (GOOD, WEIGHTED))
         for key in ("cwece_total", "cwece", "gap"):
-            wanted = good.estimates[key].debiased - weighted.estimates[key].debiased  # type: ignore[union-attr]
+            wanted = good.estimates[key].debiased - weighted.estimates[key].debiased
             assert pair.contrasts[key].difference == pytest.approx(wanted, abs=1e-12)
         assert "event_gap" not in pair.contrasts
 

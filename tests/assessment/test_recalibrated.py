@@ -122,11 +122,11 @@ def test_text_and_json() -> None:
     found = tn.compare_recalibration(Y_TRUE, SHARP, resamples=99)
     for sentence in found.verdict.splitlines():
         assert str(found).count(sentence) == 1
-    assert str(found).startswith(f"temperature {found.temperature.value:.3f} (standard error")  # type: ignore[union-attr]
+    assert str(found).startswith(f"temperature {found.temperature.value:.3f} (standard error")
     content = found.to_dict()
     assert content["kind"] == "recalibration"
     assert content["change_of_log_loss"]["difference"] == found.log_loss.difference
-    assert content["temperature"]["value"] == found.temperature.value  # type: ignore[union-attr]
+    assert content["temperature"]["value"] == found.temperature.value
     assert "trueness-notebook" in found._repr_html_()
 
 

@@ -66,7 +66,7 @@ def test_groups_of_an_event_and_events_of_a_model() -> None:
     found = tn.assess_event(y_true, y_prob[:, 1], groups=["a"] * 450 + ["b"] * 445 + ["c"] * 5, resamples=99)
     table = cells(found.to_csv("groups"))
     assert [row["group"] for row in table] == ["a", "b", "c"]
-    assert float(table[0]["gap"]) == found.groups[0].assessment.in_the_large.value  # type: ignore[union-attr]
+    assert float(table[0]["gap"]) == found.groups[0].assessment.in_the_large.value
     assert table[2]["gap"] == ""
     assert table[2]["reason"].startswith("fewer than")
     labels = np.stack([y_true, 1 - y_true], axis=1)

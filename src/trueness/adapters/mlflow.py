@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from trueness._cells import Tabular
 from trueness.adapters._assess_options import require_assess_options
 from trueness.assessment import assess
 from trueness.refusals import InvalidTypeError, MissingLibraryError
@@ -72,10 +73,8 @@ def log_assessment(
         mlflow.log_metrics(some, step=step, run_id=run_id)
     folder = artifact_path if step is None else f"{artifact_path}/step-{step}"
     mlflow.log_dict(result.to_dict(), f"{folder}/result.json", run_id=run_id)
-    for name in getattr(result, "tables_of_cells", ()):
-        text = result.to_csv(name)  # type: ignore[attr-defined]
-        if text.strip():
-            mlflow.log_text(text, f"{folder}/{name}.csv", run_id=run_id)
+    for name, text in _tables_of(result).items():
+        mlflow.log_text(text, f"{folder}/{name}.csv", run_id=run_id)
     if report and hasattr(result, "write_html"):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "report.html"
@@ -106,6 +105,14 @@ def calibration_metric(name: str = "calibration", **options: Any) -> Any:
         return MetricValue(aggregate_results=result.flat())
 
     return mlflow.models.make_metric(eval_fn=evaluate, greater_is_better=False, name=name)
+
+
+def _tables_of(result: object) -> dict[str, str]:
+    """The tables of a result that have rows, as CSV, by name."""
+    if not isinstance(result, Tabular):
+        return {}
+    found = {name: result.to_csv(name) for name in result.tables_of_cells}
+    return {name: text for name, text in found.items() if text.strip()}
 
 
 def _in_parts(metrics: Mapping[str, float]) -> Iterator[dict[str, float]]:

@@ -169,7 +169,7 @@ class Comparison(Tabular, Flat):
     ) -> ForestDisplay:
         """Draw the difference between each pair of models with its interval (extra `plots`).
 
-        `metric` is a key of `metrics`. Comparisons on the same axes, such as those of two data sets, are told apart by
+        `metric` is a key of `metrics`. Comparisons on the same axes, such as those of two data sets, differ in
         `label` and `color`.
         """
         from trueness.plots import ForestDisplay

@@ -220,7 +220,7 @@ class Assessment(Tabular, Flat):
         """Draw the reliability diagram (extra `plots`): predicted against observed, with the noise.
 
         `metric` is "vce", "ece" or "uce"; further pictures are in `trueness.plots`. Models that are drawn on the same
-        axes are told apart by `label` and `color`.
+        axes differ in `label` and `color`.
         """
         from trueness.plots import ReliabilityDisplay
 

@@ -171,7 +171,7 @@ def compare_recalibration(
     after : predictions, optional
         The recalibrated predictions of the same rows, by a recalibration that was fitted on other rows. If left out,
         the rows are divided at random (clusters stay together): a temperature is fitted on one part, and the other
-        part, which the fit has not seen, is compared before and after.
+        part is compared before and after.
     method : {"variation", "likelihood"}
         The temperature at which the predicted variation equals the observed one (`trueness.recalibration`), or that of
         the largest likelihood, the usual temperature scaling.
