@@ -29,7 +29,7 @@ from trueness.event_metrics import (
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, OptionTables, require_rank_table
-from trueness.tabulation import tabulate
+from trueness.tabulation import tabulate, tabulate_in_detail
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 __all__ = [
@@ -223,7 +223,7 @@ def vce(
     >>> round(vce([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
     0.531004
     """
-    table = tabulate(
+    table = tabulate_in_detail(
         y_true,
         y_prob,
         variation=variation,
@@ -235,6 +235,7 @@ def vce(
         classes=classes,
         n_options=n_options,
         soft_labels=soft_labels,
+        detail="ranks",
     )
     return variation_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -267,7 +268,7 @@ def ece(
         own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
         rows = (y_true, y_prob, from_logits, normalize, classes)
         return value_by_convention(convention, "ece", own, rows, bins=bins, norm=norm)
-    table = tabulate(
+    table = tabulate_in_detail(
         y_true,
         y_prob,
         variation="confidence",
@@ -279,6 +280,7 @@ def ece(
         classes=classes,
         n_options=n_options,
         soft_labels=soft_labels,
+        detail="first",
     )
     return expected_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -308,7 +310,7 @@ def uce(
         own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
         rows = (y_true, y_prob, from_logits, normalize, classes)
         return value_by_convention(convention, "uce", own, rows, bins=bins, norm=norm)
-    table = tabulate(
+    table = tabulate_in_detail(
         y_true,
         y_prob,
         variation="entropy",
@@ -320,6 +322,7 @@ def uce(
         classes=classes,
         n_options=n_options,
         soft_labels=soft_labels,
+        detail="ranks",
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 
@@ -348,7 +351,7 @@ def rce(
     >>> round(rce([0] + [1] * 9, [[0.9, 0.1]] * 10), 6)
     0.8
     """
-    table = tabulate(
+    table = tabulate_in_detail(
         y_true,
         y_prob,
         variation=variation,
@@ -360,6 +363,7 @@ def rce(
         classes=classes,
         n_options=n_options,
         soft_labels=soft_labels,
+        detail="ranks",
     )
     return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 

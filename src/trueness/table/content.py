@@ -26,6 +26,12 @@ from trueness.variation import CONFIDENCE, ENTROPY, Variation, even_tail_entropy
 CELLS = ("ranks", "top")
 """What the columns of a table are: the ranks 1 to C; or the ranks 1 to k and everything beyond."""
 
+DETAILS = ("scores", "ranks", "first")
+"""What a table sums of each row: everything; no scores; or of the ranks only the first, as ECE needs.
+
+A table that a user gets has everything. One of which a single number is read at once may do with less.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
@@ -41,10 +47,14 @@ class TableSpec:
     """One of `CELLS`."""
     top_k: int | None = None
     """The number k of ranks before the last cell, if `cells` is "top"."""
+    detail: str = "scores"
+    """One of `DETAILS`."""
 
     @property
     def n_cells(self) -> int:
-        """The number of columns: C ranks, or k ranks and what is beyond."""
+        """The number of columns: C ranks, or k ranks and what is beyond; or the first rank alone."""
+        if self.detail == "first":
+            return 1
         if self.top_k is not None:
             return self.top_k + 1
         assert self.n_classes is not None
@@ -65,7 +75,10 @@ class TableSpec:
     @property
     def range(self) -> tuple[float, float]:
         """The range of the bins: that of the measure, or [0, 1] for the k largest of many classes."""
-        return (0.0, 1.0) if self.cells == "top" else self.variation.range_for(self.n_cells)
+        if self.cells == "top":
+            return 0.0, 1.0
+        assert self.n_classes is not None
+        return self.variation.range_for(self.n_classes)
 
     @property
     def has_scores(self) -> bool:
@@ -73,7 +86,12 @@ class TableSpec:
 
         Such a table may be cut, and these depend on k.
         """
-        return self.cells == "ranks" or self.variation == ENTROPY
+        return self.detail == "scores" and (self.cells == "ranks" or self.variation == ENTROPY)
+
+    @property
+    def has_predicted_classes(self) -> bool:
+        """Whether scores are summed by predicted class too: if the columns are all ranks."""
+        return self.detail == "scores" and self.cells == "ranks"
 
     @property
     def n_bytes(self) -> int:
@@ -218,7 +236,7 @@ class Sums(NamedSums):
         def zero(shape: tuple[int, ...], bits: int) -> Sum:
             return FloatSum(np.zeros(shape)) if spec.weighted else ExactSum.zeros(shape, bits)
 
-        scored, by_class = spec.has_scores, spec.cells == "ranks"
+        scored, by_class = spec.has_scores, spec.has_predicted_classes
         return cls(
             rows=np.zeros(m, np.int64),
             tied_rows=np.zeros((), np.int64),
@@ -238,6 +256,21 @@ class Sums(NamedSums):
             predicted_brier=zero((c, 2), PROBABILITY_BITS) if by_class else None,
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
+        )
+
+    def reduced_to(self, spec: TableSpec) -> Sums:
+        """What a table of this spec has of these sums, which are those of the same table with everything."""
+        first = spec.detail == "first"
+        return replace(
+            Sums.zeros(spec),
+            rows=self.rows,
+            tied_rows=np.zeros((), np.int64) if first else self.tied_rows,
+            ordered=_columns(self.ordered, spec.n_cells),
+            rank=_columns(self.rank, spec.n_cells),
+            variation=self.variation,
+            label_spread=self.label_spread,
+            weight=self.weight,
+            weight_square=self.weight_square,
         )
 
     @property
@@ -307,6 +340,13 @@ class Sums(NamedSums):
             )
 
         return Sums(**{name: merge(name, value) for name, value in self.items()})
+
+
+def _columns(sums: Sum, n: int) -> Sum:
+    """The first columns of sums over bins."""
+    if isinstance(sums, FloatSum):
+        return FloatSum(sums.value[:, :n])
+    return ExactSum(sums.whole[:, :n], sums.fraction[:, :n], sums.bits)
 
 
 BY_PREDICTED_CLASS = frozenset({"predicted_rows", "predicted_scores", "predicted_brier"})

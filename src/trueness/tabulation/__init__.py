@@ -25,6 +25,7 @@ __all__ = [
     "tabulate",
     "tabulate_events",
     "tabulate_groups",
+    "tabulate_in_detail",
     "tabulate_rows",
     "tabulate_top",
     "top_specs",
@@ -115,6 +116,50 @@ def tabulate(
     >>> tabulate([0, 2], [[0.9, 0.1], [0.2, 0.2, 0.6]]).options
     {2: 1, 3: 1}
     """
+    return tabulate_in_detail(
+        y_true,
+        y_prob,
+        variation=variation,
+        bins=bins,
+        ties=ties,
+        sample_weight=sample_weight,
+        from_logits=from_logits,
+        normalize=normalize,
+        classes=classes,
+        n_options=n_options,
+        soft_labels=soft_labels,
+        class_axis=class_axis,
+        ignore_index=ignore_index,
+        top_k=top_k,
+        engine=engine,
+        n_threads=n_threads,
+    )
+
+
+def tabulate_in_detail(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    variation: str | Variation,
+    bins: int | Bins,
+    ties: str = DEFAULT_TIES,
+    sample_weight: Any = None,
+    from_logits: bool = False,
+    normalize: bool = False,
+    classes: Any = None,
+    n_options: Any = None,
+    soft_labels: bool = False,
+    class_axis: int | str | None = None,
+    ignore_index: int | None = None,
+    top_k: int | None = None,
+    engine: str = "auto",
+    n_threads: int | None = None,
+    detail: str = "scores",
+) -> CalibrationTable | OptionTables:
+    """`tabulate`, but a table of one number of options sums only what `detail` says, one of `DETAILS`.
+
+    With less, `vce` takes three quarters of the time and `ece` a quarter.
+    """
     measure, chosen = as_variation(variation), as_bins(bins)
     ragged = option_rows_of(
         y_true,
@@ -150,7 +195,7 @@ def tabulate(
         return tabulate_rows(rows, top_specs(rows, plan, rows.n_classes), engine, n_threads)[0]
     ties = ties_for(ties, options=False)
     edges = edges_for(rows, measure, chosen, engine, n_threads)
-    spec = TableSpec(rows.n_classes, measure, edges, ties, weighted=sample_weight is not None)
+    spec = TableSpec(rows.n_classes, measure, edges, ties, sample_weight is not None, detail=detail)
     return tabulate_rows(rows, [spec], engine, n_threads)[0]
 
 

@@ -6,6 +6,7 @@ The statistics of the rows of a block (`row_statistics`) are added to running to
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ class Pass:
 
     def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int = 1) -> None:
         self.form, self.reached, scratch = rows.form, 0, Scratch()
-        eps = rows.y_prob.eps
+        eps, self._specs = rows.y_prob.eps, specs
+        specs = [_with_everything(spec) for spec in specs]
         self.describers: list[Any] = [_describer_for(spec, eps, scratch) for spec in specs]
         self.totals = [_totals_for(spec, scratch, n_units) for spec in specs]
 
@@ -55,7 +57,11 @@ class Pass:
 
     def sums(self) -> list[Any]:
         """The sums so far, one for each spec."""
-        return [total.sums() for total in self.totals]
+        sums = [total.sums() for total in self.totals]
+        return [
+            of.reduced_to(spec) if isinstance(spec, TableSpec) and spec.detail != "scores" else of
+            for of, spec in zip(sums, self._specs, strict=True)
+        ]
 
 
 class UnitPass:
@@ -111,6 +117,11 @@ class UnitEventTotals:
     def sums(self) -> UnitSums:
         """The sums so far."""
         return UnitSums(self.of_all.sums(), UnitSums.flat_events(self.of_units.sums()))
+
+
+def _with_everything(spec: SingleSpec) -> SingleSpec:
+    """The spec of a table that sums everything, of which less may be asked for: this engine computes it anyway."""
+    return replace(spec, detail="scores") if isinstance(spec, TableSpec) else spec
 
 
 def _describer_for(spec: SingleSpec, eps: float, scratch: Scratch) -> Any:
@@ -310,7 +321,7 @@ def _stored(spec: TableSpec, **sums: Any) -> Sums:
 
     def is_stored(name: str) -> bool:
         if name.startswith("predicted_"):
-            return spec.cells == "ranks"
+            return spec.has_predicted_classes
         return spec.has_scores or name not in _OF_SCORES
 
     return Sums(**{name: value for name, value in sums.items() if is_stored(name)})

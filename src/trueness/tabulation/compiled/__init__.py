@@ -191,17 +191,19 @@ class _Totals:
         parts = self._parts(totals)
         of_all = self._sums_of_all(parts)
         return [
-            Sums(**_sums_of_bins(parts, which, spec.bins.n_bins), **of_all)
+            Sums(**_sums_of_bins(parts, which, spec), **of_all)
             for which, spec in enumerate(self.specs)
         ]
 
     def _sums_of_all(self, parts: _Parts) -> dict[str, Any]:
         """The sums that do not depend on bins, by name."""
         impossible, tied = parts.odd_rows.tolist()
+        counts = {"tied_rows": np.array(tied), "impossible_rows": np.array(impossible + self.impossible)}
+        if not parts.bin_scores.size:
+            return counts
         by_class = parts.predicted_scores
         return {
-            "tied_rows": np.array(tied),
-            "impossible_rows": np.array(impossible + self.impossible),
+            **counts,
             "log_likelihood": _exact(parts.overall[0], LOG_SCORE_BITS),
             "true_probability": _exact(parts.overall[1], PROBABILITY_BITS),
             "square": _exact(parts.overall[2], PROBABILITY_BITS),
@@ -231,25 +233,35 @@ BRIER_RESIDUAL = 2
 """The first score in units of 2⁻⁵²; those before it are in units of 2⁻⁴⁰."""
 
 
-def _sums_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
+def _sums_of_bins(parts: _Parts, which: int, spec: TableSpec) -> dict[str, Any]:
     """The sums over each bin of one table, by name."""
+    n_bins, columns = spec.bins.n_bins, slice(spec.n_cells)
     at = which, slice(n_bins)
-    (whole, fraction), count, scores = parts.ordered[:, *at], parts.rank_count[at], parts.bin_scores[at]
-    rank = ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
+    (whole, fraction), count = parts.ordered[:, *at], parts.rank_count[at]
+    rank = ExactSum(count[:, columns], np.zeros((n_bins, spec.n_cells), np.int64), PROBABILITY_BITS)
     if parts.split.size:
-        rank = ExactSum(count + parts.split[0, *at], parts.split[1, *at], PROBABILITY_BITS)
-    log_score, log_score_variance, brier, brier_variance = [
-        ExactSum(scores[:, score, 0], scores[:, score, 1], bits) for score, bits in enumerate(SCORE_BITS)
-    ]
+        shared = parts.split[:, *at, columns]
+        rank = ExactSum(rank.whole + shared[0], shared[1], PROBABILITY_BITS)
     return {
         "rows": np.add.reduce(count, axis=1),
-        "ordered": ExactSum(whole[:, :-1], fraction[:, :-1], PROBABILITY_BITS),
+        "ordered": ExactSum(whole[:, columns], fraction[:, columns], PROBABILITY_BITS),
         "rank": rank,
         "variation": ExactSum(whole[:, -1], fraction[:, -1], PROBABILITY_BITS),
-        "log_score": log_score,
-        "log_score_variance": log_score_variance,
-        "brier_residual": brier,
-        "brier_residual_variance": brier_variance,
+        **_scores_of_bins(parts, which, n_bins),
+    }
+
+
+SCORE_NAMES = ("log_score", "log_score_variance", "brier_residual", "brier_residual_variance")
+
+
+def _scores_of_bins(parts: _Parts, which: int, n_bins: int) -> dict[str, Any]:
+    """The sums of scores over each bin of one table, by name; if there are none, zeros where a table must have some."""
+    if not parts.bin_scores.size:
+        return dict.fromkeys(SCORE_NAMES[:2], ExactSum.zeros((n_bins,), LOG_SCORE_BITS))
+    scores = parts.bin_scores[which, :n_bins]
+    return {
+        name: ExactSum(scores[:, score, 0], scores[:, score, 1], bits)
+        for score, (name, bits) in enumerate(zip(SCORE_NAMES, SCORE_BITS, strict=True))
     }
 
 

@@ -10,6 +10,7 @@ from itertools import accumulate
 from trueness._row_arithmetic import bits_to_classes
 from trueness.rows import Form
 from trueness.table import TableSpec
+from trueness.table.content import DETAILS
 from trueness.tabulation.compiled.library import MEASURES, N_SCORES, Job, total_sizes
 from trueness.tabulation.compiled.search import Search
 
@@ -34,7 +35,7 @@ class Layout:
     search: Search
     """The edges, which the job points to."""
     shape: tuple[int, int, int]
-    """Tables, bins (of the table that has the most), classes."""
+    """Tables, bins (of the table that has the most), columns of the sums."""
     parts: tuple[tuple[int, int, tuple[int, ...]], ...]
     """Where each part of `totals` begins and ends, and its shape, in the order of `source/totals.h`."""
 
@@ -46,6 +47,11 @@ class Layout:
     def job(self) -> Job:
         """A new job; this object must be kept as long as the job."""
         return Job.from_buffer_copy(self.constants)
+
+
+def detail_of(specs: Sequence[TableSpec]) -> str:
+    """What the kernel sums of each row: what the only table has, or everything."""
+    return specs[0].detail if len(specs) == 1 else DETAILS[0]
 
 
 def layout_for(form: Form, specs: Sequence[TableSpec]) -> Layout:
@@ -60,8 +66,10 @@ def _layout(form: Form, specs: tuple[TableSpec, ...]) -> Layout:
     for which, spec in enumerate(specs):
         job.kinds[which] = MEASURES[str(spec.variation.kernel)]
     job.n_measures, job.split = len(specs), any(spec.ties == "split" for spec in specs[:1])
-    shape = len(specs), search.n_edges + 1, form.n_classes
-    sizes = total_sizes(*shape, split=bool(job.split))
+    detail = detail_of(specs)
+    job.detail = DETAILS.index(detail)
+    shape = len(specs), search.n_edges + 1, 2 if detail == "first" else form.n_classes
+    sizes = total_sizes(*shape, split=bool(job.split), scores=detail == "scores")
     return Layout(bytes(job), search, shape, _parts(shape, sizes))
 
 

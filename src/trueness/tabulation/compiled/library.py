@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, FEW_EDGES, GUESSES, GATHERED, UNDERFLOWED_WORDS = 4, 2, 32, 4096, 1024, 4
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, GATHERED, UNDERFLOWED_WORDS = 5, 2, 32, 4096, 1024, 4
 """As in `source/job.h`."""
 
 OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
@@ -53,6 +53,7 @@ class Job(ctypes.Structure):
         ("slack", c_int64),
         ("to_unit", c_double),
         ("least", c_double),
+        ("detail", c_int64),
         ("n_measures", c_int64),
         ("kinds", c_int64 * MAX_MEASURES),
         ("n_edges", c_int64),
@@ -197,11 +198,14 @@ def require_library() -> Library:
     return library
 
 
-def total_sizes(n_tables: int, n_bins: int, n_classes: int, *, split: bool) -> tuple[int, ...]:
+def total_sizes(
+    n_tables: int, n_bins: int, n_columns: int, *, split: bool, scores: bool = True
+) -> tuple[int, ...]:
     """The words of each part of `Job.totals`, in the order of `source/totals.h`."""
     bins, pairs = n_tables * n_bins, 2 * N_SCORES
-    ranks = bins * n_classes
-    return 2 * (ranks + bins), ranks, bins * pairs, n_classes, n_classes * pairs, 6, 2, 2 * ranks * split
+    ranks = bins * n_columns
+    of_scores = (bins * pairs, n_columns, n_columns * pairs, 6) if scores else (0, 0, 0, 0)
+    return 2 * (ranks + bins), ranks, *of_scores, 2, 2 * ranks * split
 
 
 def known_answer(library: Library) -> int:

@@ -80,42 +80,56 @@ INLINE words NAME(predicted_class)(const doubles x[CLASSES]) {
 /* A group whose rows are still to be added: their words, one vector for each of them, and the places that they are added to. It
  * lies in memory until the next group is swept, so that nothing waits for the end of a long chain of operations. */
 typedef struct {
-    words scores[N_SCORES], v[MAX_MEASURES], steps[CLASSES];
+    words scores[N_SCORES], v[MAX_MEASURES], steps[CLASSES], rank;
     uint64_t *heads[WIDTH], *classes[WIDTH], *predicted_rows[WIDTH];
     uint64_t *cells[MAX_MEASURES][WIDTH], *ranks[MAX_MEASURES][WIDTH];
 } NAME(addition);
 
+/* The words of a row: scores, if they are summed, V, ordered probabilities, and counts of ranks if there is room for them. */
+INLINE int NAME(words_of_row)(int scores, int n_measures) { return (scores ? N_SCORES : 0) + n_measures + CLASSES; }
+
+INLINE int NAME(counts_in_row)(int scores, int n_measures) {
+    return has_counts(NAME(words_of_row)(scores, n_measures), CLASSES);
+}
+
 /* Notes what is added of a group, but for the steps, and where. */
-INLINE void NAME(note)(const job *j, const arena *a, const concluded *c, NAME(addition) *to) {
-    UNROLL for (int i = 0; i < N_SCORES; i++) to->scores[i] = c->scores[i];
-    words classes = classes_of(j, a, c);
-    store_words(places_in(a->predicted_rows, classes, 1), to->predicted_rows);
-    if (!a->heads) store_words(places_in(a->predicted, classes, HEAD), to->classes);
-    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
-        if (k > 0 && k == j->n_measures) break;
+INLINE void NAME(note)(
+    const job *j, const arena *a, const concluded *c, NAME(addition) *to, int scores, int n_measures) {
+    if (scores) {
+        words classes = classes_of(j, a, c);
+        UNROLL for (int i = 0; i < N_SCORES; i++) to->scores[i] = c->scores[i];
+        store_words(places_in(a->predicted_rows, classes, 1), to->predicted_rows);
+        if (!a->heads) store_words(places_in(a->predicted, classes, HEAD), to->classes);
+    }
+    to->rank = c->rank;
+    UNROLL for (int k = 0; k < n_measures; k++) {
         words cells = cells_of(j, a, c, k), places = places_in(a->sums, cells, (uint64_t)a->row);
         to->v[k] = bits_of(c->v[k] + 1.0);
         store_words(places, to->cells[k]);
-        store_words(places_in(a->ranks, product(cells, CLASSES) + c->rank, 1), to->ranks[k]);
-        if (k == 0) store_words(a->heads ? places_in(a->heads, heads_of(a, c, CLASSES), HEAD) : places, to->heads);
+        if (!NAME(counts_in_row)(scores, n_measures))
+            store_words(places_in(a->ranks, product(cells, CLASSES) + c->rank, 1), to->ranks[k]);
+        if (k == 0 && scores)
+            store_words(a->heads ? places_in(a->heads, heads_of(a, c, CLASSES), HEAD) : places, to->heads);
     }
 }
 
-/* The words of a row, in the order in which they are summed, turned so that each row is one vector: square s of them. */
-INLINE void NAME(turn_back)(const NAME(addition) *of, int n_measures, int s, doubles square[WIDTH]) {
-    UNROLL for (int i = 0; i < WIDTH; i++) {
-        int word = s * WIDTH + i, v = word - N_SCORES, q = v - n_measures;
-        square[i] = (doubles)(v < 0 ? of->scores[word] : q < 0 ? of->v[v] : q < CLASSES ? of->steps[q] : same_words(0));
-    }
-    transpose_doubles(square);
+/* One of the words of a row, of all rows. */
+INLINE doubles NAME(word)(const NAME(addition) *of, int scores, int n_measures, int word) {
+    int v = word - (scores ? N_SCORES : 0), q = v - n_measures, count = q - CLASSES;
+    if (v < 0) return (doubles)of->scores[word];
+    if (q < 0) return (doubles)of->v[v];
+    if (count < 0) return (doubles)of->steps[q];
+    if (!NAME(counts_in_row)(scores, n_measures) || count >= count_words(CLASSES)) return (doubles)same_words(0);
+    return (doubles)one_at(of->rank - (uint64_t)(count * COUNTS_IN_WORD), COUNT_BITS);
 }
 
 /* Adds each row to its bins and to its predicted class; by `heads`, if there are any, to one cell for both. */
-INLINE void NAME(add_squares)(const arena *a, const NAME(addition) *of, int n_measures) {
-    UNROLL for (int s = 0; s < (N_SCORES + n_measures + CLASSES + WIDTH - 1) / WIDTH; s++) {
-        int is_head = s * WIDTH < HEAD;
+INLINE void NAME(add_squares)(const arena *a, const NAME(addition) *of, int scores, int n_measures) {
+    UNROLL for (int s = 0; s < (NAME(words_of_row)(scores, n_measures) + WIDTH - 1) / WIDTH; s++) {
+        int is_head = scores && s * WIDTH < HEAD;
         doubles square[WIDTH];
-        NAME(turn_back)(of, n_measures, s, square);
+        UNROLL for (int i = 0; i < WIDTH; i++) square[i] = NAME(word)(of, scores, n_measures, s * WIDTH + i);
+        transpose_doubles(square);
         UNROLL for (int k = 0; k < n_measures; k++) {
             UNROLL for (int r = 0; r < WIDTH; r++)
                 add_row((k == 0 && is_head ? of->heads[r] : of->cells[k][r]) + s * WIDTH, square[r]);
@@ -125,22 +139,36 @@ INLINE void NAME(add_squares)(const arena *a, const NAME(addition) *of, int n_me
     }
 }
 
+/* The same for rows that are half a vector: two of them are turned into one. */
+INLINE void NAME(add_halves)(const NAME(addition) *of, int n_measures) {
+#if WIDTH == 8
+    doubles columns[4];
+    half_row rows[WIDTH];
+    UNROLL for (int i = 0; i < 4; i++) columns[i] = NAME(word)(of, 0, n_measures, i);
+    turn_into_halves(columns, rows);
+    UNROLL for (int k = 0; k < n_measures; k++)
+        UNROLL for (int r = 0; r < WIDTH; r++) *(half_row *)of->cells[k][r] += rows[r];
+#else
+    (void)of, (void)n_measures;
+#endif
+}
+
 /* Adds each row to its bins and to its predicted class, and counts its rank. */
-INLINE void NAME(add)(const job *j, const arena *a, const NAME(addition) *of) {
-    UNROLL for (int r = 0; r < WIDTH; r++) ++*of->predicted_rows[r];
-    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
-        if (k > 0 && k == j->n_measures) break;
-        UNROLL for (int r = 0; r < WIDTH; r++) ++*of->ranks[k][r];
+INLINE void NAME(add)(const arena *a, const NAME(addition) *of, int scores, int n_measures) {
+    UNROLL for (int r = 0; r < WIDTH && scores; r++) ++*of->predicted_rows[r];
+    if (!NAME(counts_in_row)(scores, n_measures)) {
+        UNROLL for (int k = 0; k < n_measures; k++)
+            UNROLL for (int r = 0; r < WIDTH; r++) ++*of->ranks[k][r];
     }
-    if (j->n_measures == 1) NAME(add_squares)(a, of, 1);
-    else NAME(add_squares)(a, of, 2);
+    if (row_unit(NAME(words_of_row)(scores, n_measures)) < WIDTH) NAME(add_halves)(of, n_measures);
+    else NAME(add_squares)(a, of, scores, n_measures);
 }
 
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */
-INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]) {
+INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES], int scores) {
     NAME(load)(j, g, x);
     UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g->rows + PREFETCH + 64 * k);
-    swept s = nothing_swept(NAME(true_probability)(g, x), NAME(predicted_class)(x));
+    swept s = nothing_swept(NAME(true_probability)(g, x), scores ? NAME(predicted_class)(x) : same_words(0));
     UNROLL for (int c = 0; c < CLASSES; c++) s.seen |= bits_of(x[c]);
 #define EXCHANGE(i, k)                         \
     {                                          \
@@ -154,7 +182,8 @@ INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]
 }
 
 /* Sums some rows; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+INLINE int64_t NAME(sum_in_registers)(
+    const loop *given, int64_t begin, int64_t end, int64_t *groups, int scores, int n_measures) {
     const loop l = *given;
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
@@ -162,19 +191,19 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
     NAME(addition) additions[2];
     doubles x[CLASSES];
     group g = group_at(j, &l, begin);
-    swept s = NAME(load_ordered)(j, &g, x);
+    swept s = NAME(load_ordered)(j, &g, x, scores);
     for (int64_t first = begin; first < end; first += WIDTH) {
         int64_t turn = first / WIDTH & 1;
         NAME(addition) *next = &additions[turn], *last = &additions[1 - turn];
         UNROLL for (int c = 0; c < CLASSES; c++) {
-            doubles log = sweep(&s, x[c], &next->steps[c]);
+            doubles log = sweep(&s, x[c], &next->steps[c], scores);
             lanes reached = not_below(x[c], s.p);
             s.more = counted(s.more, above(x[c], s.p));
             s.at_least = counted(s.at_least, reached);
-            s.log_p = select_doubles(reached, log, s.log_p); /* the last one that is not below p is p itself */
+            if (scores) s.log_p = select_doubles(reached, log, s.log_p); /* the last one that is not below p is p itself */
         }
         if (__builtin_expect(first > begin, 1)) {
-            NAME(add)(j, &a, last);
+            NAME(add)(&a, last, scores, n_measures);
             if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
@@ -182,19 +211,53 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
         int64_t valid = g.valid;
         if (__builtin_expect(first + WIDTH < end, 1)) {
             g = group_at(j, &l, first + WIDTH);
-            s = NAME(load_ordered)(j, &g, x);
+            s = NAME(load_ordered)(j, &g, x, scores);
         }
-        concluded c = conclude(j, &a, &l, &done, valid);
+        concluded c = conclude(j, &a, &l, &done, valid, scores);
         if (__builtin_expect(c.is_bad, 0)) return first;
-        NAME(note)(j, &a, &c, next);
+        NAME(note)(j, &a, &c, next, scores, n_measures);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, valid);
         }
         if (j->has_top) keep_top(&a, first - begin, done.largest, c.rank, c.tied);
     }
-    NAME(add)(j, &a, &additions[(end - 1) / WIDTH & 1]);
+    NAME(add)(&a, &additions[(end - 1) / WIDTH & 1], scores, n_measures);
     if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
+    *groups = waiting;
+    return -1;
+}
+
+static int64_t NAME(sum_rows)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
+    if (l->given->n_measures == 1) return NAME(sum_in_registers)(l, begin, end, groups, 1, 1);
+    return NAME(sum_in_registers)(l, begin, end, groups, 1, 2);
+}
+
+/* Without scores, which are wanted of one table only. */
+static int64_t NAME(sum_ranks)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
+    return NAME(sum_in_registers)(l, begin, end, groups, 0, 1);
+}
+
+/* Sums the first rank of some rows; as `sum_rows`. */
+static int64_t NAME(sum_firsts)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
+    const arena a = l.memory;
+    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
+    for (int64_t first = begin; first < end; first += WIDTH) {
+        group g = group_at(j, &l, first);
+        doubles x[CLASSES];
+        NAME(load)(j, &g, x);
+        UNROLL for (int k = 0; k < (CLASSES * WIDTH + 7) / 8; k++) __builtin_prefetch(g.rows + PREFETCH + 64 * k);
+        top t = {.s = {.p = NAME(true_probability)(&g, x), .largest = x[0], .smallest = x[0]}};
+        UNROLL for (int c = 0; c < CLASSES; c++) {
+            t.s.seen |= bits_of(x[c]), t.s.sum += bits_of(x[c] + 1.0);
+            t.s.largest = larger(t.s.largest, x[c]), t.s.smallest = smaller(t.s.smallest, x[c]);
+            t.equal = counted(t.equal, not_below(x[c], t.s.p));
+        }
+        if (add_tops(j, &a, &l, &t, first, g.valid)) return first;
+        if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
+    }
     *groups = waiting;
     return -1;
 }

@@ -38,12 +38,13 @@ INLINE swept nothing_swept(doubles p, words predicted) {
     return s;
 }
 
-/* Takes in one class of each row: log2 q, and in `steps` the bits of 1 + q. */
-INLINE doubles sweep(swept *s, doubles q, words *steps) {
+/* Takes in one class of each row: log2 q, and in `steps` the bits of 1 + q. Moments are for scores alone. */
+INLINE doubles sweep(swept *s, doubles q, words *steps, int scores) {
     doubles log = log2_of(q), t = q * log;
     *steps = bits_of(q + 1.0);
     s->sum += *steps;
     s->entropy += bits_of(1.0 - t);
+    if (!scores) return log;
     s->second_moment += bits_of(2.0 + t * log);
     doubles square = q * q;
     s->square += bits_of(square + 1.0);
@@ -116,29 +117,37 @@ INLINE words brier_variance(words square, words cube) {
     return bits_of(select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0)) + 1.0) - ONE_BITS;
 }
 
-/* Everything about the rows of a group; sums over all rows are added up, unless one is bad. `valid` is the number of rows. */
-INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid) {
-    concluded c;
-    lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
-    c.is_bad = any(both(rows, improper(j, s)));
-    if (c.is_bad) return c;
+/* The scores of the rows of a group, and their predicted classes; sums over all rows are added up. The lanes whose true class has
+ * a probability that is zero or subnormal: their logarithms are left out. */
+INLINE lanes score(const job *j, const arena *a, const swept *s, lanes rows, concluded *c) {
     uint64_t ones = (uint64_t)j->n_classes * ONE_BITS;
-    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
-    c.entropy = entropy_of(s->entropy, j->n_classes);
     doubles second = as_doubles(s->second_moment - (uint64_t)j->n_classes * TWO_BITS) * 0x1p-51;
     /* var = sum(p log2^2 p) + H^2 (sum(p) - 2), where the sum of p is below 2 */
-    doubles variance = second - c.entropy * c.entropy * (as_doubles(2 * UNIT - (s->sum - ones)) * 0x1p-52);
+    doubles variance = second - c->entropy * c->entropy * (as_doubles(2 * UNIT - (s->sum - ones)) * 0x1p-52);
     lanes normal = not_below(s->p, same_doubles(TINY)), scored = both(rows, normal);
     variance = select_doubles(above(variance, same_doubles(0.0)), variance, same_doubles(0.0));
     words p = bits_of(s->p + 1.0) - ONE_BITS, square = s->square - ones;
     add_lanes(a, 0, scored, rounded(s->log_p * (LN2 * 0x1p40)));
     add_lanes(a, 1, rows, p), add_lanes(a, 2, rows, square);
-    c.scores[LOG_SCORE] = select_words(normal, rounded((s->log_p + c.entropy) * (LN2 * 0x1p40)), same_words(0));
-    c.scores[LOG_SCORE_VARIANCE] = rounded(variance * (LN2 * LN2 * 0x1p40));
-    c.scores[BRIER_RESIDUAL] = p - square;
-    c.scores[BRIER_RESIDUAL_VARIANCE] = brier_variance(square, s->cube - ones);
-    c.predicted = select_words(rows, s->predicted, same_words((uint64_t)j->n_classes));
-    c.is_odd = any(both(rows, either(above_words(c.tied, same_words(1)), except(rows, normal))));
+    c->scores[LOG_SCORE] = select_words(normal, rounded((s->log_p + c->entropy) * (LN2 * 0x1p40)), same_words(0));
+    c->scores[LOG_SCORE_VARIANCE] = rounded(variance * (LN2 * LN2 * 0x1p40));
+    c->scores[BRIER_RESIDUAL] = p - square;
+    c->scores[BRIER_RESIDUAL_VARIANCE] = brier_variance(square, s->cube - ones);
+    c->predicted = select_words(rows, s->predicted, same_words((uint64_t)j->n_classes));
+    return except(rows, normal);
+}
+
+/* Everything about the rows of a group; sums over all rows are added up, unless one is bad. `valid` is the number of rows. */
+INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swept *s, int64_t valid, int scores) {
+    concluded c;
+    lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
+    c.is_bad = any(both(rows, improper(j, s)));
+    if (c.is_bad) return c;
+    c.p = s->p, c.rank = s->more, c.tied = s->at_least - s->more;
+    c.entropy = entropy_of(s->entropy, j->n_classes);
+    lanes odd = both(rows, above_words(c.tied, same_words(1)));
+    if (scores) odd = either(odd, score(j, a, s, rows, &c));
+    c.is_odd = any(odd);
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
         if (k >= j->n_measures) break;
         c.v[k] = variation(j, j->kinds[k], c.entropy, s->largest);
@@ -190,6 +199,12 @@ static void count_ties(const job *j, int64_t row, int64_t label, int64_t *more, 
     }
 }
 
+/* Adds to the number of rows of a rank in one cell. */
+static void count_rank(const job *j, const arena *a, int64_t cell, int64_t rank, int64_t n) {
+    if (!a->first_count) a->ranks[cell * j->n_classes + rank] += (uint64_t)n;
+    else a->sums[cell * a->row + a->first_count + rank / COUNTS_IN_WORD] += (uint64_t)n << rank % COUNTS_IN_WORD * COUNT_BITS;
+}
+
 /* Puts right the count of a row whose true class is tied and was counted at the first of the tied ranks. */
 static void recount(const loop *l, const concluded *c, int lane, int64_t row) {
     const job *j = l->given;
@@ -202,7 +217,7 @@ static void recount(const loop *l, const concluded *c, int lane, int64_t row) {
         int64_t bin = k * t->n_bins + (int64_t)c->bins[k][lane];
         if (equal == 1 || !j->split) {
             int64_t cell = (lane % a->copies * j->n_measures + k) * a->n_bins + (int64_t)c->bins[k][lane];
-            a->ranks[cell * j->n_classes + rank]--, a->ranks[cell * j->n_classes + more + before]++;
+            count_rank(j, a, cell, rank, -1), count_rank(j, a, cell, more + before, 1);
             continue;
         }
         int64_t *whole = t->split_whole + bin * j->n_classes, *fraction = t->split_fraction + bin * j->n_classes;
@@ -236,9 +251,10 @@ static void handle_odd_rows(const loop *l, const concluded *c, int64_t first, in
     job *j = l->given;
     for (int lane = 0; lane < valid; lane++) {
         double p = c->p[lane];
-        if (p < TINY && j->logits) return_underflowed(j, c, lane, first + lane);
-        else if (p == 0.0) l->t.odd_rows[0]++;
-        else if (p < TINY) add_subnormal(l, c, lane);
+        int is_tiny = p < TINY && j->detail == SCORES;
+        if (is_tiny && j->logits) return_underflowed(j, c, lane, first + lane);
+        else if (is_tiny && p == 0.0) l->t.odd_rows[0]++;
+        else if (is_tiny) add_subnormal(l, c, lane);
         if (c->tied[lane] > 1) recount(l, c, lane, first + lane);
     }
 }

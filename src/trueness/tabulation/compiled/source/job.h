@@ -6,9 +6,13 @@
 
 #include <stdint.h>
 
-enum { ABI = 4 };
+enum { ABI = 5 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
+
+/* What is summed of each row: all there is; without scores, predicted classes and what only these need; or the largest
+ * probability and whether its class is the true one. */
+enum { SCORES = 0, RANKS = 1, FIRST = 2 };
 
 enum { OTHER_GRID = 0, CLASS_GRID = 1, EVENT_GRID = 2 }; /* of the probabilities of events */
 
@@ -41,6 +45,7 @@ typedef struct {
     double to_unit; /* ln 2 / ln C */
     double least;   /* 1 / C */
 
+    int64_t detail; /* SCORES, RANKS or FIRST */
     int64_t n_measures;
     int64_t kinds[MAX_MEASURES];
     int64_t n_edges;

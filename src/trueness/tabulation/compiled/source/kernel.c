@@ -1,5 +1,6 @@
 /* All kernels for one instruction set: compiled once for each LEVEL, and chosen by dispatch.c. */
 #include "events.h"
+#include "first.h"
 #include "group.h"
 #include "networks.h"
 
@@ -85,7 +86,10 @@ INLINE void check(swept *s, doubles x) {
 
 typedef int64_t walk(const loop *, int64_t begin, int64_t end, int64_t *groups); /* over some rows */
 
-static walk *const SUM_FEW[] = {FEW(sum_rows)}, *const CHECK_FEW[] = {FEW(check_rows)};
+static walk *const SUM_FEW[][NETWORK_CLASSES + 1] = {{FEW(sum_rows)}, {FEW(sum_ranks)}, {FEW(sum_firsts)}};
+static walk *const SUM_FLOATS[] = {sum_rows_floats, sum_ranks_floats, sum_firsts_floats};
+static walk *const SUM_DOUBLES[] = {sum_rows_doubles, sum_ranks_doubles, sum_firsts_doubles};
+static walk *const CHECK_FEW[] = {FEW(check_rows)};
 static int64_t (*const MEASURE_FEW[])(job *, double *) = {FEW(measure_rows)};
 
 /* Sums all rows, and their events, of so many rows at a time that these are still in the cache then. */
@@ -108,9 +112,10 @@ static int64_t sum_all(job *j, walk *sum_some) {
 int64_t AT_LEVEL(arena_at_level_)(const job *j) { return arena_of(j).size; }
 
 int64_t AT_LEVEL(sum_at_level_)(job *j) {
-    if (j->n_classes <= NETWORK_CLASSES) return sum_all(j, (j->n_measures ? SUM_FEW : CHECK_FEW)[j->n_classes]);
-    if (j->item == 4) return sum_all(j, j->n_measures ? sum_rows_floats : check_rows_floats);
-    return sum_all(j, j->n_measures ? sum_rows_doubles : check_rows_doubles);
+    if (j->n_classes <= NETWORK_CLASSES)
+        return sum_all(j, (j->n_measures ? SUM_FEW[j->detail] : CHECK_FEW)[j->n_classes]);
+    if (j->item == 4) return sum_all(j, j->n_measures ? SUM_FLOATS[j->detail] : check_rows_floats);
+    return sum_all(j, j->n_measures ? SUM_DOUBLES[j->detail] : check_rows_doubles);
 }
 
 int64_t AT_LEVEL(measure_at_level_)(job *j, double *v) {

@@ -53,7 +53,7 @@ static int NAME(any_sum_above_2)(const job *j, const LINE *lines) {
 }
 
 /* A group into lines; whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. The class
- * of the largest number of each row, of equal ones the first, is the predicted one. */
+ * of the largest number of each row, of equal ones the first, is the predicted one; it is found if there is a place for it. */
 INLINE int NAME(turn)(const job *j, const group *g, LINE *lines, words *predicted) {
     int by_columns = g->to_next_class != ITEM;
     BITS seen = {0}, class = {0};
@@ -76,47 +76,50 @@ INLINE int NAME(turn)(const job *j, const group *g, LINE *lines, words *predicte
             /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
             lines[first + k] = square[k] + 0;
             seen |= (BITS)lines[first + k];
+            if (!predicted) continue;
             class = CHOOSE(EXCEEDS(lines[first + k], largest), SAME_BITS(first + k), class);
             largest = LARGER(largest, lines[first + k]);
         }
     }
-    *predicted = WIDE_COUNT(class);
+    if (predicted) *predicted = WIDE_COUNT(class);
     /* The sign is the bit above that of huge numbers. Negative ones would be sorted behind the zeros after the last class. */
     return ANY_HUGE(seen | seen >> 1) || (j->n_classes > MOST_UNITS && NAME(any_sum_above_2)(j, lines));
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
-INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p, words predicted) {
+INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p, words predicted, int scores) {
     swept s = nothing_swept(p, predicted), other = s;
     LINE narrow = NARROWED(p);
     BITS more = {0}, at_least = {0};
     words steps;
     int64_t n = j->n_classes;
     for (int64_t c = 0; c < n; c += 2) {
-        sweep(&s, WIDE(lines[c]), &steps);
+        sweep(&s, WIDE(lines[c]), &steps, scores);
         more = COUNTED_ABOVE(more, lines[c], narrow);
         at_least = COUNTED_NOT_BELOW(at_least, lines[c], narrow);
         if (c + 1 == n) break;
-        sweep(&other, WIDE(lines[c + 1]), &steps);
+        sweep(&other, WIDE(lines[c + 1]), &steps, scores);
         more = COUNTED_ABOVE(more, lines[c + 1], narrow);
         at_least = COUNTED_NOT_BELOW(at_least, lines[c + 1], narrow);
     }
     s.sum += other.sum, s.entropy += other.entropy, s.second_moment += other.second_moment;
     s.square += other.square, s.cube += other.cube, s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
-    s.log_p = log2_of(p);
+    if (scores) s.log_p = log2_of(p);
     s.largest = WIDE(lines[0]), s.smallest = WIDE(lines[n - 1]);
     return s;
 }
 
 /* Adds scores and V of each row to its bins, and scores to its predicted class; counts both. Where the probabilities of each
  * row are added, for each measure. */
-INLINE void NAME(add_heads)(const job *j, const arena *a, const concluded *c, uint64_t *at[MAX_MEASURES][WIDTH]) {
-    words classes = classes_of(j, a, c), cells[MAX_MEASURES];
+INLINE void NAME(add_heads)(
+    const job *j, const arena *a, const concluded *c, uint64_t *at[MAX_MEASURES][WIDTH], int scores) {
+    const int n_scores = scores ? N_SCORES : 0;
+    words classes = scores ? classes_of(j, a, c) : same_words(0), cells[MAX_MEASURES];
     for (int k = 0; k < j->n_measures; k++) cells[k] = cells_of(j, a, c, k);
-    UNROLL for (int first = 0; first < N_SCORES + MAX_MEASURES; first += WIDTH) {
+    UNROLL for (int first = 0; first < n_scores + MAX_MEASURES; first += WIDTH) {
         doubles square[WIDTH];
         UNROLL for (int i = 0; i < WIDTH; i++) {
-            int word = first + i, v = word - N_SCORES;
+            int word = first + i, v = word - n_scores;
             square[i] = (doubles)(v < 0 ? c->scores[word] : v < j->n_measures ? bits_of(c->v[v] + 1.0) : same_words(0));
         }
         transpose_doubles(square);
@@ -126,13 +129,13 @@ INLINE void NAME(add_heads)(const job *j, const arena *a, const concluded *c, ui
                 uint64_t *to = a->sums + cells[k][r] * (uint64_t)a->row + first;
                 store_words(load_words(to) + (words)square[r], to);
             }
-            if (first >= N_SCORES) continue;
+            if (first >= n_scores) continue;
             uint64_t *to = a->predicted + classes[r] * HEAD + first;
             store_words(load_words(to) + (words)square[r], to);
         }
     }
     UNROLL for (int r = 0; r < WIDTH; r++) {
-        a->predicted_rows[classes[r]]++;
+        if (scores) a->predicted_rows[classes[r]]++;
         for (int k = 0; k < j->n_measures; k++) {
             at[k][r] = a->sums + cells[k][r] * (uint64_t)a->row + a->first_q;
             a->ranks[cells[k][r] * (uint64_t)j->n_classes + c->rank[r]]++;
@@ -141,9 +144,9 @@ INLINE void NAME(add_heads)(const job *j, const arena *a, const concluded *c, ui
 }
 
 /* Adds each row to its bins and to its predicted class, and counts its rank. */
-INLINE void NAME(add_lines)(const job *j, const arena *a, const concluded *c, const LINE *lines) {
+INLINE void NAME(add_lines)(const job *j, const arena *a, const concluded *c, const LINE *lines, int scores) {
     uint64_t *at[MAX_MEASURES][WIDTH];
-    NAME(add_heads)(j, a, c, at);
+    NAME(add_heads)(j, a, c, at, scores);
     for (int64_t first = 0; first < j->n_classes; first += WIDTH) {
         LINE square[WIDTH];
         UNROLL for (int k = 0; k < WIDTH; k++) square[k] = lines[first + k];
@@ -166,7 +169,7 @@ INLINE doubles NAME(true_probability)(const group *g) {
 }
 
 /* Sums some rows; -1, or the first row of a group that holds a bad one. */
-static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+INLINE int64_t NAME(sum_in_lines)(const loop *given, int64_t begin, int64_t end, int64_t *groups, int scores) {
     const loop l = *given;
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
@@ -174,23 +177,113 @@ static int64_t NAME(sum_rows)(const loop *given, int64_t begin, int64_t end, int
     int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = *groups, n_lines = round_up(j->n_classes, BLOCK);
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
-        words predicted;
-        int is_huge = NAME(turn)(j, &g, lines, &predicted);
+        words predicted = same_words(0);
+        int is_huge = NAME(turn)(j, &g, lines, scores ? &predicted : 0);
         NAME(sort_lines)(lines, n_lines);
-        swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g), predicted);
+        swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g), predicted, scores);
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
-        concluded c = conclude(j, &a, &l, &s, g.valid);
+        concluded c = conclude(j, &a, &l, &s, g.valid, scores);
         if (__builtin_expect(c.is_bad, 0)) {
             /* What is below zero was sorted behind the zeros there. */
             for (int64_t k = j->n_classes; k < n_lines; k++) lines[k] = (LINE){0};
             return first;
         }
-        NAME(add_lines)(j, &a, &c, lines);
+        NAME(add_lines)(j, &a, &c, lines, scores);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, g.valid);
         }
         if (j->has_top) keep_top(&a, first - begin, s.largest, c.rank, c.tied);
+        if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
+    }
+    *groups = waiting;
+    return -1;
+}
+
+static int64_t NAME(sum_rows)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
+    return NAME(sum_in_lines)(l, begin, end, groups, 1);
+}
+
+static int64_t NAME(sum_ranks)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
+    return NAME(sum_in_lines)(l, begin, end, groups, 0);
+}
+
+/* The sums over the classes of one row that lies together, each into its lane of `t`. */
+INLINE void NAME(sweep_top)(const job *j, const char *row, int lane, top *t) {
+    words seen = {0}, sum = {0};
+    doubles largest = load_item(row, ITEM), smallest = largest;
+    int64_t n = j->n_classes, whole = n / WIDTH * WIDTH;
+    for (int64_t c = 0; c < whole; c += WIDTH) {
+        doubles x = load_item(row + c * ITEM, ITEM);
+        __builtin_prefetch(row + c * ITEM + 4096);
+        seen |= bits_of(x), sum += bits_of(x + 1.0);
+        largest = larger(largest, x), smallest = smaller(smallest, x);
+    }
+    uint64_t rest = 0, all_seen = 0;
+    double most = load_one(row, ITEM), least = most;
+    for (int64_t c = whole; c < n; c++) {
+        double x = load_one(row + c * ITEM, ITEM);
+        rest += bits_of(same_doubles(x + 1.0))[0], all_seen |= bits_of(same_doubles(x))[0];
+        most = x > most ? x : most, least = x < least ? x : least;
+    }
+    for (int k = 0; k < WIDTH; k++) {
+        rest += sum[k], all_seen |= seen[k];
+        most = largest[k] > most ? largest[k] : most, least = smallest[k] < least ? smallest[k] : least;
+    }
+    t->s.sum[lane] = rest, t->s.seen[lane] = all_seen, t->s.largest[lane] = most, t->s.smallest[lane] = least;
+}
+
+/* How many classes of a row that lies together are not less probable than p. */
+static uint64_t NAME(count_equal)(const job *j, const char *row, double p) {
+    words count = {0};
+    int64_t n = j->n_classes, whole = n / WIDTH * WIDTH;
+    for (int64_t c = 0; c < whole; c += WIDTH) count = counted(count, not_below(load_item(row + c * ITEM, ITEM), same_doubles(p)));
+    uint64_t all = 0;
+    for (int k = 0; k < WIDTH; k++) all += count[k];
+    for (int64_t c = whole; c < n; c++) all += load_one(row + c * ITEM, ITEM) >= p;
+    return all;
+}
+
+/* Of so many classes the sum in 64 bits could wrap round to 1. */
+static int NAME(any_sum_far_above_1)(const job *j, const group *g) {
+    for (int64_t r = 0; r < WIDTH; r++) {
+        double sum = 0;
+        for (int64_t c = 0; c < j->n_classes; c++) sum += load_one(g->rows + r * g->to_next_row + c * g->to_next_class, ITEM);
+        if (sum > 2.0) return 1;
+    }
+    return 0;
+}
+
+/* The same of a group, wherever it lies. */
+INLINE top NAME(top_of)(const job *j, const group *g) {
+    top t = {.s = {.p = NAME(true_probability)(g)}};
+    if (g->to_next_class == ITEM) {
+        for (int r = 0; r < WIDTH; r++) NAME(sweep_top)(j, g->rows + r * g->to_next_row, r, &t);
+        for (int r = 0; r < WIDTH; r++)
+            if (t.s.p[r] >= t.s.largest[r]) t.equal[r] = NAME(count_equal)(j, g->rows + r * g->to_next_row, t.s.p[r]);
+    } else {
+        t.s.largest = t.s.smallest = load_item(g->rows, ITEM);
+        for (int64_t c = 0; c < j->n_classes; c++) {
+            doubles x = load_item(g->rows + c * g->to_next_class, ITEM);
+            t.s.seen |= bits_of(x), t.s.sum += bits_of(x + 1.0);
+            t.s.largest = larger(t.s.largest, x), t.s.smallest = smaller(t.s.smallest, x);
+            t.equal = counted(t.equal, not_below(x, t.s.p));
+        }
+    }
+    return t;
+}
+
+/* Sums the first rank of some rows; as `sum_rows`. */
+static int64_t NAME(sum_firsts)(const loop *given, int64_t begin, int64_t end, int64_t *groups) {
+    const loop l = *given;
+    const job local = *l.given, *j = &local;
+    const arena a = l.memory;
+    int64_t groups_at_once = MOST_ROWS * a.copies / WIDTH, waiting = *groups;
+    for (int64_t first = begin; first < end; first += WIDTH) {
+        group g = group_at(j, &l, first);
+        top t = NAME(top_of)(j, &g);
+        if (j->n_classes > MOST_UNITS && NAME(any_sum_far_above_1)(j, &g)) return first;
+        if (add_tops(j, &a, &l, &t, first, g.valid)) return first;
         if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
     }
     *groups = waiting;
@@ -205,8 +298,7 @@ static int64_t NAME(check_rows)(const loop *given, int64_t begin, int64_t end, i
     (void)groups;
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
-        words predicted;
-        int is_huge = NAME(turn)(j, &g, lines, &predicted);
+        int is_huge = NAME(turn)(j, &g, lines, 0);
         swept s = {.p = NAME(true_probability)(&g), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) check(&s, WIDE(lines[c]));
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
@@ -223,8 +315,7 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     LINE *lines = (LINE *)l.memory.lines;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        words predicted;
-        int is_huge = NAME(turn)(j, &g, lines, &predicted);
+        int is_huge = NAME(turn)(j, &g, lines, 0);
         swept s = {.seen = same_words(is_huge ? HUGE_BIT : 0), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) measure(&s, WIDE(lines[c]));
         if (store_variation(j, &s, g.valid, v + first)) return first;

@@ -1,6 +1,7 @@
 /* Where sums are kept: words that wrap round while rows are added, emptied in time into exact sums.
  *
- * `job.totals` is one run of memory, for K measures, M bins and C classes:
+ * `job.totals` is one run of memory, for K measures, M bins and C columns (classes; or the first rank and all others, of which
+ * only rows are counted). What belongs to scores is left out, unless `job.detail` is SCORES:
  *   whole, fraction          (K, M, C + 1) each: ordered probabilities and V in units of 2^-52
  *   rank_count               (K, M, C)
  *   bin_scores               (K, M, 4, 2): whole and fraction of each score
@@ -22,12 +23,15 @@
 /* The scores of a row. The first two are in units of 2^-40, the others in units of 2^-52. */
 enum { LOG_SCORE, LOG_SCORE_VARIANCE, BRIER_RESIDUAL, BRIER_RESIDUAL_VARIANCE, N_SCORES };
 
+enum { COUNT_BITS = 16, COUNTS_IN_WORD = 4 }; /* of ranks that are counted in the words of a row */
+
 enum {
     MOST_UNITS = 4095, /* so many probabilities in units of 2^-52 fit in a word */
     MOST_ROWS = 2000,  /* so many Brier residuals, from -1.01 to 1/4, fit in a word with its sign */
     CHUNK_BYTES = 1 << 17, /* of rows whose events are added after their sums: they are still in the cache then */
     MOST_CHUNK = 1024,
     FEW_ROWS = 256, /* fewer rows take less time to add to two cells each than many cells take to empty */
+    FIRST_WORDS = 2, /* of a row of which only the first rank is summed: its probability; rows, and times 2^32 those that are right */
     DISCARDED_CELLS = WIDTH + 72,
     HEAD = N_SCORES > WIDTH ? N_SCORES : WIDTH /* words of the scores of a row, as whole vectors */
 };
@@ -49,8 +53,9 @@ typedef struct {
 
 /* Working memory for the rows of a group, and for sums since they were last emptied. */
 typedef struct {
-    int64_t row;     /* words of a row: scores, V and ordered probabilities, filled up to whole vectors */
-    int64_t first_q; /* where the probabilities begin in it; V is right behind the scores */
+    int64_t row;     /* words of a row: scores, V, ordered probabilities and counts, filled up to whole vectors */
+    int64_t first_v, first_q; /* where V and the probabilities begin in it */
+    int64_t first_count; /* where the counts of ranks begin, or 0 if `ranks` has them */
     int64_t n_bins;  /* with one more for lanes that hold no row */
     int64_t copies;  /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
     uint64_t *sums;      /* (copies, measures, bins, row): units of the scores, bits of 1 + V and 1 + p, modulo 2^64 */
@@ -75,6 +80,19 @@ typedef struct {
 
 INLINE int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+/* What a row of few classes is filled up to: whole vectors, or half a vector of eight if that is enough. */
+INLINE int64_t row_unit(int64_t words) { return WIDTH == 8 && words <= 4 ? 4 : WIDTH; }
+
+INLINE int64_t count_words(int64_t n_classes) { return (n_classes + COUNTS_IN_WORD - 1) / COUNTS_IN_WORD; }
+
+/* Whether the counts of ranks fit into what such a row is filled up with. */
+INLINE int has_counts(int64_t words, int64_t n_classes) {
+    return words + count_words(n_classes) <= round_up(words, row_unit(words));
+}
+
+/* The columns of exact sums. */
+INLINE int64_t n_columns(const job *j) { return j->detail == FIRST ? 2 : j->n_classes; }
+
 /* Takes so many bytes, in whole cache lines, from memory that begins at an address, which is 0 if only the size is asked for. */
 static void *take(arena *a, uintptr_t memory, int64_t bytes) {
     uintptr_t taken = memory + (uintptr_t)a->size;
@@ -92,17 +110,21 @@ static int64_t line_count(int64_t n_classes) {
 static arena arena_of(const job *j) {
     int few = j->n_classes <= NETWORK_CLASSES;
     arena a = {0};
-    a.first_q = N_SCORES + j->n_measures;
-    if (!few) a.first_q = round_up(a.first_q, WIDTH);
-    a.row = round_up(a.first_q + j->n_classes, WIDTH);
+    a.first_v = j->detail == SCORES ? N_SCORES : 0, a.first_q = a.first_v + j->n_measures;
+    int64_t words_of_row = a.first_q + j->n_classes;
+    if (few && has_counts(words_of_row, j->n_classes)) a.first_count = words_of_row;
+    a.row = round_up(words_of_row, row_unit(words_of_row));
+    if (!few) a.first_q = round_up(a.first_q, WIDTH), a.row = round_up(a.first_q + j->n_classes, WIDTH);
+    if (j->detail == FIRST) a.row = FIRST_WORDS;
     a.n_bins = j->n_edges + 2;
     a.copies = few && j->n_edges < 256 ? 4 : 1;
     if (a.copies > WIDTH) a.copies = WIDTH;
-    int64_t cells = a.copies * j->n_measures * a.n_bins, classes = a.copies * (j->n_classes + 1);
+    int64_t cells = a.copies * j->n_measures * a.n_bins, scored = j->detail == SCORES;
+    int64_t classes = scored ? a.copies * (j->n_classes + 1) : 0;
     uintptr_t memory = ((uintptr_t)j->arena + 63) & ~(uintptr_t)63;
     a.sums = take(&a, memory, 8 * cells * a.row);
-    a.ranks = take(&a, memory, 8 * cells * j->n_classes);
-    int64_t heads = few && j->n_measures && j->n_edges <= FEW_EDGES ? a.copies * a.n_bins * (j->n_classes + 1) : 0;
+    a.ranks = take(&a, memory, a.first_count || j->detail == FIRST ? 0 : 8 * cells * j->n_classes);
+    int64_t heads = scored && few && j->n_measures && j->n_edges <= FEW_EDGES ? a.copies * a.n_bins * (j->n_classes + 1) : 0;
     a.heads = heads ? take(&a, memory, 8 * heads * HEAD) : 0;
     a.predicted = take(&a, memory, 8 * classes * HEAD);
     a.predicted_rows = take(&a, memory, 8 * classes);
@@ -143,16 +165,17 @@ typedef struct {
 } totals;
 
 static totals totals_of(const job *j) {
-    int64_t m = j->n_edges + 1, bins = j->n_measures * m, ranked = bins * j->n_classes;
+    int64_t m = j->n_edges + 1, bins = j->n_measures * m, ranked = bins * n_columns(j);
+    int64_t scores = j->detail == SCORES ? N_SCORES * 2 : 0, classes = j->detail == SCORES ? j->n_classes : 0;
     totals t = {.n_bins = m};
     t.whole = j->totals;
     t.fraction = t.whole + ranked + bins;
     t.rank_count = t.fraction + ranked + bins;
     t.bin_scores = t.rank_count + ranked;
-    t.predicted_rows = t.bin_scores + bins * N_SCORES * 2;
-    t.predicted_scores = t.predicted_rows + j->n_classes;
-    t.overall = t.predicted_scores + j->n_classes * N_SCORES * 2;
-    t.odd_rows = t.overall + 6;
+    t.predicted_rows = t.bin_scores + bins * scores;
+    t.predicted_scores = t.predicted_rows + classes;
+    t.overall = t.predicted_scores + classes * scores;
+    t.odd_rows = t.overall + (scores ? 6 : 0);
     t.split_whole = t.odd_rows + 2;
     t.split_fraction = t.split_whole + ranked;
     return t;
@@ -181,19 +204,25 @@ static void empty_scores(uint64_t *words_of_scores, int64_t *to) {
     }
 }
 
+/* The rows of a rank that are counted in the words of a row. */
+INLINE uint64_t rows_of_rank(const uint64_t *counts, int64_t rank) {
+    return counts[rank / COUNTS_IN_WORD] >> rank % COUNTS_IN_WORD * COUNT_BITS & ((1 << COUNT_BITS) - 1);
+}
+
 /* Empties bin m of measure k in one copy of the sums. */
 static void empty_bin(const job *j, const arena *a, const totals *t, int64_t copy, int64_t k, int64_t m) {
     int64_t copied = (copy * j->n_measures + k) * a->n_bins + m, bin = k * t->n_bins + m, n = j->n_classes;
     int64_t *whole = t->whole + bin * (n + 1), *fraction = t->fraction + bin * (n + 1), *rank_count = t->rank_count + bin * n;
     uint64_t *ranks = a->ranks + copied * n, *sums = a->sums + copied * a->row, *q = sums + a->first_q, count = 0;
-    for (int64_t c = 0; c < n; c++) count += ranks[c];
-    if (count == 0) return;
-    empty_scores(sums, t->bin_scores + bin * N_SCORES * 2);
     for (int64_t c = 0; c < n; c++) {
-        rank_count[c] += (int64_t)ranks[c], ranks[c] = 0;
-        add_probability(whole + c, fraction + c, q[c] - count * ONE_BITS);
+        uint64_t rows = a->first_count ? rows_of_rank(sums + a->first_count, c) : ranks[c];
+        count += rows, rank_count[c] += (int64_t)rows;
     }
-    add_probability(whole + n, fraction + n, sums[N_SCORES + k] - count * ONE_BITS);
+    if (count == 0) return;
+    if (j->detail == SCORES) empty_scores(sums, t->bin_scores + bin * N_SCORES * 2);
+    for (int64_t c = 0; c < n; c++) add_probability(whole + c, fraction + c, q[c] - count * ONE_BITS);
+    add_probability(whole + n, fraction + n, sums[a->first_v + k] - count * ONE_BITS);
+    for (int64_t c = 0; c < n && !a->first_count; c++) ranks[c] = 0;
     for (int64_t c = 0; c < a->row; c++) sums[c] = 0;
 }
 
@@ -236,14 +265,35 @@ static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t bin)
     }
 }
 
+/* Empties the sums of the first rank alone: the largest probability, which is V too, and the rows. */
+static void empty_firsts(const job *j, const arena *a, const totals *t) {
+    for (int64_t copied = 0; copied < a->copies * a->n_bins; copied++) {
+        int64_t m = copied % a->n_bins;
+        uint64_t *sums = a->sums + copied * FIRST_WORDS, rows = sums[1] & UINT32_MAX, right = sums[1] >> 32;
+        if (m < t->n_bins && rows) {
+            uint64_t units = sums[0] - rows * ONE_BITS;
+            add_probability(t->whole + 3 * m, t->fraction + 3 * m, units);
+            add_probability(t->whole + 3 * m + 2, t->fraction + 3 * m + 2, units);
+            t->rank_count[2 * m] += (int64_t)right, t->rank_count[2 * m + 1] += (int64_t)(rows - right);
+        }
+        sums[0] = sums[1] = 0;
+    }
+    (void)j;
+}
+
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
+    if (j->detail == FIRST) {
+        empty_firsts(j, a, t);
+        return;
+    }
     for (int64_t copy = 0; copy < a->copies; copy++) {
         for (int64_t m = 0; m < t->n_bins && a->heads; m++) empty_heads(j, a, copy, m);
         for (int64_t k = 0; k < j->n_measures; k++)
             for (int64_t m = 0; m < t->n_bins; m++) empty_bin(j, a, t, copy, k, m);
-        for (int64_t class = 0; class < j->n_classes; class++) empty_class(j, a, t, copy, class);
+        for (int64_t class = 0; class < j->n_classes && j->detail == SCORES; class++) empty_class(j, a, t, copy, class);
     }
+    if (j->detail != SCORES) return;
     for (int lane = 0; lane < WIDTH; lane++) {
         uint64_t *log_likelihood = a->lane_sums + lane, *p = log_likelihood + WIDTH, *square = p + WIDTH;
         add_units(t->overall, t->overall + 1, (int64_t)*log_likelihood, LOG_SCORE_BITS);

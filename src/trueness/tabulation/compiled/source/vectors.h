@@ -187,6 +187,18 @@ INLINE words rounded(doubles value) {
     return bits_of(value + 0x1.8p52) - UINT64_C(0x4338000000000000);
 }
 
+/* 1 shifted by so many times some bits, in lanes where it stays within the word, else 0. */
+INLINE words one_at(words place, uint64_t bits) {
+#if LEVEL == 4
+    return (words)_mm512_sllv_epi64(_mm512_set1_epi64(1), (__m512i)product(place, bits));
+#elif LEVEL == 3
+    return (words)_mm256_sllv_epi64(_mm256_set1_epi64x(1), (__m256i)product(place, bits));
+#else
+    words shift = place * bits, within = (words)(shift < 64);
+    return (same_words(1) << (shift & 63)) & within;
+#endif
+}
+
 /* WIDTH vectors as the rows of a square: its columns instead. */
 
 INLINE void transpose_doubles(doubles v[WIDTH]) {
@@ -222,6 +234,28 @@ INLINE void transpose_doubles(doubles v[WIDTH]) {
     v[0] = first;
 #endif
 }
+
+#if WIDTH == 8
+typedef uint64_t half_row __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* Four columns of eight rows: each row as half a vector. */
+INLINE void turn_into_halves(const doubles columns[4], half_row rows[8]) {
+    doubles turned[4];
+    UNROLL for (int odd = 0; odd < 2; odd++) {
+        doubles a = odd ? __builtin_shufflevector(columns[0], columns[1], 1, 9, 3, 11, 5, 13, 7, 15)
+                        : __builtin_shufflevector(columns[0], columns[1], 0, 8, 2, 10, 4, 12, 6, 14);
+        doubles b = odd ? __builtin_shufflevector(columns[2], columns[3], 1, 9, 3, 11, 5, 13, 7, 15)
+                        : __builtin_shufflevector(columns[2], columns[3], 0, 8, 2, 10, 4, 12, 6, 14);
+        turned[odd] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        turned[odd + 2] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+    }
+    UNROLL for (int r = 0; r < 8; r++) {
+        words of = (words)turned[r % 2 + r / 4 * 2];
+        rows[r] = r / 2 % 2 ? (half_row)__builtin_shufflevector(of, of, 4, 5, 6, 7)
+                            : (half_row)__builtin_shufflevector(of, of, 0, 1, 2, 3);
+    }
+}
+#endif
 
 /* The even, or the odd, lanes of two vectors in turn. */
 INLINE words even_pairs(words a, words b) {
