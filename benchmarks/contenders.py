@@ -17,6 +17,7 @@ from trueness.tabulation import tabulate_rows
 Predictions = tn.simulate.Predictions
 
 COMPILED_TWO, COMPILED_ONE = "trueness compiled, 2 threads", "trueness compiled, 1 thread"
+VCE, ECE = "trueness vce, all cores", "trueness ece, all cores"
 FOUR = "trueness compiled, VCE + UCE + ECE + RCE, 2 threads"
 EQUAL_MASS = "trueness compiled, EqualMass(10), 2 threads"
 PORTABLE, FORMULA = "trueness portable, 1 thread", "NumPy formula"
@@ -57,6 +58,16 @@ def _tabulating(engine: str, n_threads: int) -> Callable[[Predictions, int], Wor
 
 def _equal_mass(data: Predictions, n_bins: int) -> Work:
     return lambda: tn.tabulate(*data, bins=tn.EqualMass(n_bins), engine="compiled", n_threads=2)
+
+
+def _vce(data: Predictions, n_bins: int) -> Work:
+    return lambda: tn.vce(*data, bins=n_bins)
+
+
+def _ece(data: Predictions, n_bins: int) -> Work:
+    """Bins are over [0, 1], as the other libraries have them."""
+    edges = tn.Edges(np.linspace(0.0, 1.0, n_bins + 1))
+    return lambda: tn.ece(*data, bins=edges)
 
 
 def four_numbers(data: Predictions, n_bins: int, n_threads: int = 2) -> tuple[float, float, float, float]:
@@ -135,6 +146,8 @@ def _pass(data: Predictions, n_bins: int) -> Work:  # noqa: ARG001 - the same ar
 EVERYONE = (
     Contender(COMPILED_TWO, "the table", _tabulating("compiled", 2)),
     Contender(COMPILED_ONE, "the table", _tabulating("compiled", 1)),
+    Contender(VCE, "VCE", _vce),
+    Contender(ECE, "ECE (the maximum only)", _ece),
     Contender(FOUR, "two tables, four numbers", _four),
     Contender(EQUAL_MASS, "edges and the table", _equal_mass),
     Contender(PORTABLE, "the table", _tabulating("portable", 1)),
@@ -177,6 +190,9 @@ def require_agreement(data: Predictions) -> None:
     if compiled != portable:
         raise SystemExit("the tables of the compiled and the portable engine differ: nothing was timed")
     vce, _, ece, _ = four_numbers(data, 10)
+    own = prepared(data, (VCE, ECE))
+    if (own[VCE](), own[ECE]()) != (vce, ece):
+        raise SystemExit("vce and ece differ from the numbers of the tables: nothing was timed")
     found = {"formula": (whole_array_formula(*data), vce)}
     others = prepared(data, (TORCH_TWO, NETCAL))
     found |= {name: (float(work()), ece) for name, work in others.items()}  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import trueness as tn
 from trueness.bins import ProbabilityGrid, class_grid, event_grid
 from trueness.rows import RowCode, Rows, row_codes
 from trueness.table import EventSpec
+from trueness.tabulation import tabulate_in_detail
 
 CLASSES = [*range(2, 41), 64, 100, 129, 257, 1000]
 """All sizes in registers, around the sizes of vectors and of sorted blocks, and many classes."""
@@ -106,3 +107,19 @@ def assert_same(y_true: Any, y_prob: Any, **how: Any) -> tn.CalibrationTable:
     made = tn.tabulate(y_true, y_prob, engine="compiled", **how)
     assert made == tn.tabulate(y_true, y_prob, engine="portable", **how)
     return made
+
+
+LESS_DETAIL = [("ranks", "entropy"), ("ranks", "confidence"), ("first", "confidence")]
+"""What `vce` and `ece` sum, and the measures that they are binned by."""
+
+
+def less_detailed_tables(y_true: Any, y_prob: Any, engine: str, **options: Any) -> list[Any]:
+    """The tables of which one number is read, by rows and by columns, with both kinds of ties."""
+    return [
+        tabulate_in_detail(
+            y_true, given, variation=measure, bins=bins, ties=ties, engine=engine, detail=detail, **options
+        )
+        for detail, measure in LESS_DETAIL
+        for given in (y_prob, np.asfortranarray(y_prob))
+        for ties, bins in (("first", 10), ("split", tn.FineGrid(100)))
+    ]

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 import trueness as tn
 from trueness.rows import Rows
 from trueness.table import EventSpec
+from trueness.table.content import DETAILS
 from trueness.tabulation.compiled.event_cells import EventCells
-from trueness.tabulation.compiled.layout import job_for
+from trueness.tabulation.compiled.layout import detail_of, job_for
 from trueness.tabulation.compiled.library import MEASURES, UNDERFLOWED_WORDS, Job, Library, total_sizes
 from trueness.tabulation.compiled.search import Search
 
@@ -107,6 +108,8 @@ def kernel_job(
         block, search, job = rows.block(0, rows.n_rows), Search(specs, rows.y_prob.eps), job_for(rows.form)
     search.describe(job)
     k, m, (n, c), item = len(specs), search.n_edges + 1, block.shape, block.itemsize
+    detail = detail_of(specs)
+    job.detail = DETAILS.index(detail)
     job.kinds[:k] = [MEASURES[str(spec.variation.kernel)] for spec in specs]
     job.n_measures, job.split, job.n_rows = k, any(spec.ties == "split" for spec in specs), n
     job.to_next_row, job.to_next_class = (item, item * n) if columns else (item * c, item)
@@ -123,14 +126,18 @@ def kernel_job(
         "events": None if sums is None else sums.classes.tobytes(),
         "thresholds": None if sums is None else sums.thresholds.tobytes(),
     }
-    return KernelJob(job, to_sum, arrays, sum(total_sizes(k, m, c, split=bool(job.split))), **how)
+    columns_of_sums = 2 if detail == "first" else c
+    sizes = total_sizes(k, m, columns_of_sums, split=bool(job.split), scores=detail == "scores")
+    return KernelJob(job, to_sum, arrays, sum(sizes), **how)
 
 
-def specs_of(n_classes: int, names: Sequence[str], n_bins: int, ties: str = "first") -> list[tn.TableSpec]:
-    measures = [tn.variations[name] for name in names]
+def specs_of(
+    n_classes: int, names: Sequence[str], n_bins: int, ties: str = "first", detail: str = "scores"
+) -> list[tn.TableSpec]:
+    edges = {name: tn.EqualWidth(n_bins).resolve(*tn.variations[name].range_for(n_classes)) for name in names}
     return [
-        tn.TableSpec(n_classes, v, tn.EqualWidth(n_bins).resolve(*v.range_for(n_classes)), ties=ties)
-        for v in measures
+        tn.TableSpec(n_classes, tn.variations[name], of, ties=ties, detail=detail)
+        for name, of in edges.items()
     ]
 
 
@@ -173,8 +180,15 @@ def nasty_jobs(classes: Sequence[int], seed: int = 0) -> Iterator[KernelJob]:
                 if events is not None and how["to_sum"] and number % 11 == 0:
                     specs = []
                 yield kernel_job(y_true[some], given, specs, events, **how)
+                name, detail = (("entropy", "ranks"), ("confidence", "first"))[number % 2]
+                ties = ("first", "split")[number // 2 % 2]
+                less = specs_of(n_classes, [name], (1, 10, 15, 40)[number // 3 % 4], ties, detail)
+                yield kernel_job(y_true[some], given, less, **how | {"to_sum": True})
         y_true, z = nasty_logits(n_classes, seed)
         for n_rows in (1, 3, 16, 17, len(z)):
             specs = specs_of(n_classes, BOTH, 10, ("first", "split")[n_rows % 2])
             events = events_of(n_classes, next(turn))
             yield kernel_job(y_true[:n_rows], z[:n_rows], specs, events, from_logits=True)
+            for name, detail in (("entropy", "ranks"), ("confidence", "first")):
+                less = specs_of(n_classes, [name], 10, ("first", "split")[n_rows % 2], detail)
+                yield kernel_job(y_true[:n_rows], z[:n_rows], less, from_logits=True)

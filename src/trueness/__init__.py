@@ -62,23 +62,19 @@ if TYPE_CHECKING:
         SignedParts,
         classwise_error,
         cwece,
-        ece,
         event_calibration_error,
         expected_calibration_error,
         hle_calibration_error,
         ranked_calibration_error,
         ranked_gap,
-        rce,
         signed_parts,
         top_label_error,
         top_label_event,
         top_label_gap,
-        uce,
         uncertainty_calibration_error,
         uncertainty_gap,
         variation_calibration_error,
         variation_gap,
-        vce,
     )
     from trueness.monitoring import Monitor
     from trueness.predicted_class import (
@@ -90,6 +86,7 @@ if TYPE_CHECKING:
         tabulate_confusion,
     )
     from trueness.refusals import Refusal
+    from trueness.row_metrics import ece, rce, uce, vce
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
     from trueness.tabulation import tabulate, tabulate_events, tabulate_top
@@ -235,23 +232,19 @@ _MODULES = {
         "SignedParts",
         "classwise_error",
         "cwece",
-        "ece",
         "event_calibration_error",
         "expected_calibration_error",
         "hle_calibration_error",
         "ranked_calibration_error",
         "ranked_gap",
-        "rce",
         "signed_parts",
         "top_label_error",
         "top_label_event",
         "top_label_gap",
-        "uce",
         "uncertainty_calibration_error",
         "uncertainty_gap",
         "variation_calibration_error",
         "variation_gap",
-        "vce",
     ],
     "monitoring": ["Monitor"],
     "predicted_class": [
@@ -263,6 +256,7 @@ _MODULES = {
         "tabulate_confusion",
     ],
     "refusals": ["Refusal"],
+    "row_metrics": ["ece", "rce", "uce", "vce"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
     "tabulation": ["tabulate", "tabulate_events", "tabulate_top"],

@@ -1,4 +1,4 @@
-"""Metrics of a table, and the functions that compute them from rows.
+"""Metrics of a table; `row_metrics` has the functions that compute them from rows.
 
 An error is a *norm* of the *gaps* of all bins: there are four gaps (of the variation, of the top class, of the
 uncertainty, of the ranks) and three norms. A positive gap means over-confident, whatever is compared.
@@ -7,14 +7,12 @@ uncertainty, of the ranks) and three norms. A positive gap means over-confident,
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from trueness._arguments import require_choice, whole_number
 from trueness._arrays import FloatArray
-from trueness.bins import Bins
-from trueness.conventions import Convention, value_by_convention
 from trueness.event_metrics import (
     bins_with,
     class_gap,
@@ -26,10 +24,8 @@ from trueness.event_metrics import (
     require_max_norm,
     top_label_event,
 )
-from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, OptionTables, require_rank_table
-from trueness.tabulation import tabulate, tabulate_in_detail
 from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 __all__ = [
@@ -41,30 +37,25 @@ __all__ = [
     "classwise_error",
     "classwise_total",
     "cwece",
-    "ece",
     "event_calibration_error",
     "expected_calibration_error",
     "hle_calibration_error",
     "ranked_calibration_error",
     "ranked_gap",
-    "rce",
     "signed_parts",
     "top_label_error",
     "top_label_event",
     "top_label_gap",
-    "uce",
     "uncertainty_calibration_error",
     "uncertainty_gap",
     "variation_calibration_error",
     "variation_gap",
-    "vce",
 ]
 
 Gap = Callable[[AnyRankTable], FloatArray]
 
 NORMS = ("l1", "l2", "max")
 DISTANCES = ("tv", "w1", "hellinger")
-DEFAULT_BINS = 10
 
 
 def variation_gap(table: AnyRankTable) -> FloatArray:
@@ -138,6 +129,7 @@ class SignedParts(NamedTuple):
 def signed_parts(table: AnyRankTable, gap: Gap = variation_gap) -> SignedParts:
     """The part of the error that is over-confidence, the part that is under-confidence, and their difference.
 
+    >>> from trueness import tabulate
     >>> signed_parts(tabulate([0, 1] * 5, [[0.9, 0.1]] * 10)).net.__round__(6)
     0.531004
     """
@@ -192,180 +184,6 @@ def ranked_calibration_error(
     error) or "hellinger". Unlike VCE by a symmetric measure, it depends on the order of the ranks.
     """
     return _error(table, ranked_gap(table, distance), norm, min_count)
-
-
-# The four functions below repeat one call on purpose: bundling the row options would hide them from `help()` (if they
-# were a TypedDict) or from editors and type checkers (if a decorator made the signatures).
-
-
-def vce(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    variation: str | Variation = "entropy",
-    bins: int | Bins = 10,
-    ties: str = DEFAULT_TIES,
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    n_options: Any = None,
-    soft_labels: bool = False,
-    norm: str = "l1",
-    min_count: int | None = None,
-) -> float:
-    """Variation calibration error of predictions; arguments as in `tabulate` and `variation_calibration_error`.
-
-    Nine of ten right at (0.9, 0.1) is calibrated, five of ten is not:
-
-    >>> round(vce([0] * 9 + [1], [[0.9, 0.1]] * 10), 6)
-    0.0
-    >>> round(vce([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
-    0.531004
-    """
-    table = tabulate_in_detail(
-        y_true,
-        y_prob,
-        variation=variation,
-        bins=bins,
-        ties=ties,
-        sample_weight=sample_weight,
-        from_logits=from_logits,
-        normalize=normalize,
-        classes=classes,
-        n_options=n_options,
-        soft_labels=soft_labels,
-        detail="ranks",
-    )
-    return variation_calibration_error(table, norm=norm, min_count=min_count)
-
-
-def ece(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    bins: int | Bins | None = None,
-    ties: str = DEFAULT_TIES,
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    n_options: Any = None,
-    soft_labels: bool = False,
-    norm: str = "l1",
-    min_count: int | None = None,
-    convention: str | Convention | None = None,
-) -> float:
-    """Expected calibration error of the top class, in 10 bins over [1/C, 1]; arguments as in `tabulate`.
-
-    The bins are over [0, 1] if rows have options of their own. `convention` names another library
-    (`trueness.conventions`), whose number is returned instead, by default with its own number of bins.
-
-    >>> round(ece([0, 1] * 5, [[0.9, 0.1]] * 10), 6)
-    0.4
-    """
-    if convention is not None:
-        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
-        rows = (y_true, y_prob, from_logits, normalize, classes)
-        return value_by_convention(convention, "ece", own, rows, bins=bins, norm=norm)
-    table = tabulate_in_detail(
-        y_true,
-        y_prob,
-        variation="confidence",
-        bins=DEFAULT_BINS if bins is None else bins,
-        ties=ties,
-        sample_weight=sample_weight,
-        from_logits=from_logits,
-        normalize=normalize,
-        classes=classes,
-        n_options=n_options,
-        soft_labels=soft_labels,
-        detail="first",
-    )
-    return expected_calibration_error(table, norm=norm, min_count=min_count)
-
-
-def uce(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    bins: int | Bins | None = None,
-    ties: str = DEFAULT_TIES,
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    n_options: Any = None,
-    soft_labels: bool = False,
-    norm: str = "l1",
-    min_count: int | None = None,
-    convention: str | Convention | None = None,
-) -> float:
-    """Uncertainty calibration error; arguments as in `ece`. Not zero for a calibrated model:
-
-    >>> round(uce([0] * 9 + [1], [[0.9, 0.1]] * 10), 6)
-    0.368996
-    """
-    if convention is not None:
-        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
-        rows = (y_true, y_prob, from_logits, normalize, classes)
-        return value_by_convention(convention, "uce", own, rows, bins=bins, norm=norm)
-    table = tabulate_in_detail(
-        y_true,
-        y_prob,
-        variation="entropy",
-        bins=DEFAULT_BINS if bins is None else bins,
-        ties=ties,
-        sample_weight=sample_weight,
-        from_logits=from_logits,
-        normalize=normalize,
-        classes=classes,
-        n_options=n_options,
-        soft_labels=soft_labels,
-        detail="ranks",
-    )
-    return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
-
-
-def rce(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    distance: str = "tv",
-    variation: str | Variation = "entropy",
-    bins: int | Bins = 10,
-    ties: str = DEFAULT_TIES,
-    sample_weight: Any = None,
-    from_logits: bool = False,
-    normalize: bool = False,
-    classes: Any = None,
-    n_options: Any = None,
-    soft_labels: bool = False,
-    norm: str = "l1",
-    min_count: int | None = None,
-) -> float:
-    """Ranked calibration error; arguments as in `tabulate` and `ranked_calibration_error`.
-
-    One of ten right at (0.9, 0.1): the entropies agree and VCE is 0, but the ranks are reversed.
-
-    >>> round(rce([0] + [1] * 9, [[0.9, 0.1]] * 10), 6)
-    0.8
-    """
-    table = tabulate_in_detail(
-        y_true,
-        y_prob,
-        variation=variation,
-        bins=bins,
-        ties=ties,
-        sample_weight=sample_weight,
-        from_logits=from_logits,
-        normalize=normalize,
-        classes=classes,
-        n_options=n_options,
-        soft_labels=soft_labels,
-        detail="ranks",
-    )
-    return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
 
 
 def _error(table: AnyRankTable, gap: FloatArray, norm: str, min_count: int | None) -> float:

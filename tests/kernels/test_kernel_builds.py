@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compiled_rows import every_kind_of_events, nasty, nasty_logits, on_edges, rows, tables_of
+from compiled_rows import (
+    every_kind_of_events,
+    less_detailed_tables,
+    nasty,
+    nasty_logits,
+    on_edges,
+    rows,
+    tables_of,
+)
 from kernel_jobs import nasty_jobs
 
 import trueness as tn
@@ -45,6 +53,7 @@ def tables(engine: str, n_classes: int) -> list[Any]:
             given = y_prob.astype(dtype)
             made += [tn.tabulate(y_true, given, engine=engine, **how) for how in OPTIONS]
             made.append(tn.tabulate(y_true, np.asfortranarray(given), engine=engine))
+            made += less_detailed_tables(y_true, given, engine)
             laid_out = given if number else np.asfortranarray(given)
             for events in every_kind_of_events(n_classes):
                 specs = [*tables_of(n_classes), events]

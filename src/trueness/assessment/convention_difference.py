@@ -17,7 +17,8 @@ from trueness.conventions import (
     as_convention,
     error_of,
 )
-from trueness.metrics import DEFAULT_BINS, expected_calibration_error, uncertainty_calibration_error
+from trueness.metrics import expected_calibration_error, uncertainty_calibration_error
+from trueness.row_metrics import DEFAULT_BINS
 from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
 

@@ -21,7 +21,7 @@ from trueness.table import AnySpec, AnyTable, OptionSpec, OptionTables, SingleSp
 from trueness.table.cluster_sums import ClusterSums, has_units, spec_of_units
 from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
-from trueness.tabulation import portable
+from trueness.tabulation import portable, portable_units
 from trueness.tabulation.compiled import units
 from trueness.tabulation.engines import thread_count
 from trueness.tabulation.options import AnyRows, refused_by_row, tabulate_rows
@@ -160,7 +160,7 @@ def _tabulate_units(
 ) -> list[tuple[SingleTable, ClusterSums]]:
     """For each spec the table of all rows, which have the same number of classes, and the sums of each unit."""
     engine_module = engine_for(rows, specs, engine)
-    unit_pass: Any = portable.UnitPass if engine_module is portable else units.UnitPass
+    unit_pass: Any = portable_units.UnitPass if engine_module is portable else units.UnitPass
     workers, own = thread_count(n_threads, engine_module), unit_pass(rows, specs, some.n_units)
     try:
         for start, stop in some.chunks():

@@ -190,10 +190,7 @@ class _Totals:
         totals.setflags(write=False)  # and so are all parts of it
         parts = self._parts(totals)
         of_all = self._sums_of_all(parts)
-        return [
-            Sums(**_sums_of_bins(parts, which, spec), **of_all)
-            for which, spec in enumerate(self.specs)
-        ]
+        return [Sums(**_sums_of_bins(parts, which, spec), **of_all) for which, spec in enumerate(self.specs)]
 
     def _sums_of_all(self, parts: _Parts) -> dict[str, Any]:
         """The sums that do not depend on bins, by name."""

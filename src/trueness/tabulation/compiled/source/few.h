@@ -93,8 +93,7 @@ INLINE int NAME(counts_in_row)(int scores, int n_measures) {
 }
 
 /* Notes what is added of a group, but for the steps, and where. */
-INLINE void NAME(note)(
-    const job *j, const arena *a, const concluded *c, NAME(addition) *to, int scores, int n_measures) {
+INLINE void NAME(note)(const job *j, const arena *a, const concluded *c, NAME(addition) *to, int scores) {
     if (scores) {
         words classes = classes_of(j, a, c);
         UNROLL for (int i = 0; i < N_SCORES; i++) to->scores[i] = c->scores[i];
@@ -102,11 +101,12 @@ INLINE void NAME(note)(
         if (!a->heads) store_words(places_in(a->predicted, classes, HEAD), to->classes);
     }
     to->rank = c->rank;
-    UNROLL for (int k = 0; k < n_measures; k++) {
+    UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
+        if (k > 0 && (!scores || k == j->n_measures)) break;
         words cells = cells_of(j, a, c, k), places = places_in(a->sums, cells, (uint64_t)a->row);
         to->v[k] = bits_of(c->v[k] + 1.0);
         store_words(places, to->cells[k]);
-        if (!NAME(counts_in_row)(scores, n_measures))
+        if (!NAME(counts_in_row)(scores, 1) || (scores && !NAME(counts_in_row)(1, 2)))
             store_words(places_in(a->ranks, product(cells, CLASSES) + c->rank, 1), to->ranks[k]);
         if (k == 0 && scores)
             store_words(a->heads ? places_in(a->heads, heads_of(a, c, CLASSES), HEAD) : places, to->heads);
@@ -153,8 +153,8 @@ INLINE void NAME(add_halves)(const NAME(addition) *of, int n_measures) {
 #endif
 }
 
-/* Adds each row to its bins and to its predicted class, and counts its rank. */
-INLINE void NAME(add)(const arena *a, const NAME(addition) *of, int scores, int n_measures) {
+/* Adds each row to the bins of so many measures and to its predicted class, and counts its rank. */
+INLINE void NAME(add_to)(const arena *a, const NAME(addition) *of, int scores, int n_measures) {
     UNROLL for (int r = 0; r < WIDTH && scores; r++) ++*of->predicted_rows[r];
     if (!NAME(counts_in_row)(scores, n_measures)) {
         UNROLL for (int k = 0; k < n_measures; k++)
@@ -162,6 +162,11 @@ INLINE void NAME(add)(const arena *a, const NAME(addition) *of, int scores, int 
     }
     if (row_unit(NAME(words_of_row)(scores, n_measures)) < WIDTH) NAME(add_halves)(of, n_measures);
     else NAME(add_squares)(a, of, scores, n_measures);
+}
+
+INLINE void NAME(add)(const job *j, const arena *a, const NAME(addition) *of, int scores) {
+    if (!scores || j->n_measures == 1) NAME(add_to)(a, of, scores, 1);
+    else NAME(add_to)(a, of, scores, 2);
 }
 
 /* A group as columns, each row in falling order, with the sums that are known before they are swept. */
@@ -182,8 +187,7 @@ INLINE swept NAME(load_ordered)(const job *j, const group *g, doubles x[CLASSES]
 }
 
 /* Sums some rows; -1, or the first row of a group that holds a bad one. */
-INLINE int64_t NAME(sum_in_registers)(
-    const loop *given, int64_t begin, int64_t end, int64_t *groups, int scores, int n_measures) {
+INLINE int64_t NAME(sum_in_registers)(const loop *given, int64_t begin, int64_t end, int64_t *groups, int scores) {
     const loop l = *given;
     const job local = *l.given, *j = &local;
     const arena a = l.memory;
@@ -203,7 +207,7 @@ INLINE int64_t NAME(sum_in_registers)(
             if (scores) s.log_p = select_doubles(reached, log, s.log_p); /* the last one that is not below p is p itself */
         }
         if (__builtin_expect(first > begin, 1)) {
-            NAME(add)(&a, last, scores, n_measures);
+            NAME(add)(j, &a, last, scores);
             if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
         }
         /* The next group is loaded and sorted here: the processor does so while it waits for the end of the sums above. */
@@ -215,27 +219,26 @@ INLINE int64_t NAME(sum_in_registers)(
         }
         concluded c = conclude(j, &a, &l, &done, valid, scores);
         if (__builtin_expect(c.is_bad, 0)) return first;
-        NAME(note)(j, &a, &c, next, scores, n_measures);
+        NAME(note)(j, &a, &c, next, scores);
         if (__builtin_expect(c.is_odd, 0)) {
             const concluded copy = c;
             handle_odd_rows(&l, &copy, first, valid);
         }
         if (j->has_top) keep_top(&a, first - begin, done.largest, c.rank, c.tied);
     }
-    NAME(add)(&a, &additions[(end - 1) / WIDTH & 1], scores, n_measures);
+    NAME(add)(j, &a, &additions[(end - 1) / WIDTH & 1], scores);
     if (++waiting == groups_at_once) empty_sums(l.given, &l.memory, &l.t), waiting = 0;
     *groups = waiting;
     return -1;
 }
 
 static int64_t NAME(sum_rows)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
-    if (l->given->n_measures == 1) return NAME(sum_in_registers)(l, begin, end, groups, 1, 1);
-    return NAME(sum_in_registers)(l, begin, end, groups, 1, 2);
+    return NAME(sum_in_registers)(l, begin, end, groups, 1);
 }
 
 /* Without scores, which are wanted of one table only. */
 static int64_t NAME(sum_ranks)(const loop *l, int64_t begin, int64_t end, int64_t *groups) {
-    return NAME(sum_in_registers)(l, begin, end, groups, 0, 1);
+    return NAME(sum_in_registers)(l, begin, end, groups, 0);
 }
 
 /* Sums the first rank of some rows; as `sum_rows`. */

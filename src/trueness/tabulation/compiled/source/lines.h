@@ -52,38 +52,90 @@ static int NAME(any_sum_above_2)(const job *j, const LINE *lines) {
     return any(above(sum, same_doubles(2.0)));
 }
 
-/* A group into lines; whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. The class
- * of the largest number of each row, of equal ones the first, is the predicted one; it is found if there is a place for it. */
-INLINE int NAME(turn)(const job *j, const group *g, LINE *lines, words *predicted) {
-    int by_columns = g->to_next_class != ITEM;
-    BITS seen = {0}, class = {0};
-    LINE largest = {0};
-    for (int64_t at = 0; at < j->n_classes; at += WIDTH) {
+/* WIDTH classes of a group from the first one on, as lines. */
+INLINE void NAME(load_square)(const group *g, int64_t first, LINE square[WIDTH]) {
+    const char *place = g->rows + first * g->to_next_class;
+    if (g->to_next_class != ITEM) { /* by columns */
+        UNROLL for (int k = 0; k < WIDTH; k++) square[k] = LOAD(place + k * g->to_next_class);
+    } else {
+        UNROLL for (int k = 0; k < WIDTH; k++) {
+            square[k] = LOAD(place + k * g->to_next_row);
+            __builtin_prefetch(place + (k + WIDTH) * g->to_next_row); /* the same classes of the next group */
+        }
+        TRANSPOSE(square);
+    }
+    /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
+    UNROLL for (int k = 0; k < WIDTH; k++) square[k] += 0;
+}
+
+/* The classes of a group from one on, of which there need not be a whole block, into lines. */
+static BITS NAME(turn_rest)(const job *j, const group *g, int64_t begin, LINE *lines) {
+    BITS seen = {0};
+    for (int64_t at = begin; at < j->n_classes; at += WIDTH) {
         /* The last square may overlap the one before, so that no load reaches beyond its row. */
         int64_t first = at < j->n_classes - WIDTH ? at : j->n_classes - WIDTH;
-        const char *place = g->rows + first * g->to_next_class;
         LINE square[WIDTH];
-        if (by_columns) {
-            UNROLL for (int k = 0; k < WIDTH; k++) square[k] = LOAD(place + k * g->to_next_class);
-        } else {
-            UNROLL for (int k = 0; k < WIDTH; k++) {
-                square[k] = LOAD(place + k * g->to_next_row);
-                __builtin_prefetch(place + (k + WIDTH) * g->to_next_row); /* the same classes of the next group */
-            }
-            TRANSPOSE(square);
-        }
+        NAME(load_square)(g, first, square);
         UNROLL for (int k = 0; k < WIDTH; k++) {
-            /* -0 + 0 is 0: as bits, in which sorting may compare, -0 is below all other numbers. */
-            lines[first + k] = square[k] + 0;
-            seen |= (BITS)lines[first + k];
-            if (!predicted) continue;
-            class = CHOOSE(EXCEEDS(lines[first + k], largest), SAME_BITS(first + k), class);
-            largest = LARGER(largest, lines[first + k]);
+            if (first + k < at) continue;
+            lines[first + k] = square[k], seen |= (BITS)square[k];
         }
     }
-    if (predicted) *predicted = WIDE_COUNT(class);
-    /* The sign is the bit above that of huge numbers. Negative ones would be sorted behind the zeros after the last class. */
+    return seen;
+}
+
+/* Whether some number is infinite, NaN, negative or at least 2, or the sum of a row is above 2. The sign is the bit above that of
+ * huge numbers; negative ones would be sorted behind the zeros after the last class. */
+INLINE int NAME(any_outside)(const job *j, const LINE *lines, BITS seen) {
     return ANY_HUGE(seen | seen >> 1) || (j->n_classes > MOST_UNITS && NAME(any_sum_above_2)(j, lines));
+}
+
+/* A group into lines; whether some number or sum is out of range. */
+INLINE int NAME(turn)(const job *j, const group *g, LINE *lines) {
+    return NAME(any_outside)(j, lines, NAME(turn_rest)(j, g, 0, lines));
+}
+
+/* The same, with each block of lines sorted before it is stored. The block that holds the largest number of each row, of equal
+ * ones the first, goes to `block_of_largest`. */
+INLINE int NAME(turn_and_sort_blocks)(const job *j, const group *g, LINE *lines, words *block_of_largest) {
+    BITS seen = {0}, block = {0};
+    LINE largest = {0};
+    int64_t whole = j->n_classes / BLOCK * BLOCK;
+    for (int64_t first = 0; first < whole; first += BLOCK) {
+        LINE v[BLOCK];
+        UNROLL for (int k = 0; k < BLOCK; k += WIDTH) NAME(load_square)(g, first + k, v + k);
+        UNROLL for (int k = 0; k < BLOCK; k++) seen |= (BITS)v[k];
+        NETWORK_16(EXCHANGE)
+        UNROLL for (int k = 0; k < BLOCK; k++) lines[first + k] = v[k];
+        block = CHOOSE(EXCEEDS(v[0], largest), SAME_BITS(first), block);
+        largest = LARGER(largest, v[0]);
+    }
+    if (whole < j->n_classes) {
+        seen |= NAME(turn_rest)(j, g, whole, lines);
+        NAME(sort_block)(lines + whole);
+        block = CHOOSE(EXCEEDS(lines[whole], largest), SAME_BITS(whole), block);
+    }
+    *block_of_largest = WIDE_COUNT(block);
+    return NAME(any_outside)(j, lines, seen);
+}
+
+/* The class of the largest number of each row, of equal ones the first, which is in a known block. */
+INLINE words NAME(predicted_class)(const job *j, const group *g, words block, doubles largest) {
+    words predicted = block;
+    UNROLL for (int r = 0; r < WIDTH; r++) {
+        /* So many classes as a block has, all of them of this row, even if fewer begin at the block. */
+        int64_t first = (int64_t)block[r] < j->n_classes - BLOCK ? (int64_t)block[r] : j->n_classes - BLOCK;
+        const char *at = g->rows + r * g->to_next_row + first * g->to_next_class;
+        unsigned found = 0;
+        UNROLL for (int c = 0; c < BLOCK; c += WIDTH) {
+            doubles x;
+            if (g->to_next_class == ITEM) x = load_item(at + c * ITEM, ITEM);
+            else UNROLL for (int k = 0; k < WIDTH; k++) x[k] = load_one(at + (c + k) * g->to_next_class, ITEM);
+            found |= bit_per_lane(not_below(x, same_doubles(largest[r]))) << c;
+        }
+        predicted[r] = (uint64_t)(first + (found ? __builtin_ctz(found) : 0));
+    }
+    return predicted;
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
@@ -177,9 +229,10 @@ INLINE int64_t NAME(sum_in_lines)(const loop *given, int64_t begin, int64_t end,
     int64_t groups_at_once = MOST_ROWS / WIDTH, waiting = *groups, n_lines = round_up(j->n_classes, BLOCK);
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
-        words predicted = same_words(0);
-        int is_huge = NAME(turn)(j, &g, lines, scores ? &predicted : 0);
+        words block;
+        int is_huge = NAME(turn_and_sort_blocks)(j, &g, lines, &block);
         NAME(sort_lines)(lines, n_lines);
+        words predicted = scores ? NAME(predicted_class)(j, &g, block, WIDE(lines[0])) : block;
         swept s = NAME(sweep_lines)(j, lines, NAME(true_probability)(&g), predicted, scores);
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
         concluded c = conclude(j, &a, &l, &s, g.valid, scores);
@@ -298,7 +351,7 @@ static int64_t NAME(check_rows)(const loop *given, int64_t begin, int64_t end, i
     (void)groups;
     for (int64_t first = begin; first < end; first += WIDTH) {
         group g = group_at(j, &l, first);
-        int is_huge = NAME(turn)(j, &g, lines, 0);
+        int is_huge = NAME(turn)(j, &g, lines);
         swept s = {.p = NAME(true_probability)(&g), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) check(&s, WIDE(lines[c]));
         s.seen = same_words(is_huge ? HUGE_BIT : 0);
@@ -315,7 +368,7 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     LINE *lines = (LINE *)l.memory.lines;
     for (int64_t first = 0; first < j->n_rows; first += WIDTH) {
         group g = group_at(j, &l, first);
-        int is_huge = NAME(turn)(j, &g, lines, 0);
+        int is_huge = NAME(turn)(j, &g, lines);
         swept s = {.seen = same_words(is_huge ? HUGE_BIT : 0), .largest = WIDE(lines[0]), .smallest = WIDE(lines[0])};
         for (int64_t c = 0; c < j->n_classes; c++) measure(&s, WIDE(lines[c]));
         if (store_variation(j, &s, g.valid, v + first)) return first;
@@ -323,6 +376,7 @@ static int64_t NAME(measure_rows)(job *given, double *v) {
     return -1;
 }
 
+#undef EXCHANGE
 #undef LINE
 #undef NAME
 #undef NARROWED

@@ -102,19 +102,17 @@ static void NAME(merge)(LINE *lines, int64_t first, int64_t run, int64_t n_lines
     NAME(finish)(lines, first, end, size);
 }
 
-/* Sorts lines from the first on, at most so many of them, a power of two. */
+/* Sorts lines from the first on, at most so many of them, a power of two; blocks of them are sorted already. */
 static void NAME(sort_some)(LINE *lines, int64_t first, int64_t most, int64_t n_lines) {
-    if (most == BLOCK) {
-        NAME(sort_block)(lines + first);
-        return;
-    }
+    if (most == BLOCK) return;
     NAME(sort_some)(lines, first, most / 2, n_lines);
     if (first + most / 2 >= n_lines) return;
     NAME(sort_some)(lines, first + most / 2, most / 2, n_lines);
     NAME(merge)(lines, first, most / 2, n_lines);
 }
 
-/* Sorts the first lines, of which there are a multiple of sixteen; those after them, up to a power of two, are zero.
+/* Sorts the first lines, of which there are a multiple of sixteen, with each sixteen sorted; those after them, up to a power of
+ * two, are zero.
  *
  * All exchanges put larger numbers first, so that nothing would change where the second line is beyond the last. */
 static void NAME(sort_lines)(LINE *lines, int64_t n_lines) {
@@ -123,7 +121,6 @@ static void NAME(sort_lines)(LINE *lines, int64_t n_lines) {
     NAME(sort_some)(lines, 0, most, n_lines);
 }
 
-#undef EXCHANGE
 #undef NEAR_2
 #undef NEAR_4
 #undef NEAR_8

@@ -88,6 +88,7 @@ INLINE lanes both(lanes a, lanes b) { return a & b; }
 INLINE lanes either(lanes a, lanes b) { return a | b; }
 INLINE lanes except(lanes a, lanes b) { return a & (lanes)~b; }
 INLINE int any(lanes a) { return a != 0; }
+INLINE unsigned bit_per_lane(lanes a) { return a; }
 INLINE words counted(words count, lanes where) { /* count + 1 in those lanes */
     return (words)_mm512_mask_sub_epi64((__m512i)count, where, (__m512i)count, _mm512_set1_epi64(-1));
 }
@@ -110,11 +111,13 @@ INLINE lanes either(lanes a, lanes b) { return a | b; }
 INLINE lanes except(lanes a, lanes b) { return a & ~b; }
 INLINE words counted(words count, lanes where) { return count - where; }
 #if LEVEL == 3
-INLINE int any(lanes a) { return _mm256_movemask_pd((__m256d)a) != 0; }
+INLINE unsigned bit_per_lane(lanes a) { return (unsigned)_mm256_movemask_pd((__m256d)a); }
+INLINE int any(lanes a) { return bit_per_lane(a) != 0; }
 INLINE words select_words(lanes where, words a, words b) {
     return (words)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)where);
 }
 #else
+INLINE unsigned bit_per_lane(lanes a) { return (unsigned)((a[0] & 1) | (a[1] & 2)); }
 INLINE int any(lanes a) { return (a[0] | a[1]) != 0; }
 INLINE words select_words(lanes where, words a, words b) { return (where & a) | (~where & b); }
 #endif
