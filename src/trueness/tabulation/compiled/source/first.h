@@ -21,10 +21,11 @@ static void handle_odd_top(const loop *l, const concluded *c, const top *t, int 
     }
     if (t->s.p[lane] < t->s.largest[lane] || t->equal[lane] < 2) return;
     count_ties(j, row, j->labels[row], &more, &equal, &before);
-    int is_first = more == 0 && (before == 0 || j->split);
-    int64_t wrong = is_first ? 0 : 1;
-    l->t.rank_count[2 * m] -= wrong, l->t.rank_count[2 * m + 1] += wrong;
-    if (!is_first || !j->split || equal == 1) return;
+    if (more || (before && !j->split)) { /* it was counted as right */
+        l->t.rank_count[2 * m]--, l->t.rank_count[2 * m + 1]++;
+        return;
+    }
+    if (!j->split || equal == 1) return;
     l->t.split_whole[2 * m]--;
     add_units(l->t.split_whole + 2 * m, l->t.split_fraction + 2 * m,
               (int64_t)(UNIT / (uint64_t)equal + UNIT % (uint64_t)equal), PROBABILITY_BITS);
@@ -36,16 +37,17 @@ INLINE int add_tops(const job *j, const arena *a, const loop *l, const top *t, i
     lanes rows = above_words(same_words((uint64_t)valid), lane_numbers());
     if (__builtin_expect(any(both(rows, improper(j, &t->s))), 0)) return 1;
     c.v[0] = variation(j, CONFIDENCE, t->s.largest, t->s.largest);
-    c.bins[0] = select_words(rows, j->n_edges <= FEW_EDGES ? bin_of(c.v[0], j->edges, j->n_edges) : bin_among_many(l->given, 0, c.v[0]),
-                             same_words((uint64_t)j->n_edges + 1));
+    c.bins[0] = bins_of(j, l, 0, c.v[0], rows);
     lanes right = not_below(t->s.p, t->s.largest);
     lanes odd = either(both(right, above_words(t->equal, same_words(1))), above(c.v[0], t->s.largest));
-    words added = bits_of(t->s.largest + 1.0), counted_row = select_words(right, same_words((UINT64_C(1) << 32) + 1), same_words(1));
+    words added = bits_of(t->s.largest + 1.0);
+    words rows_and_right = select_words(right, same_words((UINT64_C(1) << 32) + 1), same_words(1));
     words places = places_in(a->sums, cells_of(j, a, &c, 0), FIRST_WORDS);
     uint64_t *to[WIDTH];
     uint64_t pairs[2 * WIDTH]; /* in memory, from which they are added one by one; the even lanes first */
     store_words(places, to);
-    store_words(even_pairs(added, counted_row), pairs), store_words(odd_pairs(added, counted_row), pairs + WIDTH);
+    store_words(even_pairs(added, rows_and_right), pairs);
+    store_words(odd_pairs(added, rows_and_right), pairs + WIDTH);
     UNROLL for (int r = 0; r < WIDTH; r++) *(pair *)to[r] += *(const pair *)(pairs + r % 2 * WIDTH + r / 2 * 2);
     if (__builtin_expect(any(both(rows, odd)), 0)) {
         const concluded copy = c;

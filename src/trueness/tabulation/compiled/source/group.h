@@ -111,6 +111,12 @@ typedef struct {
     totals t;
 } loop;
 
+/* The bin of each row by measure k; the one after all in lanes without a row. */
+INLINE words bins_of(const job *j, const loop *l, int k, doubles v, lanes rows) {
+    words bin = j->n_edges <= FEW_EDGES ? bin_of(v, j->edges + k * j->n_edges, j->n_edges) : bin_among_many(l->given, k, v);
+    return select_words(rows, bin, same_words((uint64_t)j->n_edges + 1));
+}
+
 /* The variance of p_y - ||p||^2 if the true class is drawn from p, max(sum(p^3) - ||p||^4, 0), in units of 2^-52. */
 INLINE words brier_variance(words square, words cube) {
     doubles norm = as_doubles(square) * 0x1p-52, variance = as_doubles(cube) * 0x1p-52 - norm * norm;
@@ -151,9 +157,7 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
         if (k >= j->n_measures) break;
         c.v[k] = variation(j, j->kinds[k], c.entropy, s->largest);
-        words bin = j->n_edges <= FEW_EDGES ? bin_of(c.v[k], j->edges + k * j->n_edges, j->n_edges)
-                                            : bin_among_many(l->given, k, c.v[k]);
-        c.bins[k] = select_words(rows, bin, same_words((uint64_t)j->n_edges + 1)); /* lanes without a row */
+        c.bins[k] = bins_of(j, l, k, c.v[k], rows);
     }
     return c;
 }

@@ -266,7 +266,7 @@ static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t bin)
 }
 
 /* Empties the sums of the first rank alone: the largest probability, which is V too, and the rows. */
-static void empty_firsts(const job *j, const arena *a, const totals *t) {
+static void empty_firsts(const arena *a, const totals *t) {
     for (int64_t copied = 0; copied < a->copies * a->n_bins; copied++) {
         int64_t m = copied % a->n_bins;
         uint64_t *sums = a->sums + copied * FIRST_WORDS, rows = sums[1] & UINT32_MAX, right = sums[1] >> 32;
@@ -278,13 +278,12 @@ static void empty_firsts(const job *j, const arena *a, const totals *t) {
         }
         sums[0] = sums[1] = 0;
     }
-    (void)j;
 }
 
 /* Empties all sums since the last time, of at most MOST_ROWS rows in each word. */
 static void empty_sums(const job *j, const arena *a, const totals *t) {
     if (j->detail == FIRST) {
-        empty_firsts(j, a, t);
+        empty_firsts(a, t);
         return;
     }
     for (int64_t copy = 0; copy < a->copies; copy++) {
