@@ -89,7 +89,10 @@ class RunsOfRows(ctypes.Structure):
         ("stops", c_void_p),
         ("units", c_void_p),
         ("n_words", c_int64),
+        ("n_bins", c_int64),
+        ("bin_of", c_void_p),
         ("cells", c_void_p),
+        ("of_units", c_void_p),
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,12 +33,6 @@ from trueness.tabulation.compiled.library import (
     require_library,
 )
 from trueness.tabulation.unit_sums import UnitSums
-
-RUNS_AT_A_TIME = 512
-"""Runs whose sums of events are collected before they are added to those of their units."""
-
-RUN_VALUES = 2**21
-"""Sums of events of so many runs are collected at a time, 16 megabytes."""
 
 LONG_RUN = 512
 """Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
@@ -229,29 +222,25 @@ class _Worker:
         self.memory = np.zeros(self.library.arena_size(self.job) // 8 + 1, np.int64)
         self.job.arena, self.job.totals = address(self.memory), address(of.lines)
         self.runs = RunsOfRows(n_words=of.lines.shape[1])
-        self.at_a_time = None if self.of_units is None else self.of_units.at_a_time
-        self.found = np.empty(0, np.int64) if self.of_units is None else self.of_units.room()
+        if self.of_units is not None:
+            self.cells = self.of_units.room()
+            self.of_units.describe(self.runs)
+            self.runs.cells = address(self.cells)
 
     def add(self, chunk: _Chunk, share: slice) -> None:
         """Add some runs of a chunk; a ValueError if a row is bad, and the caller finds out which one."""
         chunk.describe(self.job)
         starts, stops, units = chunk.runs
-        step = self.at_a_time or share.stop - share.start
-        for first in range(share.start, share.stop, step):
-            part = slice(first, min(first + step, share.stop))
-            self.runs.n_runs = part.stop - part.start
-            self.runs.starts, self.runs.stops = address(starts[part]), address(stops[part])
-            self.runs.units = address(units[part])
-            self.runs.cells = None if self.of_units is None else address(self.found)
-            if self.library.sum_runs(self.job, self.runs) >= 0:
-                raise ValueError("a row is refused")
-            if self.of_units is not None:
-                self.of_units.add(units[part], self.found[: self.runs.n_runs])
+        self.runs.n_runs = share.stop - share.start
+        self.runs.starts, self.runs.stops = address(starts[share]), address(stops[share])
+        self.runs.units = address(units[share])
+        if self.library.sum_runs(self.job, self.runs) >= 0:
+            raise ValueError("a row is refused")
 
     def close(self) -> None:
-        """Hand the moments of events over."""
+        """Hand the sums of events over all rows over."""
         if self.of_units is not None and self.events is not None:
-            self.of_units.add_moments(self.events)
+            self.of_units.add(self.cells, self.events)
 
 
 class _Layout:
@@ -320,32 +309,26 @@ class _UnitCells:
 
     def __init__(self, events: EventCells, n_units: int) -> None:
         self.spec = events.spec
-        k, g = self.spec.shape
-        self.at_a_time = max(16, min(RUNS_AT_A_TIME, RUN_VALUES // (4 * k * g)))
-        self.starts = event_bin_starts(self.spec.grid)
-        self.whole = np.zeros((4, k, g), np.int64)
-        self.of_units = np.zeros((4, n_units, k, len(self.starts)), np.int64)
+        starts, (k, _) = event_bin_starts(self.spec.grid), self.spec.shape
+        self.bin_of = np.searchsorted(starts, np.arange(self.spec.grid.n_cells), side="right") - 1
+        self.whole, self.of_units = self.room(), np.zeros((n_units, 4, k, len(starts)), np.int64)
         self.moments: EventSums | None = None
-        self.lock = Lock()
 
     def room(self) -> IntArray:
-        """Room for rows, whole and fraction of the probabilities, and observed rows of some runs."""
-        return np.empty((self.at_a_time, 4, *self.spec.shape), np.int64)
+        """Sums of rows, whole and fraction of the probabilities, and observed rows, all zero."""
+        return np.zeros((4, *self.spec.shape), np.int64)
 
-    def add(self, units: IntArray, found: IntArray) -> None:
-        """Add the cells of some runs to those of their units; fractions of so few fit in 64 bits."""
-        total = found.sum(axis=0)
-        in_bins = np.add.reduceat(found, self.starts, axis=-1).swapaxes(0, 1)
-        _carry(in_bins)
-        with self.lock:
-            self.whole += total
-            for part in range(4):
-                np.add.at(self.of_units[part], units, in_bins[part])
-            _carry(self.whole)
-            _carry(self.of_units)
+    def describe(self, runs: RunsOfRows) -> None:
+        """Hand over the sums of units, which threads share, since each works on other units."""
+        runs.n_bins, runs.bin_of = self.of_units.shape[-1], address(self.bin_of)
+        runs.of_units = address(self.of_units)
 
-    def add_moments(self, events: EventCells) -> None:
-        """Add the sums that a worker has of all rows, once."""
+    def add(self, cells: IntArray, events: EventCells) -> None:
+        """Add the sums that a worker has of all rows, once; a fraction of each worker fits in 64 bits with others."""
+        self.whole += cells
+        self.whole[1] += self.whole[2] >> PROBABILITY_BITS
+        self.whole[2] &= (1 << PROBABILITY_BITS) - 1
+        cells[...] = 0
         if self.spec.has_moments:
             sums = events.sums()
             self.moments = sums if self.moments is None else self.moments + sums
@@ -356,14 +339,8 @@ class _UnitCells:
         names = () if self.moments is None else (*MOMENTS, "impossible_rows")
         moments = {name: getattr(self.moments, name) for name in names}
         table = EventSums(**_event_fields(self.whole), **moments)
-        flat = self.of_units.reshape(4, -1)
-        return UnitSums(table, EventCellSums(**_event_fields(flat)))
-
-
-def _carry(sums: IntArray) -> None:
-    """Move what exceeds one from the fractions to the whole parts."""
-    sums[1] += sums[2] >> PROBABILITY_BITS
-    sums[2] &= (1 << PROBABILITY_BITS) - 1
+        of_units = self.of_units.swapaxes(0, 1).reshape(4, -1)
+        return UnitSums(table, EventCellSums(**_event_fields(of_units)))
 
 
 def _event_fields(sums: IntArray) -> dict[str, Any]:

@@ -156,11 +156,26 @@ EXPORT int64_t trueness_deal(const job *j, const int64_t *unit_of, int64_t *next
     return n;
 }
 
-/* Keeps the cells of events of a run, and sets them to zero. */
-static void keep_cells(job *run, int64_t *kept) {
-    int64_t n = run->n_events * run->n_cells;
-    trueness_read_cells(run, kept, kept + n, kept + 2 * n, kept + 3 * n);
-    for (int64_t i = 0; i < 4 * run->n_events * run->stride; i++) run->cells[i] = 0;
+/* Adds what a cell holds to sums of rows, whole, fraction and observed rows, which are so many words apart. */
+static void add_content(int64_t *to, int64_t apart, cell_content found, int64_t observed) {
+    int64_t fraction = to[2 * apart] + found.fraction;
+    to[0] += found.rows, to[apart] += found.whole + (fraction >> 52);
+    to[2 * apart] = fraction & ((INT64_C(1) << 52) - 1), to[3 * apart] += observed;
+}
+
+/* Adds the cells of events of a run to those of all rows, and to the bins of its unit, and sets them to zero. */
+static void empty_cells(job *run, const runs *r, int64_t *of_unit) {
+    int64_t n = run->n_events * run->n_cells, n_binned = run->n_events * r->n_bins;
+    for (int64_t k = 0; k < run->n_events; k++)
+        for (int64_t g = 0; g < run->n_cells; g++) {
+            uint64_t *cell = run->cells + 2 * (k * run->stride + g), *observed = cell + 2 * run->n_events * run->stride;
+            if (!(cell[1] | observed[1])) continue; /* the second word has the number of rows */
+            cell_content without = content_of(cell), with = content_of(observed);
+            cell_content both = {without.rows + with.rows, without.whole + with.whole, without.fraction + with.fraction};
+            add_content(r->cells + k * run->n_cells + g, n, both, with.rows);
+            add_content(of_unit + k * r->n_bins + r->bin_of[g], n_binned, both, with.rows);
+            cell[0] = cell[1] = observed[0] = observed[1] = 0;
+        }
 }
 
 /* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. */
@@ -172,7 +187,7 @@ EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
         run.n_rows = r->stops[k] - start, run.totals = given->totals + r->units[k] * r->n_words;
         int64_t bad = trueness_sum(&run);
         if (bad >= 0) return start + bad;
-        if (r->cells) keep_cells(&run, r->cells + k * 4 * given->n_events * given->n_cells);
+        if (r->cells) empty_cells(&run, r, r->of_units + r->units[k] * 4 * given->n_events * r->n_bins);
     }
     given->n_underflowed = run.n_underflowed;
     return -1;

@@ -75,7 +75,10 @@ typedef struct {
     const int64_t *starts, *stops; /* (n_runs): the first row of each, and the one after its last */
     const int64_t *units;  /* (n_runs): the unit of each, whose totals are at `job.totals + unit * n_words` */
     int64_t n_words;
-    int64_t *cells;        /* (n_runs, 4, events, cells): what `trueness_read_cells` finds after each run, if there are events */
+    int64_t n_bins;        /* to which the cells of events are merged in the sums of units, if there are events */
+    const int64_t *bin_of; /* (cells): the bin of each */
+    int64_t *cells;        /* (4, events, cells): the sums of all rows, as `trueness_read_cells` finds them, or NULL */
+    int64_t *of_units;     /* (units, 4, events, bins): those of each unit */
 } runs;
 
 #endif
