@@ -25,6 +25,14 @@ class TestNormal:
         np.testing.assert_allclose(erf(x), [math.erf(value) for value in x.tolist()], rtol=0, atol=1e-12)
         assert erf(x.reshape(2, -1)).shape == (2, len(x) // 2)
 
+    def test_the_layout_in_memory_does_not_change_a_bit(self) -> None:
+        x = np.linspace(0, 7, 60).reshape(3, 4, 5)
+        for other in (x.T, np.asfortranarray(x), x[:, ::2], x.swapaxes(0, 1)):
+            assert np.array_equal(erf(other).ravel(), erf(other.ravel()))
+        sigma = np.array([0.0, 0.5, 1.0, 2.0, 7.0])
+        for one, several in zip(folded_mean(x, sigma), folded_mean(np.asfortranarray(x), sigma), strict=True):
+            assert np.array_equal(one, several)
+
     def test_mean(self) -> None:
         mu, sigma = np.array([0, 0.1, -0.5, 2.0, 3.0, 0.0]), np.array([1, 0.2, 0.3, 1.0, 0.0, 0.0])
         want = [exact.folded_mean(m, s) for m, s in zip(mu.tolist(), sigma.tolist(), strict=True)]

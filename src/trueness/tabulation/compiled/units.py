@@ -37,6 +37,9 @@ from trueness.tabulation.unit_sums import UnitSums
 LONG_RUN = 512
 """Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
 
+LINES_AT_A_TIME = 2**10
+"""Lines of totals whose fractions, of up to 52 bits, are added before they are carried."""
+
 SHARES = 4
 """Parts of the units for each of several threads, so that none waits long for the last one."""
 
@@ -262,15 +265,14 @@ class _Layout:
         self.pairs = [(np.ravel(whole), np.ravel(fraction), bits) for whole, fraction, bits in pairs]
 
     def total(self, lines: IntArray) -> IntArray:
-        """The sum of all lines, whose fractions are below one; these are added in halves, which fit in 64 bits."""
-        total = lines.sum(axis=0)
-        for whole, fraction, bits in self.pairs:
-            half = bits // 2
-            low = (lines[:, fraction] & ((1 << half) - 1)).sum(axis=0)
-            high = (lines[:, fraction] >> half).sum(axis=0) + (low >> half)
-            total[whole] += high >> (bits - half)
-            total[fraction] = ((high & ((1 << (bits - half)) - 1)) << half) | (low & ((1 << half) - 1))
-        return np.asarray(total)
+        """The sum of all lines, whose fractions are below one: those of so many lines fit in 64 bits."""
+        total = np.zeros(lines.shape[1], np.int64)
+        for first in range(0, len(lines), LINES_AT_A_TIME):
+            total += lines[first : first + LINES_AT_A_TIME].sum(axis=0)
+            for whole, fraction, bits in self.pairs:
+                total[whole] += total[fraction] >> bits
+                total[fraction] &= (1 << bits) - 1
+        return total
 
     def cells(self, lines: IntArray, which: int) -> CellSums:
         """What is kept of one table for each bin of each unit."""
