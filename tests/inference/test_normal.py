@@ -8,6 +8,7 @@ import pytest
 
 from trueness.inference.normal import (
     debiased_total,
+    debiased_totals,
     erf,
     folded_mean,
     half_normal_quantile,
@@ -52,6 +53,22 @@ class TestNormal:
         assert several.tolist() == pytest.approx(
             [want, 0.0, float(debiased_total(w, 3 * g, sigma))], abs=1e-12
         )
+
+    @pytest.mark.parametrize("scale", [0.0, 0.5, 1.0, 3.0, 100.0])
+    def test_debiased_totals_are_those_of_each(self, scale: float) -> None:
+        rng = np.random.default_rng(1)
+        sigma = np.array([0.02, 0.01, 0.03, 0.0])
+        gaps = scale * np.array([0.03, -0.02, 0.01, 0.0]) + sigma * rng.standard_normal((200, 4))
+        weights = rng.dirichlet(np.ones(4), 200)
+        each = [float(debiased_total(w, g, sigma)) for w, g in zip(weights, gaps, strict=True)]
+        assert 0.0 in each or scale >= 1
+        for order in ("C", "F"):
+            several = debiased_totals(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
+            np.testing.assert_allclose(several, each, rtol=0, atol=1e-10)
+
+    def test_debiased_totals_without_noise(self) -> None:
+        gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
+        assert debiased_totals(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
 
     def test_debiased_total_of_noise_is_0(self) -> None:
         w, sigma = np.array([0.5, 0.5]), np.array([0.1, 0.1])
