@@ -9,6 +9,7 @@ import pytest
 from comparison_data import EF
 
 import trueness as tn
+from trueness.assessment import _contrasts
 from trueness.assessment._contrasts import tail_p_value
 from trueness.inference.null import p_value
 
@@ -45,6 +46,22 @@ def population(alpha: tuple[float, ...], exponent: float) -> dict[str, float]:
         "rce": float(weight @ np.abs(apart).sum(axis=1)) / 2,
         "rce_w1": float(weight @ np.abs(np.cumsum(apart, axis=1)[:, :-1]).sum(axis=1)) / (n_classes - 1),
     }
+
+
+@pytest.mark.parametrize("at_once", [1, 9000])
+def test_bounds_of_bins_at_once_are_those_of_bins_one_by_one(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    y_true, y_prob = tn.simulate.calibrated(400, [0.5, 0.5, 0.5], rng=2)
+    models = {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 6.0)}  # not the same bins have rows
+    whole = tn.compare(y_true, models, bins=25)
+    rows = [result.table.row_count > 0 for result in whole.assessments.values()]
+    assert (rows[0] != rows[1]).any()
+    monkeypatch.setattr(_contrasts, "VALUES_AT_ONCE", at_once)
+    again = tn.compare(y_true, models, bins=25)
+    for key, contrast in whole.pairs[0].contrasts.items():
+        assert again.pairs[0].contrasts[key].interval.low == pytest.approx(contrast.interval.low, rel=1e-12)
+        assert again.pairs[0].contrasts[key].p_value == pytest.approx(contrast.p_value, rel=1e-9)
 
 
 RUNS = 80

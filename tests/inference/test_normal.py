@@ -8,6 +8,7 @@ import pytest
 
 from trueness.inference.normal import (
     debiased_total,
+    debiased_totals,
     erf,
     folded_mean,
     half_normal_quantile,
@@ -24,6 +25,14 @@ class TestNormal:
         x = np.concatenate([np.linspace(0, 7, 9001), [0.0, 5.9999, 6.0, 40.0, 1e300]])
         np.testing.assert_allclose(erf(x), [math.erf(value) for value in x.tolist()], rtol=0, atol=1e-12)
         assert erf(x.reshape(2, -1)).shape == (2, len(x) // 2)
+
+    def test_the_layout_in_memory_does_not_change_a_bit(self) -> None:
+        x = np.linspace(0, 7, 60).reshape(3, 4, 5)
+        for other in (x.T, np.asfortranarray(x), x[:, ::2], x.swapaxes(0, 1)):
+            assert np.array_equal(erf(other).ravel(), erf(other.ravel()))
+        sigma = np.array([0.0, 0.5, 1.0, 2.0, 7.0])
+        for one, several in zip(folded_mean(x, sigma), folded_mean(np.asfortranarray(x), sigma), strict=True):
+            assert np.array_equal(one, several)
 
     def test_mean(self) -> None:
         mu, sigma = np.array([0, 0.1, -0.5, 2.0, 3.0, 0.0]), np.array([1, 0.2, 0.3, 1.0, 0.0, 0.0])
@@ -44,6 +53,22 @@ class TestNormal:
         assert several.tolist() == pytest.approx(
             [want, 0.0, float(debiased_total(w, 3 * g, sigma))], abs=1e-12
         )
+
+    @pytest.mark.parametrize("scale", [0.0, 0.5, 1.0, 3.0, 100.0])
+    def test_debiased_totals_are_those_of_each(self, scale: float) -> None:
+        rng = np.random.default_rng(1)
+        sigma = np.array([0.02, 0.01, 0.03, 0.0])
+        gaps = scale * np.array([0.03, -0.02, 0.01, 0.0]) + sigma * rng.standard_normal((200, 4))
+        weights = rng.dirichlet(np.ones(4), 200)
+        each = [float(debiased_total(w, g, sigma)) for w, g in zip(weights, gaps, strict=True)]
+        assert 0.0 in each or scale >= 1
+        for order in ("C", "F"):
+            several = debiased_totals(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
+            np.testing.assert_allclose(several, each, rtol=0, atol=1e-10)
+
+    def test_debiased_totals_without_noise(self) -> None:
+        gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
+        assert debiased_totals(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
 
     def test_debiased_total_of_noise_is_0(self) -> None:
         w, sigma = np.array([0.5, 0.5]), np.array([0.1, 0.1])

@@ -106,6 +106,41 @@ def test_engines_and_threads_give_the_same_bits(size: int, monkeypatch: pytest.M
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_dealt_to_their_units_in_their_order(order: Any, dtype: Any, n_threads: int) -> None:
+    y_true, y_prob = rows_of(5)
+    given = Rows.of(y_true, np.asarray(y_prob, dtype, order=order))
+    unit_of = np.random.default_rng(2).integers(0, 41, N)
+    unit_of[unit_of == 17] = 3  # a unit without rows
+    unit_pass = units.UnitPass(given, TablePlan.of().specs(5, weighted=False), 41)
+    block, labels = given.block(0, N), np.asarray(y_true, np.int64)
+    chunk, by_unit = unit_pass._dealt(block, labels, unit_of, n_threads), np.argsort(unit_of, kind="stable")
+    assert np.array_equal(chunk.block, block[by_unit])
+    assert np.array_equal(chunk.labels, labels[by_unit])
+    assert 17 not in chunk.runs.units
+    for start, stop, unit in zip(*chunk.runs, strict=True):
+        assert set(unit_of[by_unit[start:stop]]) == {unit}
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_of_any_layout_give_the_same_bits(order: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units, "SHARED_VALUES", 1)  # so that few rows are shared by threads
+    monkeypatch.setattr(units, "LINES_AT_A_TIME", 3)  # so that totals are carried more than once
+    y_true, y_prob = rows_of(4)
+    single, names = y_prob.astype(np.float32), np.arange(N) % 29
+    want, _ = made(y_true, single, names, engine="portable")
+    for n_threads in (1, 3):
+        found, plain = made(
+            y_true, np.asarray(single, order=order), names, engine="compiled", n_threads=n_threads
+        )
+        assert found == want
+        assert [*found] == [*plain]
+
+
+@pytest.mark.compiled
 def test_very_many_runs_of_one_cluster() -> None:
     """Two clusters in turns of 520 rows: a thousand runs of each in one chunk, more than a word holds."""
     y_true, y_prob = rows_of(3, n=1_100_000)

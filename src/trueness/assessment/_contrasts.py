@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import Any, TypeAlias
+from functools import lru_cache
+from itertools import combinations, islice
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,9 +24,9 @@ from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, Reporte
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.normal import normal_quantile
-from trueness.inference.null import p_value
+from trueness.inference.null import VALUES_AT_ONCE, p_value
 from trueness.inference.option_bins import bins_of, rank_gaps
-from trueness.inference.option_replicates import AnyReplicates
+from trueness.inference.option_replicates import AnyReplicates, OptionReplicates
 from trueness.inference.results import Interval
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
@@ -86,7 +87,13 @@ def _estimated(
 def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level: float) -> Pair:
     a, b = models[first], models[second]
     numbers = compared_numbers()
-    contrasts = {key: _contrast(numbers[key], a, b, noises, level) for key, noises in _noises(a, b).items()}
+    noises = {key: _Noise.of(numbers[key], a, b, ways) for key, ways in _noises(a, b).items()}
+    reach = iter(
+        np.quantile([way for noise in noises.values() for way in noise.ways], level, axis=1).tolist()
+    )
+    contrasts = {
+        key: noise.contrast(max(islice(reach, len(noise.ways))), level) for key, noise in noises.items()
+    }
     return Pair(first, second, contrasts, p_value_together(contrasts, a.tables), math.nan)
 
 
@@ -151,19 +158,22 @@ def _norm_bounds(first: Sample, second: Sample, norms: Mapping[str, ByNorm]) -> 
     most, and a difference by ‖n_a‖ + ‖n_b‖; but also, as |‖g_a‖ - ‖g_b‖| ≤ ‖g_a - g_b‖, by 2‖g_a - g_b‖ + ‖n_a - n_b‖
     with g as observed, which is less where the models hardly differ.
     """
-    size = first.replicates[0].size
+    size, tables = first.replicates[0].size, [it.tables.by_variation for it in (first, second)]
+    n_bins, n_ranks = max(it.n_bins for it in tables), max(bins_of(it).n_classes for it in tables)
     apart = dict.fromkeys(norms, 0.0)
     alone, between = ({key: np.zeros(size) for key in norms} for _ in range(2))
     weighted = [_weighted_gaps(it.tables.by_variation, it.replicates[0]) for it in (first, second)]
-    for m in range(max(it.tables.by_variation.n_bins for it in (first, second))):
+    step = max(1, VALUES_AT_ONCE // (size * n_ranks))
+    for start in range(0, n_bins, step):
+        some = range(start, min(start + step, n_bins))
         for key, by_norm in norms.items():
             norm = by_norm.norm
-            (gap_a, noise_a), (gap_b, noise_b) = (of_bin(m, by_norm.distance) for of_bin in weighted)
+            (gap_a, noise_a), (gap_b, noise_b) = (of_bins(some, by_norm.distance) for of_bins in weighted)
             gap_a, gap_b = _of_the_same_width(gap_a, gap_b, by_norm.distance)
             noise_a, noise_b = _of_the_same_width(noise_a, noise_b, by_norm.distance)
-            apart[key] += float(norm(gap_a - gap_b))
-            alone[key] += norm(noise_a) + norm(noise_b)
-            between[key] += norm(noise_a - noise_b)
+            apart[key] += float(norm(gap_a - gap_b).sum())
+            alone[key] += (norm(noise_a) + norm(noise_b)).sum(axis=0)
+            between[key] += norm(noise_a - noise_b).sum(axis=0)
     return {key: np.minimum(alone[key], 2 * apart[key] + between[key]) for key in norms}
 
 
@@ -183,37 +193,56 @@ def _of_the_same_width(a: FloatArray, b: FloatArray, distance: str) -> tuple[Flo
 
 def _weighted_gaps(
     table: AnyRankTable, replicates: AnyReplicates
-) -> Callable[[int, str], tuple[FloatArray, FloatArray]]:
-    """For each bin and distance its share times r̄ - q̄, (C,), and the noise of that in each replicate, (B, C)."""
+) -> Callable[[range, str], tuple[FloatArray, FloatArray]]:
+    """For some bins and a distance their share times r̄ - q̄, (bins, C), and the noise of that, (bins, B, C)."""
     bins: Any = bins_of(table)
-    place = {int(at): m for m, at in enumerate(bins.index)}
-    share = replicates.shares(bins)
+    share = replicates.shares(bins).T
+    has_scales = isinstance(replicates, OptionReplicates)
 
-    def of_bin(at: int, distance: str) -> tuple[FloatArray, FloatArray]:
-        if at not in place:
-            return np.zeros(bins.n_classes), np.zeros((replicates.size, bins.n_classes))
-        m = place[at]
-        gap = rank_gaps(bins, distance)[m]
-        return bins.weight[m] * gap, share[:, [m]] * replicates.deviations(bins, m, distance)
+    @lru_cache(maxsize=1)
+    def found(start: int, stop: int, distance: str) -> tuple[FloatArray, FloatArray]:
+        filled = slice(*np.searchsorted(bins.index, [start, stop]).tolist())
+        at = bins.index[filled] - start
+        gap, noise = (
+            np.zeros((stop - start, bins.n_classes)),
+            np.zeros((bins.n_classes, stop - start, replicates.size)),
+        )
+        if at.size:
+            gap[at] = bins.weight[filled, None] * rank_gaps(bins, distance)[filled]
+            noise[:, at] = share[filled] * replicates.deviations_of(bins, filled, distance)
+        return gap, np.moveaxis(noise, 0, -1)
 
-    return of_bin
+    return lambda some, distance: found(some.start, some.stop, distance if has_scales else "tv")
 
 
-def _contrast(
-    number: ReportedMetric | ComparedNumber,
-    first: ModelReplicates,
-    second: ModelReplicates,
-    noises: Sequence[FloatArray],
-    level: float,
-) -> Contrast:
-    """A difference with the widest of its noises, each widened by the error of the corrections."""
-    difference, wider = _difference(number, first, second)
-    assert number.contrast is not None
-    noises = [noise + wider for noise in noises]
-    reach = max(float(np.quantile(noise, level)) for noise in noises)
-    interval = Interval(difference - reach, difference + reach, level, number.contrast.method)
-    p = max(tail_p_value(noise, abs(difference)) for noise in noises)
-    return Contrast(difference, interval, p, math.nan)
+class _Noise(NamedTuple):
+    """A difference, and how far it may be off in each replicate, (B,), in each way."""
+
+    number: ReportedMetric | ComparedNumber
+    difference: float
+    ways: list[FloatArray]
+    """Each widened by the error of the corrections."""
+
+    @classmethod
+    def of(
+        cls,
+        number: ReportedMetric | ComparedNumber,
+        first: ModelReplicates,
+        second: ModelReplicates,
+        ways: Sequence[FloatArray],
+    ) -> _Noise:
+        """The difference of two models with its noise."""
+        difference, wider = _difference(number, first, second)
+        return cls(number, difference, [way + wider for way in ways])
+
+    def contrast(self, reach: float, level: float) -> Contrast:
+        """The difference with the widest of its noises, which exceeds `reach` in few replicates."""
+        assert self.number.contrast is not None
+        interval = Interval(
+            self.difference - reach, self.difference + reach, level, self.number.contrast.method
+        )
+        p = max(tail_p_value(way, abs(self.difference)) for way in self.ways)
+        return Contrast(self.difference, interval, p, math.nan)
 
 
 def _difference(

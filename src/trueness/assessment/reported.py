@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from trueness import metrics
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, cumulated
 from trueness.assessment._classes import are_too_many_for_clusters, error_estimate
 from trueness.inference.estimates import debiased_net_gap, net_gap
 from trueness.inference.ranked_errors import debiased_ranked_error, ranked_error
@@ -161,8 +161,8 @@ def total_variation(gaps: FloatArray) -> FloatArray:
 
 def wasserstein(gaps: FloatArray) -> FloatArray:
     """The Wasserstein distance over ranks, divided by C - 1: the mean of the cumulated gaps' sizes."""
-    cumulated = np.cumsum(gaps, axis=-1)[..., :-1]
-    return np.asarray(np.abs(cumulated).sum(axis=-1) / cumulated.shape[-1])
+    ahead = cumulated(np.moveaxis(gaps, -1, 0)[:-1])
+    return np.asarray(np.abs(ahead).sum(axis=0) / len(ahead))
 
 
 def _of_all_classes(tables: Tables) -> str | None:

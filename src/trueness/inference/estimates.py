@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +29,19 @@ from trueness.table import AnyRankTable, option_tables
 NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only"
 
 
-class Null(NamedTuple):
+@dataclass(frozen=True)
+class Null:
     """Simulations of a calibrated model."""
 
     resamples: Resamples
     """Resamples around q̄."""
-    expected: FloatArray
-    """E₀[𝒱(r̄*)], (F,)."""
+    expectation: Callable[[Resamples], FloatArray]
+    """E₀[𝒱(r̄*)] from the resamples, (F,)."""
+
+    @cached_property
+    def expected(self) -> FloatArray:
+        """E₀[𝒱(r̄*)], (F,); debiased values do not need it."""
+        return self.expectation(self.resamples)
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class ResampledTable:
         together = replicates.resample_null(bins)
         return replace(
             alone,
-            nulls=(*alone.nulls, Null(together, together.variation.mean(axis=0))),
+            nulls=(*alone.nulls, Null(together, _mean_variation)),
             log_score_variance=max(alone.log_score_variance, float(replicates.log_score.var())),
         )
 
@@ -91,7 +97,7 @@ class ResampledTable:
             n_bins=table.n_bins,
             predicted=table.predicted_variation[bins.index],
             observed=table.observed_variation[bins.index],
-            nulls=(Null(null, _expected_variation(bins, null)),),
+            nulls=(Null(null, partial(_expected_variation, bins)),),
             around=around,
             bias=fitted_bias(bins, resamples, [*seed, 2]),
             log_score_variance=variance,
@@ -172,6 +178,10 @@ def _expected_variation(bins: AnyBins, null: Resamples) -> FloatArray:
     if isinstance(bins, NullBins):
         return bins.expected_variation(null.variation)
     return bins.expected_variation(null.cells)
+
+
+def _mean_variation(null: Resamples) -> FloatArray:
+    return np.asarray(null.variation.mean(axis=0))
 
 
 def debiased_variation_error(resampled: ResampledTable) -> Debiased:

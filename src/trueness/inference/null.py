@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueness._arrays import FloatArray, IntArray
+from trueness._arrays import FloatArray, IntArray, cumulated
 from trueness._threads import Span, in_threads
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, TableSpec
@@ -193,7 +193,7 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
                 first[rows, some] = r[0].T
                 apart = r - q
                 log_score[rows, some] = (log_q * apart).sum(axis=0).T
-                ahead = np.abs(np.cumsum(apart, axis=0)[:-1])
+                ahead = np.abs(cumulated(apart[:-1]))
                 np.abs(apart, out=apart)
                 tv[rows, some] = apart.sum(axis=0).T / 2
                 w1[rows, some] = ahead.sum(axis=0).T / (n_classes - 1)

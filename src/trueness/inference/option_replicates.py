@@ -109,6 +109,11 @@ class OptionReplicates:
             gaps[:, : part.n_options] += scale * share[:, None] * (ranks - ordered)
         return np.asarray(gaps - own.rank_gaps(distance)[m])
 
+    def deviations_of(self, bins: AnyBins, some: slice, distance: str = "tv") -> FloatArray:
+        """The same of some of the filled bins, (C, bins, B)."""
+        chosen = range(*some.indices(len(bins.index)))
+        return np.stack([self.deviations(bins, m, distance).T for m in chosen], axis=1)
+
     def _counts(self, bins: OptionBins) -> list[FloatArray]:
         """The rows of each cell in each replicate, (B, K) for each number of options."""
         return [of.rank[part.bins.index].sum(axis=1).T for of, part in self._pairs(bins)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
-from trueness.inference.null import Frequencies, NullBins, Resamples, resample
+from trueness.inference.null import VALUES_AT_ONCE, Frequencies, NullBins, Resamples, resample
 from trueness.inference.products import in_tiles
 from trueness.table import CalibrationTable, TableSpec
 from trueness.table.cluster_sums import CellSums, ClusterSums
@@ -55,31 +55,47 @@ class Replicates:
 
     def means(self, bins: NullBins, m: int) -> tuple[FloatArray, FloatArray]:
         """q̄ and r̄ of the m-th filled bin in each replicate, (B, C); as observed where none of its rows was drawn."""
-        at = bins.index[m]
-        count, total = self.rank[at].sum(axis=0), self.ordered[at].sum(axis=0)
-        missing = np.flatnonzero(count == 0)
-        if missing.size:
-            count[missing] = total[missing] = 1.0
-        ordered, ranks = self.ordered[at] / total, self.rank[at] / count
-        if missing.size:
-            ordered[:, missing], ranks[:, missing] = bins.predicted[m][:, None], bins.observed[m][:, None]
-        return ordered.T, ranks.T
+        ordered, ranks = self._means_of(bins, slice(m, m + 1))
+        return ordered[:, 0].T, ranks[:, 0].T
+
+    def _means_of(self, bins: NullBins, some: slice) -> FloatArray:
+        """q̄ and r̄ of some of the filled bins in each replicate, (2, C, bins, B): sums over classes are of arrays."""
+        parts = self.ordered[bins.index[some]], self.rank[bins.index[some]]
+        totals = [part.sum(axis=1) for part in parts]
+        unseen = np.nonzero(totals[1] == 0)
+        means = np.empty((2, self.spec.n_cells, *totals[0].shape))
+        for mean, part, total, observed in zip(
+            means, parts, totals, (bins.predicted, bins.observed), strict=True
+        ):
+            total[unseen] = 1.0
+            np.divide(part.swapaxes(0, 1), total, out=mean)
+            if unseen[0].size:
+                mean[:, *unseen] = observed[some].T[:, unseen[0]]
+        return means
 
     def variation_gaps(self, bins: NullBins) -> FloatArray:
-        """𝒱(r̄) - 𝒱(q̄) of each filled bin in each replicate, (B, F)."""
-        gaps = np.empty((self.size, len(bins.count)))
-        for m in range(len(bins.count)):
-            ordered, ranks = self.means(bins, m)
-            gaps[:, m] = bins.variation.of(ranks) - bins.variation.of(ordered)
-        return gaps
+        """𝒱(r̄) - 𝒱(q̄) of each filled bin in each replicate, (B, F), in Fortran order."""
+        gaps = np.empty((len(bins.count), self.size))
+        step = max(1, VALUES_AT_ONCE // (self.size * self.spec.n_cells))
+        for first in range(0, len(gaps), step):
+            some = slice(first, first + step)
+            predicted, observed = (
+                bins.variation.of(mean.reshape(self.spec.n_cells, -1).T)
+                for mean in self._means_of(bins, some)
+            )
+            gaps[some] = (observed - predicted).reshape(-1, self.size)
+        return gaps.T
 
-    def deviations(self, bins: NullBins, m: int, _: str = "tv") -> FloatArray:
-        """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C).
+    def deviations(self, bins: NullBins, m: int) -> FloatArray:
+        """The difference of r̄ - q̄ of the m-th filled bin from the observed one in each replicate, (B, C)."""
+        return self.deviations_of(bins, slice(m, m + 1))[:, 0].T
 
-        It is the same for every distance; see `OptionReplicates`.
-        """
-        ordered, ranks = self.means(bins, m)
-        return np.asarray((ranks - ordered) - (bins.observed[m] - bins.predicted[m]))
+    def deviations_of(self, bins: NullBins, some: slice, _: str = "tv") -> FloatArray:
+        """The same of some of the filled bins, (C, bins, B), for every distance: see `OptionReplicates`."""
+        ordered, ranks = self._means_of(bins, some)
+        ranks -= ordered
+        ranks -= (bins.observed[some] - bins.predicted[some]).T[..., None]
+        return np.asarray(ranks)
 
     def with_effective_counts(self, bins: NullBins) -> NullBins:
         """The bins with the number of independent rows that have the same noise."""

@@ -97,7 +97,8 @@ class ClusterSums:
     def of_dense(cls, spec: TableSpec | EventSpec, sums: AnyCellSums) -> ClusterSums:
         """From the sums of all cells of all units, of which many may hold no rows."""
         filled = np.flatnonzero(sums.rows)
-        return cls(spec, filled, _each(sums, lambda values: values[filled]))
+        kept = sums if len(filled) == len(sums.rows) else _each(sums, lambda values: values[filled])
+        return cls(spec, filled, kept)
 
     @classmethod
     def empty(cls, spec: TableSpec | EventSpec) -> ClusterSums:

@@ -40,7 +40,7 @@ MAX_BYTES = 2**27
 """The most memory that the sums of one table over all units may take, about."""
 
 
-HASHED_AT_A_TIME = 2**13
+HASHED_AT_A_TIME = 2**16
 """Positions that are hashed at a time: so few stay in the cache."""
 
 

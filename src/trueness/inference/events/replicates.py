@@ -73,7 +73,12 @@ class GapNoise:
 
         The first is debiased as the sum is. In the second the sum errs as the sum of the gaps with their signs.
         """
-        return [self._debiased, np.asarray(self.noise @ np.sign(self.gap))]
+        return [self._debiased, self.clear_errors]
+
+    @property
+    def clear_errors(self) -> FloatArray:
+        """The second of the two ways of `errors`, (B,)."""
+        return np.asarray(self.noise @ np.sign(self.gap))
 
     def opposite_errors(self, other: GapNoise) -> FloatArray:
         """The noise of the difference of two sums Σ|g|, (B,), if gaps within noise have opposite signs in the two.
@@ -119,7 +124,7 @@ class ClassNoise:
         Gaps of one sign that are within noise have any sign in the table; in the sum over the bins of an event they
         show theirs. The error is then that of the gaps of the events.
         """
-        return [*self.of_bins.errors, self.of_events.errors[1]]
+        return [*self.of_bins.errors, self.of_events.clear_errors]
 
     @classmethod
     def of(cls, table: EventTable, replicates: EventReplicates) -> ClassNoise:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, FEW_EDGES, GUESSES, GATHERED, UNDERFLOWED_WORDS = 5, 2, 32, 4096, 1024, 4
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 6, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
 OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
@@ -88,11 +88,11 @@ class RunsOfRows(ctypes.Structure):
         ("starts", c_void_p),
         ("stops", c_void_p),
         ("units", c_void_p),
-        ("order", c_void_p),
         ("n_words", c_int64),
-        ("rows", c_void_p),
-        ("labels", c_void_p),
+        ("n_bins", c_int64),
+        ("bin_of", c_void_p),
         ("cells", c_void_p),
+        ("of_units", c_void_p),
     )
 
 
@@ -111,6 +111,8 @@ class Library:
         self._arena = _declared(functions.trueness_arena, POINTER(Job))
         self._sum = _declared(functions.trueness_sum, POINTER(Job))
         self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
+        self._count_units = _declared(functions.trueness_count_units, c_void_p, c_int64, c_void_p)
+        self._deal = _declared(functions.trueness_deal, POINTER(Job), *[c_void_p] * 4)
         self._order = _declared(functions.trueness_order, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
         self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
@@ -141,6 +143,16 @@ class Library:
         ends, order = np.zeros(n_units, np.int64), np.empty(len(unit_of), np.int64)
         self._order(address(unit_of), len(unit_of), n_units, address(ends), address(order))
         return order, ends
+
+    def count_units(self, unit_of: IntArray, counts: IntArray) -> None:
+        """Count the rows of each unit in addition to what `counts` holds."""
+        self._count_units(address(unit_of), len(unit_of), address(counts))
+
+    def deal(
+        self, job: Job, unit_of: IntArray, places: IntArray, rows: NDArray[Any], labels: IntArray
+    ) -> None:
+        """Copy rows and labels, those of each unit one after the other from its place on, which moves on."""
+        self._deal(byref(job), *map(address, (unit_of, places, rows, labels)))
 
     def measure(self, job: Job, values: FloatArray) -> int:
         """Put V of all rows into `values`; -1, or the first row of a few among which one is bad."""

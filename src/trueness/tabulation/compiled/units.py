@@ -1,7 +1,8 @@
 """The sums of units of rows (clusters, or blocks of them) by the compiled engine: one run of rows after the other.
 
 Each unit has its own line of totals, to which the kernel adds the rows of a run. Rows of a unit that do not lie
-together are copied before they are summed. Threads share the lines, since no two of them work on the same unit.
+together are copied to where they do before they are summed. Threads share the lines, since no two of them work on the
+same unit.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,6 @@ from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Totals, _totals_for
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells
 from trueness.tabulation.compiled.library import (
-    GATHERED,
     UNDERFLOWED_WORDS,
     Job,
     RunsOfRows,
@@ -35,14 +34,11 @@ from trueness.tabulation.compiled.library import (
 )
 from trueness.tabulation.unit_sums import UnitSums
 
-RUNS_AT_A_TIME = 512
-"""Runs whose sums of events are collected before they are added to those of their units."""
-
-RUN_VALUES = 2**21
-"""Sums of events of so many runs are collected at a time, 16 megabytes."""
-
 LONG_RUN = 512
 """Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
+
+LINES_AT_A_TIME = 2**10
+"""Lines of totals whose fractions, of up to 52 bits, are added before they are carried."""
 
 SHARES = 4
 """Parts of the units for each of several threads, so that none waits long for the last one."""
@@ -52,22 +48,50 @@ class UnitPass:
     """Sums of units that rows are added to."""
 
     def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
-        self.specs, self.n_units = specs, n_units
+        self.specs, self.n_units, self.scratch = specs, n_units, Scratch()
         self._parts = [_UnitTotals(part, rows, n_units) for part in _totals_for(rows, specs)]
 
     def add(self, rows: Rows, unit_of: IntArray, n_threads: int = 1) -> None:
         """Add all of these rows, with the unit of each."""
-        runs = _Runs.of(np.ascontiguousarray(unit_of, np.int64), self.n_units)
-        if rows.from_logits and runs.order is not None:
-            rows, runs = rows.take(runs.order), runs._replace(order=None)
-        assert rows.labels is not None
-        try:
-            labels = np.ascontiguousarray(rows.labels.block(0, rows.n_rows), dtype=np.int64)
-        except Refusal:
-            refuse_bad_rows(rows, 0, rows.n_rows)
-            raise
+        unit_of = np.ascontiguousarray(unit_of, np.int64)
+        runs = _Runs.long(unit_of)
+        if rows.from_logits and runs is None:
+            order, ends = require_library().order(unit_of, self.n_units)
+            rows, runs = rows.take(order), _Runs.dealt(np.diff(ends, prepend=0))
+        n, labels = rows.n_rows, _labels(rows)
+        n_threads = n_threads if n * rows.n_classes >= SHARED_VALUES else 1
+        block = rows.columns(0, n, self.scratch) if rows.in_columns else rows.block(0, n)
+        chunk = (
+            self._dealt(block, labels, unit_of, n_threads) if runs is None else _Chunk(block, labels, runs)
+        )
         for part in self._parts:
-            part.add(rows, labels, runs, n_threads)
+            if rows.from_logits:
+                part.add_logits(chunk, rows.scores(0, n))
+            else:
+                part.add(chunk, n_threads)
+
+    def _dealt(self, block: NDArray[Any], labels: IntArray, unit_of: IntArray, n_threads: int) -> _Chunk:
+        """A copy of rows in which those of each unit lie together, in the order that they have."""
+        library, n = require_library(), len(block)
+        spans = list(pairwise(n * k // n_threads for k in range(n_threads + 1)))
+        counts = np.zeros((n_threads, self.n_units), np.int64)
+        for (start, stop), of_span in zip(spans, counts, strict=True):
+            library.count_units(unit_of[start:stop], of_span)
+        before = np.cumsum(counts.T).reshape(self.n_units, -1).T - counts
+        places = dict(zip(spans, np.ascontiguousarray(before), strict=True))
+        rows = self.scratch.array("rows", block.shape, block.dtype)
+        row_labels = self.scratch.array("labels", labels.shape, np.int64)
+
+        def deal(some: Iterable[Span]) -> None:
+            for span in some:
+                part = slice(*span)
+                job = Job(item=block.itemsize, n_rows=span[1] - span[0], n_classes=block.shape[1])
+                _Chunk(block[part], labels[part], runs).describe(job)
+                library.deal(job, unit_of[part], places[span], rows, row_labels)
+
+        runs = _Runs.dealt(counts.sum(axis=0))
+        in_threads(deal, spans, n_threads)
+        return _Chunk(rows, row_labels, runs)
 
     def sums(self) -> list[UnitSums]:
         """The sums so far, one for each spec."""
@@ -77,28 +101,40 @@ class UnitPass:
         return [next(made[isinstance(spec, EventSpec)]) for spec in self.specs]
 
 
+def _labels(rows: Rows) -> IntArray:
+    """The labels of all rows."""
+    assert rows.labels is not None
+    try:
+        return np.ascontiguousarray(rows.labels.block(0, rows.n_rows), dtype=np.int64)
+    except Refusal:
+        refuse_bad_rows(rows, 0, rows.n_rows)
+        raise
+
+
 class _Runs(NamedTuple):
-    """Runs of rows that belong to one unit each, in the order of the units."""
+    """Runs of rows that belong to one unit each and lie together, in the order of the units."""
 
     starts: IntArray
     stops: IntArray
     units: IntArray
-    order: IntArray | None = None
-    """The numbers of the rows, run by run; None if each run lies together."""
 
     @classmethod
-    def of(cls, unit_of: IntArray, n_units: int) -> _Runs:
-        """The runs of rows, from the unit of each; rows are put in order unless their runs are long."""
+    def long(cls, unit_of: IntArray) -> _Runs | None:
+        """The runs of rows as they lie, from the unit of each; None if they are short."""
         begins = unit_of[1:] != unit_of[:-1]
         if (np.count_nonzero(begins) + 1) * LONG_RUN > len(unit_of):
-            order, ends = require_library().order(unit_of, n_units)
-            units = np.flatnonzero(np.diff(ends, prepend=0))
-            stops = ends[units]
-            return cls(np.concatenate([[0], stops[:-1]]), stops, units, order)
+            return None
         starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
         stops, units = np.append(starts[1:], len(unit_of)), unit_of[starts]
         by_unit = np.argsort(units, kind="stable")
         return cls(starts[by_unit], stops[by_unit], units[by_unit])
+
+    @classmethod
+    def dealt(cls, counts: IntArray) -> _Runs:
+        """One run for each unit, from its number of rows, which may be 0."""
+        units = np.flatnonzero(counts)
+        stops = np.cumsum(counts)[units]
+        return cls(stops - counts[units], stops, units)
 
     def shares(self, n: int) -> list[Span]:
         """About n parts of the runs with as many rows each; no unit is in two of them."""
@@ -128,26 +164,18 @@ class _UnitTotals:
     def __init__(self, totals: _Totals, rows: Rows, n_units: int) -> None:
         self.totals, self.layout = totals, _Layout(totals)
         self.lines = np.zeros((n_units, len(totals.totals)), np.int64)
-        self.scratch, self.form, self._idle = Scratch(), rows.form, list[_Worker]()
+        self.form, self._idle = rows.form, list[_Worker]()
         self.events = None if totals.events is None else _UnitCells(totals.events, n_units)
 
-    def add(self, rows: Rows, labels: IntArray, runs: _Runs, n_threads: int) -> None:
+    def add(self, chunk: _Chunk, n_threads: int) -> None:
         """Add rows, with their runs."""
-        n = rows.n_rows
-        block = rows.columns(0, n, self.scratch) if rows.in_columns else rows.block(0, n)
-        chunk = _Chunk(block, labels, runs)
-        if rows.from_logits:
-            self._add_logits(chunk, rows.scores(0, n))
-            return
-        is_shared = n_threads > 1 and n * rows.n_classes >= SHARED_VALUES
-        n_threads = n_threads if is_shared else 1
 
         def work(shares: Iterable[Span]) -> None:
             with self._worker() as worker:
                 for share in shares:
                     worker.add(chunk, slice(*share))
 
-        in_threads(work, runs.shares(SHARES * n_threads if is_shared else 1), n_threads)
+        in_threads(work, chunk.runs.shares(SHARES * n_threads if n_threads > 1 else 1), n_threads)
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
@@ -156,7 +184,7 @@ class _UnitTotals:
         yield worker
         self._idle.append(worker)
 
-    def _add_logits(self, chunk: _Chunk, logits: NDArray[np.float64]) -> None:
+    def add_logits(self, chunk: _Chunk, logits: NDArray[np.float64]) -> None:
         """Add rows from logits run by run, since those whose probabilities have underflowed are added here."""
         runs = chunk.runs
         with self._worker() as worker:
@@ -194,37 +222,28 @@ class _Worker:
         self.events = None if totals.events is None else EventCells(totals.events.spec, of.form.eps)
         if self.events is not None:
             self.events.describe(self.job)
-        n_classes, item = of.form.n_classes, of.form.item
         self.memory = np.zeros(self.library.arena_size(self.job) // 8 + 1, np.int64)
-        self.rows, self.labels = np.empty(GATHERED * n_classes * item, np.uint8), np.empty(GATHERED, np.int64)
         self.job.arena, self.job.totals = address(self.memory), address(of.lines)
-        self.runs = RunsOfRows(
-            n_words=of.lines.shape[1], rows=address(self.rows), labels=address(self.labels)
-        )
-        self.at_a_time = None if self.of_units is None else self.of_units.at_a_time
-        self.found = np.empty(0, np.int64) if self.of_units is None else self.of_units.room()
+        self.runs = RunsOfRows(n_words=of.lines.shape[1])
+        if self.of_units is not None:
+            self.cells = self.of_units.room()
+            self.of_units.describe(self.runs)
+            self.runs.cells = address(self.cells)
 
     def add(self, chunk: _Chunk, share: slice) -> None:
         """Add some runs of a chunk; a ValueError if a row is bad, and the caller finds out which one."""
         chunk.describe(self.job)
-        starts, stops, units, order = chunk.runs
-        self.runs.order = None if order is None else address(order)
-        step = self.at_a_time or share.stop - share.start
-        for first in range(share.start, share.stop, step):
-            part = slice(first, min(first + step, share.stop))
-            self.runs.n_runs = part.stop - part.start
-            self.runs.starts, self.runs.stops = address(starts[part]), address(stops[part])
-            self.runs.units = address(units[part])
-            self.runs.cells = None if self.of_units is None else address(self.found)
-            if self.library.sum_runs(self.job, self.runs) >= 0:
-                raise ValueError("a row is refused")
-            if self.of_units is not None:
-                self.of_units.add(units[part], self.found[: self.runs.n_runs])
+        starts, stops, units = chunk.runs
+        self.runs.n_runs = share.stop - share.start
+        self.runs.starts, self.runs.stops = address(starts[share]), address(stops[share])
+        self.runs.units = address(units[share])
+        if self.library.sum_runs(self.job, self.runs) >= 0:
+            raise ValueError("a row is refused")
 
     def close(self) -> None:
-        """Hand the moments of events over."""
+        """Hand the sums of events over all rows over."""
         if self.of_units is not None and self.events is not None:
-            self.of_units.add_moments(self.events)
+            self.of_units.add(self.cells, self.events)
 
 
 class _Layout:
@@ -246,15 +265,14 @@ class _Layout:
         self.pairs = [(np.ravel(whole), np.ravel(fraction), bits) for whole, fraction, bits in pairs]
 
     def total(self, lines: IntArray) -> IntArray:
-        """The sum of all lines, whose fractions are below one; these are added in halves, which fit in 64 bits."""
-        total = lines.sum(axis=0)
-        for whole, fraction, bits in self.pairs:
-            half = bits // 2
-            low = (lines[:, fraction] & ((1 << half) - 1)).sum(axis=0)
-            high = (lines[:, fraction] >> half).sum(axis=0) + (low >> half)
-            total[whole] += high >> (bits - half)
-            total[fraction] = ((high & ((1 << (bits - half)) - 1)) << half) | (low & ((1 << half) - 1))
-        return np.asarray(total)
+        """The sum of all lines, whose fractions are below one: those of so many lines fit in 64 bits."""
+        total = np.zeros(lines.shape[1], np.int64)
+        for first in range(0, len(lines), LINES_AT_A_TIME):
+            total += lines[first : first + LINES_AT_A_TIME].sum(axis=0)
+            for whole, fraction, bits in self.pairs:
+                total[whole] += total[fraction] >> bits
+                total[fraction] &= (1 << bits) - 1
+        return total
 
     def cells(self, lines: IntArray, which: int) -> CellSums:
         """What is kept of one table for each bin of each unit."""
@@ -293,32 +311,26 @@ class _UnitCells:
 
     def __init__(self, events: EventCells, n_units: int) -> None:
         self.spec = events.spec
-        k, g = self.spec.shape
-        self.at_a_time = max(16, min(RUNS_AT_A_TIME, RUN_VALUES // (4 * k * g)))
-        self.starts = event_bin_starts(self.spec.grid)
-        self.whole = np.zeros((4, k, g), np.int64)
-        self.of_units = np.zeros((4, n_units, k, len(self.starts)), np.int64)
+        starts, (k, _) = event_bin_starts(self.spec.grid), self.spec.shape
+        self.bin_of = np.searchsorted(starts, np.arange(self.spec.grid.n_cells), side="right") - 1
+        self.whole, self.of_units = self.room(), np.zeros((n_units, 4, k, len(starts)), np.int64)
         self.moments: EventSums | None = None
-        self.lock = Lock()
 
     def room(self) -> IntArray:
-        """Room for rows, whole and fraction of the probabilities, and observed rows of some runs."""
-        return np.empty((self.at_a_time, 4, *self.spec.shape), np.int64)
+        """Sums of rows, whole and fraction of the probabilities, and observed rows, all zero."""
+        return np.zeros((4, *self.spec.shape), np.int64)
 
-    def add(self, units: IntArray, found: IntArray) -> None:
-        """Add the cells of some runs to those of their units; fractions of so few fit in 64 bits."""
-        total = found.sum(axis=0)
-        in_bins = np.add.reduceat(found, self.starts, axis=-1).swapaxes(0, 1)
-        _carry(in_bins)
-        with self.lock:
-            self.whole += total
-            for part in range(4):
-                np.add.at(self.of_units[part], units, in_bins[part])
-            _carry(self.whole)
-            _carry(self.of_units)
+    def describe(self, runs: RunsOfRows) -> None:
+        """Hand over the sums of units, which threads share, since each works on other units."""
+        runs.n_bins, runs.bin_of = self.of_units.shape[-1], address(self.bin_of)
+        runs.of_units = address(self.of_units)
 
-    def add_moments(self, events: EventCells) -> None:
-        """Add the sums that a worker has of all rows, once."""
+    def add(self, cells: IntArray, events: EventCells) -> None:
+        """Add the sums that a worker has of all rows, once; a fraction of each worker fits in 64 bits with others."""
+        self.whole += cells
+        self.whole[1] += self.whole[2] >> PROBABILITY_BITS
+        self.whole[2] &= (1 << PROBABILITY_BITS) - 1
+        cells[...] = 0
         if self.spec.has_moments:
             sums = events.sums()
             self.moments = sums if self.moments is None else self.moments + sums
@@ -329,14 +341,8 @@ class _UnitCells:
         names = () if self.moments is None else (*MOMENTS, "impossible_rows")
         moments = {name: getattr(self.moments, name) for name in names}
         table = EventSums(**_event_fields(self.whole), **moments)
-        flat = self.of_units.reshape(4, -1)
-        return UnitSums(table, EventCellSums(**_event_fields(flat)))
-
-
-def _carry(sums: IntArray) -> None:
-    """Move what exceeds one from the fractions to the whole parts."""
-    sums[1] += sums[2] >> PROBABILITY_BITS
-    sums[2] &= (1 << PROBABILITY_BITS) - 1
+        of_units = self.of_units.swapaxes(0, 1).reshape(4, -1)
+        return UnitSums(table, EventCellSums(**_event_fields(of_units)))
 
 
 def _event_fields(sums: IntArray) -> dict[str, Any]:

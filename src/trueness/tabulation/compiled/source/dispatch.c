@@ -122,66 +122,79 @@ EXPORT int64_t trueness_order(const int64_t *unit_of, int64_t n, int64_t n_units
     return n;
 }
 
-enum { AHEAD = 24 }; /* rows that are fetched before they are copied: they do not lie together */
+/* Counts the rows of each unit in addition to what `counts` holds. Returns the number of rows. */
+EXPORT int64_t trueness_count_units(const int64_t *unit_of, int64_t n, int64_t *counts) {
+    for (int64_t i = 0; i < n; i++) counts[unit_of[i]]++;
+    return n;
+}
 
 /* A probability as bits, wherever it lies and whatever its type is elsewhere. */
 typedef uint32_t bits_of_float __attribute__((aligned(1), may_alias));
 typedef uint64_t bits_of_double __attribute__((aligned(1), may_alias));
 
+enum { DEALT_AHEAD = 16 }; /* rows before one is copied, its place is fetched: the places of units are far apart */
+
 /* Copies rows class by class. */
-#define COPY_ROWS(type)                                                                                   \
-    for (int64_t i = 0; i < n; i++) {                                                                     \
-        const char *from = j->rows + order[i] * j->to_next_row;                                           \
-        type *to = (type *)r->rows + i * n_classes;                                                       \
-        r->labels[i] = j->labels[order[i]];                                                               \
-        if (i + AHEAD < n) {                                                                              \
-            const char *next = j->rows + order[i + AHEAD] * j->to_next_row;                               \
-            __builtin_prefetch(next), __builtin_prefetch(next + (n_classes - 1) * j->to_next_class);      \
-            __builtin_prefetch(j->labels + order[i + AHEAD]);                                             \
-        }                                                                                                 \
-        for (int64_t c = 0; c < n_classes; c++) to[c] = *(const type *)(from + c * j->to_next_class);     \
+#define DEAL_ROWS(type)                                                                                  \
+    for (int64_t i = 0; i < n; i++, from += to_next_row) {                                               \
+        if (i + DEALT_AHEAD < n) {                                                                       \
+            int64_t later = next[unit_of[i + DEALT_AHEAD]];                                              \
+            __builtin_prefetch((type *)rows + (later + 1) * n_classes - 1, 1);                           \
+            __builtin_prefetch(labels + later, 1);                                                       \
+        }                                                                                                \
+        int64_t place = next[unit_of[i]]++;                                                              \
+        type *to = (type *)rows + place * n_classes;                                                     \
+        for (int64_t c = 0; c < n_classes; c++) to[c] = *(const type *)(from + c * to_next_class);       \
+        labels[place] = given[i];                                                                        \
     }
 
-/* Copies rows, with their labels, so that they lie together. */
-static void gather_rows(const job *j, const int64_t *order, int64_t n, const runs *r) {
-    int64_t n_classes = j->n_classes;
+/* Copies rows, with their labels, to where the rows of their units lie together: the next one of a unit goes to the place that
+ * `next` has for it. Rows are read in their order, which is many times as fast as reading those of a unit one after the other.
+ * Returns the number of rows. */
+EXPORT int64_t trueness_deal(const job *j, const int64_t *unit_of, int64_t *next, char *rows, int64_t *labels) {
+    int64_t n = j->n_rows, n_classes = j->n_classes, to_next_row = j->to_next_row, to_next_class = j->to_next_class;
+    const char *from = j->rows;
+    const int64_t *given = j->labels;
     if (j->item == 4) {
-        COPY_ROWS(bits_of_float)
+        DEAL_ROWS(bits_of_float)
     } else {
-        COPY_ROWS(bits_of_double)
+        DEAL_ROWS(bits_of_double)
     }
+    return n;
 }
 
-/* Sums some rows of a run into the totals that `run` points to; as `trueness_sum`. */
-static int64_t sum_part(const job *given, job *run, const runs *r, int64_t start, int64_t stop) {
-    run->n_rows = stop - start;
-    if (r->order) {
-        gather_rows(given, r->order + start, stop - start, r);
-        run->rows = r->rows, run->labels = r->labels;
-        run->to_next_row = given->n_classes * given->item, run->to_next_class = given->item;
-    } else run->rows = given->rows + start * given->to_next_row, run->labels = given->labels + start;
-    return trueness_sum(run);
+/* Adds what a cell holds to sums of rows, whole, fraction and observed rows, which are so many words apart. */
+static void add_content(int64_t *to, int64_t apart, cell_content found, int64_t observed) {
+    int64_t fraction = to[2 * apart] + found.fraction;
+    to[0] += found.rows, to[apart] += found.whole + (fraction >> 52);
+    to[2 * apart] = fraction & ((INT64_C(1) << 52) - 1), to[3 * apart] += observed;
 }
 
-/* Keeps the cells of events of a run, and sets them to zero. */
-static void keep_cells(job *run, int64_t *kept) {
-    int64_t n = run->n_events * run->n_cells;
-    trueness_read_cells(run, kept, kept + n, kept + 2 * n, kept + 3 * n);
-    for (int64_t i = 0; i < 4 * run->n_events * run->stride; i++) run->cells[i] = 0;
+/* Adds the cells of events of a run to those of all rows, and to the bins of its unit, and sets them to zero. */
+static void empty_cells(job *run, const runs *r, int64_t *of_unit) {
+    int64_t n = run->n_events * run->n_cells, n_binned = run->n_events * r->n_bins;
+    for (int64_t k = 0; k < run->n_events; k++)
+        for (int64_t g = 0; g < run->n_cells; g++) {
+            uint64_t *cell = run->cells + 2 * (k * run->stride + g), *observed = cell + 2 * run->n_events * run->stride;
+            if (!(cell[1] | observed[1])) continue; /* the second word has the number of rows */
+            cell_content without = content_of(cell), with = content_of(observed);
+            cell_content both = {without.rows + with.rows, without.whole + with.whole, without.fraction + with.fraction};
+            add_content(r->cells + k * run->n_cells + g, n, both, with.rows);
+            add_content(of_unit + k * r->n_bins + r->bin_of[g], n_binned, both, with.rows);
+            cell[0] = cell[1] = observed[0] = observed[1] = 0;
+        }
 }
 
 /* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. */
 EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
     job run = *given;
     for (int64_t k = 0; k < r->n_runs; k++) {
-        int64_t stop = r->stops[k], step = r->order ? GATHERED : stop - r->starts[k];
-        run.totals = given->totals + r->units[k] * r->n_words;
-        for (int64_t start = r->starts[k]; start < stop; start += step) {
-            int64_t left = stop - start;
-            int64_t bad = sum_part(given, &run, r, start, start + (left < step ? left : step));
-            if (bad >= 0) return start + bad;
-        }
-        if (r->cells) keep_cells(&run, r->cells + k * 4 * given->n_events * given->n_cells);
+        int64_t start = r->starts[k];
+        run.rows = given->rows + start * given->to_next_row, run.labels = given->labels + start;
+        run.n_rows = r->stops[k] - start, run.totals = given->totals + r->units[k] * r->n_words;
+        int64_t bad = trueness_sum(&run);
+        if (bad >= 0) return start + bad;
+        if (r->cells) empty_cells(&run, r, r->of_units + r->units[k] * 4 * given->n_events * r->n_bins);
     }
     given->n_underflowed = run.n_underflowed;
     return -1;

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 5 };
+enum { ABI = 6 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
@@ -25,7 +25,6 @@ enum {
     GUESSES = 4096,       /* beyond, a table of so many cells gives the first bin that a value can be in */
     BLOCK = 16,           /* lines that are sorted in registers */
     BATCH = 128,          /* probabilities of events that are added at a time */
-    GATHERED = 1024,      /* rows of a unit that are copied at a time, if they do not lie together */
     UNDERFLOWED_WORDS = 2 + MAX_MEASURES,
     FIRST_BITS = 38, /* of 1 + p, so many bits are left out of the second word of a cell: see events.h */
     ROWS_SHIFT = 38, /* and so many are below the number of rows there */
@@ -70,16 +69,16 @@ typedef struct {
     int64_t *moments; /* (events, MOMENT_WORDS), zero at first, or NULL */
 } job;
 
-/* Rows by the units that they belong to. A run is rows of one unit. */
+/* Rows by the units that they belong to. A run is rows of one unit that lie together. */
 typedef struct {
     int64_t n_runs;
     const int64_t *starts, *stops; /* (n_runs): the first row of each, and the one after its last */
     const int64_t *units;  /* (n_runs): the unit of each, whose totals are at `job.totals + unit * n_words` */
-    const int64_t *order;  /* the numbers of the rows, run by run, or NULL if they lie in this order */
     int64_t n_words;
-    char *rows;            /* room for GATHERED rows, and for their labels, if there is an `order` */
-    int64_t *labels;
-    int64_t *cells;        /* (n_runs, 4, events, cells): what `trueness_read_cells` finds after each run, if there are events */
+    int64_t n_bins;        /* to which the cells of events are merged in the sums of units, if there are events */
+    const int64_t *bin_of; /* (cells): the bin of each */
+    int64_t *cells;        /* (4, events, cells): the sums of all rows, as `trueness_read_cells` finds them, or NULL */
+    int64_t *of_units;     /* (units, 4, events, bins): those of each unit */
 } runs;
 
 #endif
