@@ -22,19 +22,14 @@ from trueness.assessment.compared import ComparedNumber, compared_numbers
 from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.normal import normal_quantile
-from trueness.inference.null import p_value
+from trueness.inference.few_clusters import p_value_of_clusters, widening_of_clusters
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Interval
+from trueness.inference.tail import tail_p_value
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
-
-TAIL_LEVELS = (0.9, 0.95, 0.99)
-LEAST_TAIL = 1e-6
-LEAST_RESAMPLES_OF_TAIL = 99
-"""With fewer replicates the 99 % point is too uncertain for a tail."""
 
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
@@ -210,10 +205,11 @@ def _contrast(
     difference, wider = _difference(number, first, second)
     assert number.contrast is not None
     noises = [noise + wider for noise in noises]
-    reach = max(float(np.quantile(noise, level)) for noise in noises)
+    n_clusters = min(first.effective_clusters, second.effective_clusters)
+    reach = max(float(np.quantile(noise, level)) for noise in noises) * widening_of_clusters(level, n_clusters)
     interval = Interval(difference - reach, difference + reach, level, number.contrast.method)
     p = max(tail_p_value(noise, abs(difference)) for noise in noises)
-    return Contrast(difference, interval, p, math.nan)
+    return Contrast(difference, interval, p_value_of_clusters(p, n_clusters), math.nan)
 
 
 def _difference(
@@ -237,23 +233,6 @@ def _difference(
         # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
         wider += abs(difference - (one.value - other.value))
     return difference, wider
-
-
-def tail_p_value(noise: FloatArray, size: float) -> float:
-    """The share of replicates whose noise is as large; beyond all of them, by a normal tail.
-
-    Without the tail no p-value would be below 1/(B + 1), and after a correction for many pairs or groups none would be
-    small enough. The normal distribution is the narrowest one under which none of the largest noises seen (90, 95,
-    99 %) is larger than expected. It is not used below 10⁻⁶.
-    """
-    counted = p_value(noise, size)
-    if counted > (1 + 1e-9) / (len(noise) + 1) or len(noise) < LEAST_RESAMPLES_OF_TAIL:
-        return counted
-    seen = np.quantile(noise, TAIL_LEVELS)
-    sd = max(float(q) / normal_quantile(level) for q, level in zip(seen, TAIL_LEVELS, strict=True))
-    if sd <= 0:
-        return counted
-    return min(counted, max(math.erfc(size / (sd * math.sqrt(2))), LEAST_TAIL))
 
 
 def adjust_groups(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:
