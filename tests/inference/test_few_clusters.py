@@ -54,7 +54,9 @@ def test_many_clusters_change_little_and_independent_rows_nothing() -> None:
 
 
 def test_one_large_cluster_has_a_finite_interval() -> None:
-    assert widening_of_clusters(0.95, 1.0) == pytest.approx(12.706 * math.sqrt(2) / normal_quantile(0.95), rel=1e-3)
+    assert widening_of_clusters(0.95, 1.0) == pytest.approx(
+        12.706 * math.sqrt(2) / normal_quantile(0.95), rel=1e-3
+    )
     assert p_value_of_clusters(1e-6, 1.0) > 0.05
 
 

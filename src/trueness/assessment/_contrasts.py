@@ -206,7 +206,8 @@ def _contrast(
     assert number.contrast is not None
     noises = [noise + wider for noise in noises]
     n_clusters = min(first.effective_clusters, second.effective_clusters)
-    reach = max(float(np.quantile(noise, level)) for noise in noises) * widening_of_clusters(level, n_clusters)
+    reach = max(float(np.quantile(noise, level)) for noise in noises)
+    reach *= widening_of_clusters(level, n_clusters)
     interval = Interval(difference - reach, difference + reach, level, number.contrast.method)
     p = max(tail_p_value(noise, abs(difference)) for noise in noises)
     return Contrast(difference, interval, p_value_of_clusters(p, n_clusters), math.nan)

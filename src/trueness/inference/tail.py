@@ -46,6 +46,8 @@ def tail_p_value(noise: FloatArray, size: float) -> float:
 
     References
     ----------
+    Hosking, J. R. M. and Wallis, J. R. (1987). Parameter and quantile estimation for the generalized Pareto
+    distribution. Technometrics 29, 339-349.
     Knijnenburg, T. A., Wessels, L. F. A., Reinders, M. J. T. and Shmulevich, I. (2009). Fewer permutations, more
     accurate P-values. Bioinformatics 25, i161-i168.
     Pickands, J. (1975). Statistical inference using extreme order statistics. Annals of Statistics 3, 119-131.
@@ -60,8 +62,8 @@ def tail_p_value(noise: FloatArray, size: float) -> float:
 def _pareto_tail(noise: FloatArray, start: float, size: float) -> float:
     """P(noise ≥ size) by the excesses over `start`; 1 if there are fewer than three, as if many noises are equal.
 
-    ξ = (1 - m²/s²)/2 and σ = m(1 - ξ) with m and s² the mean and variance of the excesses (Hosking and Wallis 1987). For
-    ξ = 0 the standard errors of m and ξ are m/√k and 1/√k.
+    ξ = (1 - m²/s²)/2 and σ = m(1 - ξ), with m and s² the mean and variance of the excesses (Hosking and Wallis 1987).
+    For ξ = 0 the standard errors of m and ξ are m/√k and 1/√k.
     """
     excess = noise[noise > start + _TIE * float(noise.max())] - start
     k = len(excess)
