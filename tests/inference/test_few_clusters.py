@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.few_clusters import p_value_of_clusters, widening_of_clusters
+from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
 from trueness.inference.normal import normal_quantile
 from trueness.inference.tail import tail_p_value
 
@@ -16,7 +16,6 @@ def bootstrap_p_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """p-values of a mean over clusters that is 0, by a Poisson bootstrap of them; and whether intervals cover 0."""
     n = float(sizes.sum() ** 2 / (sizes**2).sum())
-    wider = widening_of_clusters(0.95, n)
     found, covers = [], []
     for _ in range(runs):
         sums = rng.standard_normal(len(sizes)) * sizes
@@ -25,7 +24,7 @@ def bootstrap_p_values(
         means = np.divide(weights @ sums, mass, out=np.zeros(resamples), where=mass > 0)
         noise, size = np.abs(means - means.mean()), abs(float(sums.sum() / sizes.sum()))
         found.append(p_value_of_clusters(tail_p_value(noise, size), n))
-        covers.append(size <= wider * np.quantile(noise, 0.95))
+        covers.append(size <= reach_of_clusters(noise, 0.95, n))
     return np.array(found), np.array(covers)
 
 
@@ -48,15 +47,31 @@ def test_many_clusters_change_little_and_independent_rows_nothing() -> None:
         assert p_value_of_clusters(p, math.inf) == p
         assert p <= p_value_of_clusters(p, 4000) <= 1.05 * p
         assert p_value_of_clusters(p, 10) > p_value_of_clusters(p, 20) > p
-    assert widening_of_clusters(0.95, math.inf) == 1
-    assert 1 < widening_of_clusters(0.95, 4000) < 1.001
+    noise = np.abs(np.random.default_rng(0).standard_normal(999))
+    assert reach_of_clusters(noise, 0.95, math.inf) == np.quantile(noise, 0.95)
+    assert 1 < reach_of_clusters(noise, 0.95, 4000) / np.quantile(noise, 0.95) < 1.01
     assert p_value_of_clusters(1.0, 5) == 1
 
 
+@pytest.mark.parametrize("n_clusters", [5.0, 12.5, 100.0])
+def test_what_is_beyond_an_interval_has_a_small_p_value(n_clusters: float) -> None:
+    """And a difference with a large p-value is within it, also if the noise is not normal."""
+    rng = np.random.default_rng(4)
+    for noise in (
+        np.abs(rng.standard_normal(999)),
+        rng.exponential(size=999),
+        np.abs(rng.standard_t(3, 999)),
+    ):
+        reach = reach_of_clusters(noise, 0.95, n_clusters)
+        assert p_value_of_clusters(tail_p_value(noise, 1.5 * reach), n_clusters) <= 0.05
+        within = [p_value_of_clusters(tail_p_value(noise, share * reach), n_clusters) for share in (0.5, 0.7)]
+        assert min(within) > 0.05
+
+
 def test_one_large_cluster_has_a_finite_interval() -> None:
-    assert widening_of_clusters(0.95, 1.0) == pytest.approx(
-        12.706 * math.sqrt(2) / normal_quantile(0.95), rel=1e-3
-    )
+    noise = np.abs(np.random.default_rng(0).standard_normal(999))
+    ratio = reach_of_clusters(noise, 0.95, 1.0) / np.quantile(noise, 0.95)
+    assert ratio == pytest.approx(12.706 * math.sqrt(2) / normal_quantile(0.95), rel=1e-3)
     assert p_value_of_clusters(1e-6, 1.0) > 0.05
 
 

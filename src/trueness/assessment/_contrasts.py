@@ -22,7 +22,7 @@ from trueness.assessment.compared import ComparedNumber, compared_numbers
 from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.few_clusters import p_value_of_clusters, widening_of_clusters
+from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Interval
@@ -206,8 +206,7 @@ def _contrast(
     assert number.contrast is not None
     noises = [noise + wider for noise in noises]
     n_clusters = min(first.effective_clusters, second.effective_clusters)
-    reach = max(float(np.quantile(noise, level)) for noise in noises)
-    reach *= widening_of_clusters(level, n_clusters)
+    reach = max(reach_of_clusters(noise, level, n_clusters) for noise in noises)
     interval = Interval(difference - reach, difference + reach, level, number.contrast.method)
     p = max(tail_p_value(noise, abs(difference)) for noise in noises)
     return Contrast(difference, interval, p_value_of_clusters(p, n_clusters), math.nan)
