@@ -102,7 +102,7 @@ def tail_settings(repeats: int) -> list[dict[str, Any]]:
 
 
 def measure_tail(setting: dict[str, Any]) -> dict[str, Any]:
-    """Rejection rates at small limits: with 99 resamples all p-values below .01 come from the normal tail."""
+    """Rejection rates at small limits: with 99 resamples all p-values below .01 come from the fitted tail."""
     seeds, alpha = np.random.default_rng(seed_of(setting)), ALPHAS[setting["alpha"]]
     seen = []
     for _ in range(setting["repeats"]):

@@ -1,8 +1,7 @@
-"""Differences between models: coverage and size of their intervals and p-values, and their tails."""
+"""Differences between models: coverage and size of their intervals and p-values."""
 
 import math
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from comparison_data import EF
 
 import trueness as tn
 from trueness.assessment import _contrasts
-from trueness.assessment._contrasts import tail_p_value
-from trueness.inference.null import p_value
 
 pytestmark = pytest.mark.simulation
 
@@ -89,31 +86,6 @@ def contrasts(
         called.append([*(c.p_value <= 0.05 for c in seen.values()), pair.p_value <= 0.05])
     rates = dict(zip([*first, "together"], np.mean(called, axis=0), strict=True))
     return dict(zip(first, np.mean(covered, axis=0), strict=True)), rates
-
-
-class TestTail:
-    """p-values beyond all replicates."""
-
-    def test_of_normal_noise(self) -> None:
-        """Beyond 999 draws of |N(0, 1)|: the normal p-value, but for the error of the 99 % point.
-
-        Its standard error is 4 % of the standard deviation, and 17 % of that move the tail at 4.5 by a factor of 31.
-        """
-        noise = np.abs(np.random.default_rng(0).standard_normal(999))
-        for size in (4.0, 4.5):
-            p, normal = tail_p_value(noise, size), math.erfc(size / math.sqrt(2))
-            assert p <= 1 / 1000
-            assert normal / 31 < p < 31 * normal
-        assert tail_p_value(noise, 1.0) == p_value(noise, 1.0)
-        assert tail_p_value(noise, 50.0) == 1e-6
-        assert tail_p_value(np.zeros(99), 0.1) == 0.01
-        assert tail_p_value(noise[:49], 50.0) == 0.02  # too few to say anything about a tail
-
-    def test_tail_p_value_never_rises_with_the_size(self) -> None:
-        noise = np.abs(np.random.default_rng(1).standard_t(3, 99))
-        sizes = np.linspace(0, 3 * noise.max(), 300)
-        found = [tail_p_value(noise, float(size)) for size in sizes]
-        assert all(a >= b for a, b in pairwise(found))
 
 
 FLAT, SKEW = (1.0,) * 3, (10.0, *(1.0,) * 9)

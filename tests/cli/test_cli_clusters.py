@@ -88,6 +88,8 @@ def test_compare_saved_tables(tmp_path: Path, capsys: Any) -> None:
     assert "compared as a whole" in capsys.readouterr().err
     assert main(["compare", *saved, "--clusters", "patient"]) == 2
     assert "--clusters applies to rows" in capsys.readouterr().err
+    assert main(["compare", saved[0], file]) == 2
+    assert "tabulate those first, and name the tables" in capsys.readouterr().err
 
 
 def test_refusals(tmp_path: Path, capsys: Any) -> None:

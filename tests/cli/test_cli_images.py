@@ -67,6 +67,12 @@ def test_refusals(tmp_path: Path, capsys: Any) -> None:
         ([str(tmp_path / "p.npy"), "--class-axis", "1", "--groups", "site"], "--groups does not apply"),
         ([str(tmp_path / "p.npy"), "--label-dir", "x"], "--label-dir applies to"),
         ([str(tmp_path), "--format", "nnunet"], "needs a folder"),
+        (["nowhere", "--format", "nnunet", "--label-dir", "x"], "the folder 'nowhere' does not exist"),
+        (
+            [str(tmp_path), "--format", "nnunet", "--label-dir", "nowhere"],
+            "the folder 'nowhere' does not exist",
+        ),
+        ([str(tmp_path / "p.npy"), "--format", "nnunet", "--label-dir", "x"], "p.npy' is not a folder"),
         ([str(tmp_path), "--format", "nnunet", "--label-dir", str(tmp_path)], "of case 'none' do not exist"),
     ):
         assert main(["assess", *arguments]) == 2
@@ -94,7 +100,12 @@ def test_compare_models_on_images(tmp_path: Path, capsys: Any) -> None:
     more = ["--label-file", str(tmp_path / "y.npy"), "--json", str(found)]
     assert main(["compare", *files, *axes, *more]) == 0
     assert json.loads(found.read_text())["pairs"] == json.loads(json.dumps(expected.to_dict()["pairs"]))
-    assert capsys.readouterr().err.count("pixels of an image are one cluster") == 2
+    printed, left_out = capsys.readouterr(), N * W
+    assert printed.err.count("pixels of an image are one cluster") == 2
+    assert (
+        f"skipped {left_out} of {N * H * W} rows:\n  pixels with the ignored label: {left_out}" in printed.err
+    )
+    assert f"left out {left_out} pixels with the ignored label" in printed.out
     assert main(["compare", *files, *axes, *more, "--clusters", "none"]) == 0
     independent = tn.compare(labels, models, clusters=False, **how).to_dict()["pairs"]
     assert json.loads(found.read_text())["pairs"] == json.loads(json.dumps(independent))

@@ -140,6 +140,8 @@ def test_refused_options() -> None:
         tn.assess(Y_TRUE, pd.DataFrame(Y_PROB), ignore_index=3)
     with pytest.raises(InvalidValueError, match="7 images"):
         tn.assess(LABELS, FIRST, sample_weight=np.ones(3))
+    with pytest.raises(InvalidValueError, match=r"ignore_index must be an integer, got 1\.5"):
+        tn.assess(LABELS, FIRST, ignore_index=1.5)  # type: ignore[arg-type]
     assert pixels_of(Y_TRUE, Y_PROB, None, None) is None
 
 

@@ -76,6 +76,11 @@ class TestAddition:
             with pytest.raises(InvalidValueError, match="clusters"):
                 reduce(add, pair)
 
+    def test_tables_add_to_tables_only(self) -> None:
+        tables: Any = tables_of()
+        with pytest.raises(TypeError, match="unsupported operand"):
+            tables + tables.by_variation
+
     def test_single_rows_do_not_add_to_named_clusters(self) -> None:
         rows, _ = Clusters.of_single_rows(np.arange(5), clusters_in(tables_of()).specs)
         with pytest.raises(InvalidValueError, match="every batch"):
@@ -113,8 +118,15 @@ class TestFiles:
         tables = tables_of()
         tables.save(tmp_path / "tables.json")
         assert Tables.load(tmp_path / "tables.json") == tables
-        assert tn.CalibrationTable.load_all(tmp_path / "tables.json") == tables.calibration_tables
         assert pickle.loads(pickle.dumps(tables)) == tables
+
+    def test_a_table_alone_warns_that_it_leaves_them_out(self, tmp_path: Path) -> None:
+        tables = tables_of()
+        tables.save(tmp_path / "t.json")
+        with pytest.warns(UserWarning, match=r"holds clusters.*Tables\.load"):
+            assert tn.CalibrationTable.load(tmp_path / "t.json") == tables.by_variation
+        with pytest.warns(UserWarning, match="holds clusters"):
+            assert tn.CalibrationTable.load_all(tmp_path / "t.json") == tables.calibration_tables
 
     def test_blocks_saved_and_loaded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "unit_limit", lambda _, **__: 40)

@@ -23,19 +23,15 @@ from trueness.assessment.compared import ComparedNumber, compared_numbers
 from trueness.assessment.reported import REPORTED, ByNorm, ByReplicates, ReportedMetric
 from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
-from trueness.inference.normal import normal_quantile
-from trueness.inference.null import VALUES_AT_ONCE, p_value
+from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
+from trueness.inference.null import VALUES_AT_ONCE
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates, OptionReplicates
 from trueness.inference.results import Interval
+from trueness.inference.tail import tail_p_value
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
-
-TAIL_LEVELS = (0.9, 0.95, 0.99)
-LEAST_TAIL = 1e-6
-LEAST_RESAMPLES_OF_TAIL = 99
-"""With fewer replicates the 99 % point is too uncertain for a tail."""
 
 Samples: TypeAlias = dict[str, Sample]
 """The sample of each model on the same rows."""
@@ -88,11 +84,12 @@ def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level:
     a, b = models[first], models[second]
     numbers = compared_numbers()
     noises = {key: _Noise.of(numbers[key], a, b, ways) for key, ways in _noises(a, b).items()}
-    reach = iter(
-        np.quantile([way for noise in noises.values() for way in noise.ways], level, axis=1).tolist()
-    )
+    n_clusters = min(a.effective_clusters, b.effective_clusters)
+    ways = np.array([way for noise in noises.values() for way in noise.ways])
+    reach = iter(reach_of_clusters(ways, level, n_clusters).tolist())
     contrasts = {
-        key: noise.contrast(max(islice(reach, len(noise.ways))), level) for key, noise in noises.items()
+        key: noise.contrast(max(islice(reach, len(noise.ways))), level, n_clusters)
+        for key, noise in noises.items()
     }
     return Pair(first, second, contrasts, p_value_together(contrasts, a.tables), math.nan)
 
@@ -235,14 +232,14 @@ class _Noise(NamedTuple):
         difference, wider = _difference(number, first, second)
         return cls(number, difference, [way + wider for way in ways])
 
-    def contrast(self, reach: float, level: float) -> Contrast:
-        """The difference with the widest of its noises, which exceeds `reach` in few replicates."""
+    def contrast(self, reach: float, level: float, n_clusters: float) -> Contrast:
+        """The difference with the widest of its noises, whose interval extends as far as `reach`."""
         assert self.number.contrast is not None
         interval = Interval(
             self.difference - reach, self.difference + reach, level, self.number.contrast.method
         )
         p = max(tail_p_value(way, abs(self.difference)) for way in self.ways)
-        return Contrast(self.difference, interval, p, math.nan)
+        return Contrast(self.difference, interval, p_value_of_clusters(p, n_clusters), math.nan)
 
 
 def _difference(
@@ -266,23 +263,6 @@ def _difference(
         # The bound is for the plug-in values, from which the debiased ones differ by what was corrected.
         wider += abs(difference - (one.value - other.value))
     return difference, wider
-
-
-def tail_p_value(noise: FloatArray, size: float) -> float:
-    """The share of replicates whose noise is as large; beyond all of them, by a normal tail.
-
-    Without the tail no p-value would be below 1/(B + 1), and after a correction for many pairs or groups none would be
-    small enough. The normal distribution is the narrowest one under which none of the largest noises seen (90, 95,
-    99 %) is larger than expected. It is not used below 10⁻⁶.
-    """
-    counted = p_value(noise, size)
-    if counted > (1 + 1e-9) / (len(noise) + 1) or len(noise) < LEAST_RESAMPLES_OF_TAIL:
-        return counted
-    seen = np.quantile(noise, TAIL_LEVELS)
-    sd = max(float(q) / normal_quantile(level) for q, level in zip(seen, TAIL_LEVELS, strict=True))
-    if sd <= 0:
-        return counted
-    return min(counted, max(math.erfc(size / (sd * math.sqrt(2))), LEAST_TAIL))
 
 
 def adjust_groups(groups: list[GroupComparison], n_pairs: int) -> list[GroupComparison]:

@@ -52,6 +52,12 @@ class ModelReplicates:
         self.debiased, self.sample, self.tables, self.seed = debiased, sample, sample.tables, seed
 
     @cached_property
+    def effective_clusters(self) -> float:
+        """How many clusters of equal size have as much noise; infinite if rows are independent."""
+        clusters = self.sample.clusters
+        return math.inf if clusters is None else clusters.effective_units
+
+    @cached_property
     def by_variation(self) -> GapReplicates:
         """Of the table by variation: net gap and VCE."""
         return self._gap_replicates("vce", self.tables.by_variation, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trueness.cli import _sources
@@ -14,7 +14,8 @@ from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.assessment import Caution
-    from trueness.files import Batch, InputFile, Summed
+    from trueness.files import Batch, InputFile
+    from trueness.files.batches import Remark
     from trueness.files.images import Case, ImageSource
 
 INDEPENDENT = "none"
@@ -69,22 +70,18 @@ def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: 
     return source
 
 
-def cautions_of(summed: Summed) -> tuple[Caution, ...]:
-    """What was assumed about images, and what was left out, as warnings of the result."""
+def cautions_of(remarks: Iterable[Remark], skipped: Mapping[str, int]) -> tuple[Caution, ...]:
+    """What was assumed about images, and how many pixels were left out, by code, as warnings of the result."""
     from trueness.assessment import Caution
     from trueness.files import SKIPPED
     from trueness.files.images import IGNORED, OUTSIDE
 
     left_out = [
-        Caution(
-            code,
-            f"left out {summed.skipped[code]} {SKIPPED[code]}",
-            "their predictions were not checked",
-        )
+        Caution(code, f"left out {skipped[code]} {SKIPPED[code]}", "their predictions were not checked")
         for code in (IGNORED, OUTSIDE)
-        if summed.skipped[code]
+        if skipped.get(code)
     ]
-    return (*(Caution(*remark) for remark in summed.remarks), *left_out)
+    return (*(Caution(*remark) for remark in remarks), *left_out)
 
 
 def refuse_other_pixels(batches: Mapping[str, Batch]) -> None:
@@ -121,12 +118,17 @@ def _cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[Case]:
 
 
 def _folder_of(arguments: argparse.Namespace, files: Sequence[str]) -> str:
-    if arguments.label_dir is None or len(files) != 1 or not os.path.isdir(files[0]):
+    example = "write: predictions/ --format nnunet --label-dir labelsTr/"
+    if arguments.label_dir is None or len(files) != 1:
         raise _conflict(
-            "--format nnunet",
-            "needs a folder of predictions, and the folder of their labels",
-            "write: predictions/ --format nnunet --label-dir labelsTr/",
+            "--format nnunet", "needs a folder of predictions, and the folder of their labels", example
         )
+    for folder in (files[0], arguments.label_dir):
+        if not os.path.isdir(folder):
+            cause = (
+                "{file!q} is not a folder" if os.path.exists(folder) else "the folder {file!q} does not exist"
+            )
+            raise InvalidValueError("missing-file", cause, example, file=folder)
     return files[0]
 
 

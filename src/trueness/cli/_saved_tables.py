@@ -27,7 +27,7 @@ def are_tables(files: Sequence[str]) -> bool:
         raise InvalidValueError(
             "mixed-inputs",
             "{argument} is a file of tables, other files hold predictions",
-            "tabulate those first, then merge",
+            "tabulate those first, and name the tables",
             argument=saved[0],
         )
     return bool(saved)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,7 +41,7 @@ def sum_inputs(arguments: argparse.Namespace, inputs: list[InputFile]) -> Summed
             summed = sum_source(source, plan, checkpoint=checkpoint, progress=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_next_step(checkpoint)) from None
-    _note_skipped_rows(summed)
+    note_skipped_rows(summed.skipped, summed.tables.n_rows)
     return replace(summed, remarks=getattr(source, "remarks", ()))
 
 
@@ -64,7 +65,7 @@ def sum_on_cluster(arguments: argparse.Namespace) -> Summed:
         work, summed = sum_files(files, request, rows, plan, client)
     for line in work.choice.found:
         print_note(line)
-    _note_skipped_rows(summed)
+    note_skipped_rows(summed.skipped, summed.tables.n_rows)
     return summed
 
 
@@ -143,12 +144,12 @@ def reading_progress(
         yield report
 
 
-def _note_skipped_rows(summed: Summed) -> None:
-    """Print how many rows were skipped, by reason."""
+def note_skipped_rows(skipped: Counter[str], n_rows: int) -> None:
+    """Print how many rows were skipped, by reason, beside those that were not."""
     from trueness.files import SKIPPED
 
-    skipped = sum(summed.skipped.values())
-    if skipped:
-        print_note(f"skipped {skipped} of {skipped + summed.tables.n_rows} rows:")
-        for code, count in summed.skipped.most_common():
+    total = sum(skipped.values())
+    if total:
+        print_note(f"skipped {total} of {total + n_rows} rows:")
+        for code, count in skipped.most_common():
             print_note(f"  {SKIPPED.get(code, code)}: {count}")

@@ -191,7 +191,7 @@ def _summed_tables(
     from trueness.cli._summation import sum_inputs
 
     summed = sum_inputs(arguments, inputs)
-    return in_requested_bins(summed.tables, arguments), cautions_of(summed)
+    return in_requested_bins(summed.tables, arguments), cautions_of(summed.remarks, summed.skipped)
 
 
 def _with_notes(result: Assessment, notes: tuple[Caution, ...]) -> Assessment:

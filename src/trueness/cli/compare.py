@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
-from trueness.cli._images import are_images, image_source_of, refuse_other_pixels
+from trueness.cli._images import are_images, cautions_of, image_source_of, refuse_other_pixels
 from trueness.cli._inference import refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._outputs import (
     cell_paths,
@@ -32,6 +33,7 @@ from trueness.refusals import InvalidValueError
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
     from trueness.files import InputFiles, Source
+    from trueness.files.source import PositionedBatch
 
 EXAMPLES = """\
 examples:
@@ -219,7 +221,7 @@ def _refuse_files(files: list[str]) -> None:
 
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
-    from trueness.cli._summation import reading_progress
+    from trueness.cli._summation import note_skipped_rows, reading_progress
     from trueness.files import pair_batches
     from trueness.partitions.comparison import add_batches
     from trueness.ranking import DEFAULT_TIES
@@ -242,26 +244,37 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         from_logits=arguments.from_logits,
         normalize=arguments.normalize,
     )
+    skipped: Counter[str] = Counter()
     with reading_progress(first.inputs) as report:
-        read = {name: source.batches() for name, source in sources.items()}
+        read = {
+            name: _counting_skipped(source.batches(), skipped) if source is first else source.batches()
+            for name, source in sources.items()
+        }
         for position, batches in pair_batches(read):
             if are_images(arguments):
                 refuse_other_pixels(batches)
             add_batches(comparer, batches)
             report(position, next(iter(batches.values())))
-    return _with_remarks(comparer.result(), sources)
+    result = comparer.result()
+    note_skipped_rows(skipped, result.assessments[next(iter(sources))].n_rows)
+    return _with_remarks(result, sources, skipped)
 
 
-def _with_remarks(result: Comparison, sources: Mapping[str, Any]) -> Comparison:
-    """The comparison with what was assumed about the files of each model."""
+def _counting_skipped(batches: Iterator[PositionedBatch], skipped: Counter[str]) -> Iterator[PositionedBatch]:
+    """The same batches; the pixels that were left out are counted, also of batches in which none is left."""
+    for placed in batches:
+        skipped.update(placed.batch.skipped)
+        yield placed
+
+
+def _with_remarks(result: Comparison, sources: Mapping[str, Any], skipped: Mapping[str, int]) -> Comparison:
+    """The comparison with what was assumed about the files of each model, and what was left out of all of them."""
     from dataclasses import replace
-
-    from trueness.assessment import Caution
 
     noted = {
         name: replace(
             alone,
-            warnings=(*alone.warnings, *(Caution(*each) for each in getattr(sources[name], "remarks", ()))),
+            warnings=(*alone.warnings, *cautions_of(getattr(sources[name], "remarks", ()), skipped)),
         )
         for name, alone in result.assessments.items()
     }

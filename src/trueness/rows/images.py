@@ -194,7 +194,7 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
         )
     labels, kept = truth.reshape(-1), None
     if ignore_index is not None:
-        kept = np.flatnonzero(labels != whole_number("ignore_index", ignore_index, -(2**62), 2**62))
+        kept = np.flatnonzero(labels != _ignored_label(ignore_index))
         labels = labels[kept]
     data: Any = (
         (array.reshape(-1) if kept is None else array.reshape(-1)[kept])
@@ -211,6 +211,17 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
         math.prod(rest) - len(labels),
         axes,
     )
+
+
+def _ignored_label(ignore_index: Any) -> int:
+    if isinstance(ignore_index, bool) or not isinstance(ignore_index, (int, np.integer)):
+        raise InvalidValueError(
+            "bad-argument",
+            "{argument} must be an integer, got {value!r}",
+            argument="ignore_index",
+            value=ignore_index,
+        )
+    return int(ignore_index)
 
 
 def _labels(y_true: Any) -> NDArray[Any]:

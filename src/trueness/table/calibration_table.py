@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray, ratio_or
 from trueness.bins import Bins, Edges, as_bins, group_starts
 from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.table import cluster_file
 from trueness.table import file as table_file
 from trueness.table.bin_cells import BinCells
 from trueness.table.content import Sums, TableSpec, cut_spec
@@ -351,12 +352,15 @@ class CalibrationTable(BinCells):
 
     @classmethod
     def load_all(cls, path: str | os.PathLike[str], variation: Variation | None = None) -> list[Self]:
-        """All tables of a file that are binned by a measure; `Tables.load` reads event tables too."""
-        found = table_file.read(
+        """All tables of a file that are binned by a measure; `Tables.load` reads event tables and clusters too."""
+        found: list[Any] = table_file.read(
             path,
-            lambda content: cls.from_dict(content, variation) if table_file.is_by_measure(content) else None,
+            lambda content: (
+                cls.from_dict(content, variation) if table_file.is_by_measure(content) else content
+            ),
         )
-        tables = [table for table in found if table is not None]
+        cluster_file.warn_of_clusters(found, path)
+        tables = [table for table in found if isinstance(table, cls)]
         if not tables:
             raise InvalidValueError(
                 "no-tables",

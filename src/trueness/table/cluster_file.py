@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +35,16 @@ MOST_BLOCKS = 2**12
 def is_of_clusters(content: Any) -> bool:
     """Whether an encoded part of a file is the clusters of its tables."""
     return isinstance(content, dict) and "clusters" in content
+
+
+def warn_of_clusters(parts: Iterable[Any], path: str | os.PathLike[str]) -> None:
+    """Warn a caller who takes single tables from a file if it has clusters: without them rows count as independent."""
+    if any(map(is_of_clusters, parts)):
+        warnings.warn(
+            f"{os.fsdecode(path)} holds clusters, and a CalibrationTable has none: its p-values and intervals count "
+            "rows as independent; read the file with trueness.table.Tables.load",
+            stacklevel=4,
+        )
 
 
 def encode(tables: ClusterTables) -> dict[str, Any]:

@@ -183,6 +183,14 @@ class ClusterTables:
         return len(self.clusters.identities)
 
     @property
+    def effective_units(self) -> float:
+        """(Σn)²/Σn² with n the rows of each unit, or their weight: the number of units if all have as many."""
+        units = np.concatenate([sums.units for sums in self.of_tables])
+        # Every row is in as many tables, so that the sum over the tables is proportional to n.
+        mass = np.bincount(units, np.concatenate([sums.mass for sums in self.of_tables]))
+        return float(mass.sum() ** 2 / (mass**2).sum())
+
+    @property
     def specs(self) -> list[TableSpec | EventSpec]:
         """The spec of each table."""
         return [sums.spec for sums in self.of_tables]

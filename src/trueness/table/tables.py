@@ -219,7 +219,9 @@ class Tables:
         """The number of classes; None if rows list the largest of an unknown number."""
         return self.by_variation.n_classes
 
-    def __add__(self, other: Tables) -> Tables:
+    def __add__(self, other: object) -> Tables:
+        if not isinstance(other, Tables):
+            return NotImplemented
         mine, theirs = self.stored, other.stored
         if [*map(type, mine)] != [*map(type, theirs)] or (
             (self.by_confidence is None) != (other.by_confidence is None)
@@ -231,7 +233,6 @@ class Tables:
                 mine=_contents(mine),
                 theirs=_contents(theirs),
             )
-        # Their types are the same, pair by pair.
         together: list[Any] = [a + b for a, b in zip(mine, theirs, strict=True)]
         return Tables.of([*together, *_add_clusters(self.clusters, other.clusters)])
 
