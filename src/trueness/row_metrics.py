@@ -1,6 +1,6 @@
 """Metrics computed from rows in one call: those of `trueness.metrics` that need no event.
 
-Each sums only what its number is computed from: VCE, UCE and RCE need no scores, ECE the first rank alone.
+VCE and RCE sum ordered probabilities and ranks alone, ECE the first of them: no more is needed for one number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trueness.metrics import (
     variation_calibration_error,
 )
 from trueness.ranking import DEFAULT_TIES
-from trueness.tabulation import tabulate_in_detail
+from trueness.tabulation import tabulate, tabulate_in_detail
 from trueness.variation import Variation
 
 DEFAULT_BINS = 10
@@ -137,7 +137,7 @@ def uce(
         own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
         rows = (y_true, y_prob, from_logits, normalize, classes)
         return value_by_convention(convention, "uce", own, rows, bins=bins, norm=norm)
-    table = tabulate_in_detail(
+    table = tabulate(
         y_true,
         y_prob,
         variation="entropy",
@@ -149,7 +149,6 @@ def uce(
         classes=classes,
         n_options=n_options,
         soft_labels=soft_labels,
-        detail="ranks",
     )
     return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
 

@@ -82,7 +82,7 @@ def test_holds_the_columns_of_the_table_with_everything(n_classes: int, options:
         less = tabulate_in_detail(y_true, y_prob, variation=measure, bins=10, detail=detail, **options)
         assert np.array_equal(less.count, full.count)
         assert np.array_equal(less.row_count, full.row_count)
-        assert np.array_equal(less.variation_sum, full.variation_sum)
+        assert not less.variation_sum.any()
         assert _same(less.ordered_sum, full.ordered_sum)
         assert _same(less.rank_count, full.rank_count)
         assert less.brier_residuals is None

@@ -27,7 +27,7 @@ CELLS = ("ranks", "top")
 """What the columns of a table are: the ranks 1 to C; or the ranks 1 to k and everything beyond."""
 
 DETAILS = ("scores", "ranks", "first")
-"""What a table sums of each row: everything; no scores; or of the ranks only the first, as ECE needs.
+"""What a table sums of each row: everything; ordered probabilities and ranks alone; or of these only the first.
 
 A table that a user gets has everything. One of which a single number is read at once may do with less.
 """
@@ -267,7 +267,6 @@ class Sums(NamedSums):
             tied_rows=np.zeros((), np.int64) if first else self.tied_rows,
             ordered=_columns(self.ordered, spec.n_cells),
             rank=_columns(self.rank, spec.n_cells),
-            variation=self.variation,
             label_spread=self.label_spread,
             weight=self.weight,
             weight_square=self.weight_square,

@@ -85,8 +85,8 @@ typedef struct {
     uint64_t *cells[MAX_MEASURES][WIDTH], *ranks[MAX_MEASURES][WIDTH];
 } NAME(addition);
 
-/* The words of a row: scores, if they are summed, V, ordered probabilities, and counts of ranks if there is room for them. */
-INLINE int NAME(words_of_row)(int scores, int n_measures) { return (scores ? N_SCORES : 0) + n_measures + CLASSES; }
+/* The words of a row: with scores these and V, then ordered probabilities, and counts of ranks if there is room for them. */
+INLINE int NAME(words_of_row)(int scores, int n_measures) { return (scores ? N_SCORES + n_measures : 0) + CLASSES; }
 
 INLINE int NAME(counts_in_row)(int scores, int n_measures) {
     return has_counts(NAME(words_of_row)(scores, n_measures), CLASSES);
@@ -104,7 +104,7 @@ INLINE void NAME(note)(const job *j, const arena *a, const concluded *c, NAME(ad
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
         if (k > 0 && (!scores || k == j->n_measures)) break;
         words cells = cells_of(j, a, c, k), places = places_in(a->sums, cells, (uint64_t)a->row);
-        to->v[k] = bits_of(c->v[k] + 1.0);
+        if (scores) to->v[k] = bits_of(c->v[k] + 1.0);
         store_words(places, to->cells[k]);
         if (!NAME(counts_in_row)(scores, 1) || (scores && !NAME(counts_in_row)(1, 2)))
             store_words(places_in(a->ranks, product(cells, CLASSES) + c->rank, 1), to->ranks[k]);
@@ -115,9 +115,8 @@ INLINE void NAME(note)(const job *j, const arena *a, const concluded *c, NAME(ad
 
 /* One of the words of a row, of all rows. */
 INLINE doubles NAME(word)(const NAME(addition) *of, int scores, int n_measures, int word) {
-    int v = word - (scores ? N_SCORES : 0), q = v - n_measures, count = q - CLASSES;
-    if (v < 0) return (doubles)of->scores[word];
-    if (q < 0) return (doubles)of->v[v];
+    int v = word - N_SCORES, q = scores ? v - n_measures : word, count = q - CLASSES;
+    if (q < 0) return (doubles)(v < 0 ? of->scores[word] : of->v[v]);
     if (count < 0) return (doubles)of->steps[q];
     if (!NAME(counts_in_row)(scores, n_measures) || count >= count_words(CLASSES)) return (doubles)same_words(0);
     return (doubles)one_at(of->rank - (uint64_t)(count * COUNTS_IN_WORD), COUNT_BITS);

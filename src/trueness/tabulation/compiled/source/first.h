@@ -11,14 +11,10 @@ typedef struct {
     words equal; /* of use in lanes where p is the largest */
 } top;
 
-/* Puts right the count of a row that is right only among equal classes, and V of one whose largest probability is below 1/C. */
-static void handle_odd_top(const loop *l, const concluded *c, const top *t, int lane, int64_t row) {
+/* Puts right the count of a row that is right only among equal classes. */
+static void handle_tied_top(const loop *l, const concluded *c, const top *t, int lane, int64_t row) {
     const job *j = l->given;
     int64_t m = (int64_t)c->bins[0][lane], more, equal, before;
-    if (t->s.largest[lane] < c->v[0][lane]) {
-        uint64_t less = bits_of(c->v[0] + 1.0)[lane] - bits_of(t->s.largest + 1.0)[lane];
-        add_probability(l->t.whole + 3 * m + 2, l->t.fraction + 3 * m + 2, less);
-    }
     if (t->s.p[lane] < t->s.largest[lane] || t->equal[lane] < 2) return;
     count_ties(j, row, j->labels[row], &more, &equal, &before);
     if (more || (before && !j->split)) { /* it was counted as right */
@@ -39,7 +35,6 @@ INLINE int add_tops(const job *j, const arena *a, const loop *l, const top *t, i
     c.v[0] = variation(j, CONFIDENCE, t->s.largest, t->s.largest);
     c.bins[0] = bins_of(j, l, 0, c.v[0], rows);
     lanes right = not_below(t->s.p, t->s.largest);
-    lanes odd = either(both(right, above_words(t->equal, same_words(1))), above(c.v[0], t->s.largest));
     words added = bits_of(t->s.largest + 1.0);
     words rows_and_right = select_words(right, same_words((UINT64_C(1) << 32) + 1), same_words(1));
     words places = places_in(a->sums, cells_of(j, a, &c, 0), FIRST_WORDS);
@@ -49,10 +44,10 @@ INLINE int add_tops(const job *j, const arena *a, const loop *l, const top *t, i
     store_words(even_pairs(added, rows_and_right), pairs);
     store_words(odd_pairs(added, rows_and_right), pairs + WIDTH);
     UNROLL for (int r = 0; r < WIDTH; r++) *(pair *)to[r] += *(const pair *)(pairs + r % 2 * WIDTH + r / 2 * 2);
-    if (__builtin_expect(any(both(rows, odd)), 0)) {
+    if (__builtin_expect(any(both(rows, both(right, above_words(t->equal, same_words(1))))), 0)) {
         const concluded copy = c;
         const top tops = *t;
-        for (int lane = 0; lane < valid; lane++) handle_odd_top(l, &copy, &tops, lane, first + lane);
+        for (int lane = 0; lane < valid; lane++) handle_tied_top(l, &copy, &tops, lane, first + lane);
     }
     return 0;
 }

@@ -10,7 +10,7 @@ enum { ABI = 6 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
-/* What is summed of each row: all there is; without scores, predicted classes and what only these need; or the largest
+/* What is summed of each row: all there is; its ordered probabilities and the rank of the true class; or the largest
  * probability and whether its class is the true one. */
 enum { SCORES = 0, RANKS = 1, FIRST = 2 };
 

@@ -121,21 +121,23 @@ INLINE int NAME(turn_and_sort_blocks)(const job *j, const group *g, LINE *lines,
 
 /* The class of the largest number of each row, of equal ones the first, which is in a known block. */
 INLINE words NAME(predicted_class)(const job *j, const group *g, words block, doubles largest) {
-    words predicted = block;
+    int64_t first[WIDTH], last = j->n_classes - BLOCK;
+    double most[WIDTH];
+    store_words(block, first), store_doubles(largest, most); /* lanes are taken from memory one by one */
     UNROLL for (int r = 0; r < WIDTH; r++) {
-        /* So many classes as a block has, all of them of this row, even if fewer begin at the block. */
-        int64_t first = (int64_t)block[r] < j->n_classes - BLOCK ? (int64_t)block[r] : j->n_classes - BLOCK;
-        const char *at = g->rows + r * g->to_next_row + first * g->to_next_class;
-        unsigned found = 0;
+        /* As many classes as a block has, all of them of this row, even if fewer begin at the block. */
+        if (first[r] > last) first[r] = last;
+        const char *at = g->rows + r * g->to_next_row + first[r] * g->to_next_class;
+        unsigned found = 1u << BLOCK;
         UNROLL for (int c = 0; c < BLOCK; c += WIDTH) {
             doubles x;
             if (g->to_next_class == ITEM) x = load_item(at + c * ITEM, ITEM);
             else UNROLL for (int k = 0; k < WIDTH; k++) x[k] = load_one(at + (c + k) * g->to_next_class, ITEM);
-            found |= bit_per_lane(not_below(x, same_doubles(largest[r]))) << c;
+            found |= bit_per_lane(not_below(x, same_doubles(most[r]))) << c;
         }
-        predicted[r] = (uint64_t)(first + (found ? __builtin_ctz(found) : 0));
+        first[r] += __builtin_ctz(found);
     }
-    return predicted;
+    return load_words(first);
 }
 
 /* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
@@ -161,17 +163,16 @@ INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p, words
     return s;
 }
 
-/* Adds scores and V of each row to its bins, and scores to its predicted class; counts both. Where the probabilities of each
+/* Adds scores and V of each row to its bins, and scores to its predicted class, if there are scores; counts both. Where the probabilities of each
  * row are added, for each measure. */
 INLINE void NAME(add_heads)(
     const job *j, const arena *a, const concluded *c, uint64_t *at[MAX_MEASURES][WIDTH], int scores) {
-    const int n_scores = scores ? N_SCORES : 0;
     words classes = scores ? classes_of(j, a, c) : same_words(0), cells[MAX_MEASURES];
     for (int k = 0; k < j->n_measures; k++) cells[k] = cells_of(j, a, c, k);
-    UNROLL for (int first = 0; first < n_scores + MAX_MEASURES; first += WIDTH) {
+    UNROLL for (int first = 0; first < N_SCORES + MAX_MEASURES && scores; first += WIDTH) {
         doubles square[WIDTH];
         UNROLL for (int i = 0; i < WIDTH; i++) {
-            int word = first + i, v = word - n_scores;
+            int word = first + i, v = word - N_SCORES;
             square[i] = (doubles)(v < 0 ? c->scores[word] : v < j->n_measures ? bits_of(c->v[v] + 1.0) : same_words(0));
         }
         transpose_doubles(square);
@@ -181,7 +182,7 @@ INLINE void NAME(add_heads)(
                 uint64_t *to = a->sums + cells[k][r] * (uint64_t)a->row + first;
                 store_words(load_words(to) + (words)square[r], to);
             }
-            if (first >= n_scores) continue;
+            if (first >= N_SCORES) continue;
             uint64_t *to = a->predicted + classes[r] * HEAD + first;
             store_words(load_words(to) + (words)square[r], to);
         }

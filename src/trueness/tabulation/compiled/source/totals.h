@@ -1,7 +1,7 @@
 /* Where sums are kept: words that wrap round while rows are added, emptied in time into exact sums.
  *
  * `job.totals` is one run of memory, for K measures, M bins and C columns (classes; or the first rank and all others, of which
- * only rows are counted). What belongs to scores is left out, unless `job.detail` is SCORES:
+ * only rows are counted). Scores are left out and V is 0 unless `job.detail` is SCORES:
  *   whole, fraction          (K, M, C + 1) each: ordered probabilities and V in units of 2^-52
  *   rank_count               (K, M, C)
  *   bin_scores               (K, M, 4, 2): whole and fraction of each score
@@ -53,8 +53,8 @@ typedef struct {
 
 /* Working memory for the rows of a group, and for sums since they were last emptied. */
 typedef struct {
-    int64_t row;     /* words of a row: scores, V, ordered probabilities and counts, filled up to whole vectors */
-    int64_t first_v, first_q; /* where V and the probabilities begin in it */
+    int64_t row; /* words of a row: scores and V, ordered probabilities and counts, filled up to whole vectors */
+    int64_t first_q;     /* where the probabilities begin in it; V is right behind the scores */
     int64_t first_count; /* where the counts of ranks begin, or 0 if `ranks` has them */
     int64_t n_bins;  /* with one more for lanes that hold no row */
     int64_t copies;  /* of the sums: rows side by side that are in one bin do not wait for each other's stores */
@@ -110,7 +110,7 @@ static int64_t line_count(int64_t n_classes) {
 static arena arena_of(const job *j) {
     int few = j->n_classes <= NETWORK_CLASSES;
     arena a = {0};
-    a.first_v = j->detail == SCORES ? N_SCORES : 0, a.first_q = a.first_v + j->n_measures;
+    a.first_q = j->detail == SCORES ? N_SCORES + j->n_measures : 0;
     int64_t words_of_row = a.first_q + j->n_classes;
     if (few && has_counts(words_of_row, j->n_classes)) a.first_count = words_of_row;
     a.row = round_up(words_of_row, row_unit(words_of_row));
@@ -221,7 +221,7 @@ static void empty_bin(const job *j, const arena *a, const totals *t, int64_t cop
     if (count == 0) return;
     if (j->detail == SCORES) empty_scores(sums, t->bin_scores + bin * N_SCORES * 2);
     for (int64_t c = 0; c < n; c++) add_probability(whole + c, fraction + c, q[c] - count * ONE_BITS);
-    add_probability(whole + n, fraction + n, sums[a->first_v + k] - count * ONE_BITS);
+    if (j->detail == SCORES) add_probability(whole + n, fraction + n, sums[N_SCORES + k] - count * ONE_BITS);
     for (int64_t c = 0; c < n && !a->first_count; c++) ranks[c] = 0;
     for (int64_t c = 0; c < a->row; c++) sums[c] = 0;
 }
@@ -265,15 +265,13 @@ static void empty_heads(const job *j, const arena *a, int64_t copy, int64_t bin)
     }
 }
 
-/* Empties the sums of the first rank alone: the largest probability, which is V too, and the rows. */
+/* Empties the sums of the first rank alone: the largest probability and the rows. */
 static void empty_firsts(const arena *a, const totals *t) {
     for (int64_t copied = 0; copied < a->copies * a->n_bins; copied++) {
         int64_t m = copied % a->n_bins;
         uint64_t *sums = a->sums + copied * FIRST_WORDS, rows = sums[1] & UINT32_MAX, right = sums[1] >> 32;
         if (m < t->n_bins && rows) {
-            uint64_t units = sums[0] - rows * ONE_BITS;
-            add_probability(t->whole + 3 * m, t->fraction + 3 * m, units);
-            add_probability(t->whole + 3 * m + 2, t->fraction + 3 * m + 2, units);
+            add_probability(t->whole + 3 * m, t->fraction + 3 * m, sums[0] - rows * ONE_BITS);
             t->rank_count[2 * m] += (int64_t)right, t->rank_count[2 * m + 1] += (int64_t)(rows - right);
         }
         sums[0] = sums[1] = 0;
