@@ -156,10 +156,7 @@ def tabulate_in_detail(
     n_threads: int | None = None,
     detail: str = "scores",
 ) -> CalibrationTable | OptionTables:
-    """`tabulate`, but a table of one number of options sums only what `detail` says, one of `DETAILS`.
-
-    With less, `vce` takes three quarters of the time and `ece` a quarter.
-    """
+    """`tabulate`, but a table sums only what `detail` says, one of `DETAILS`; tables of options sum everything."""
     measure, chosen = as_variation(variation), as_bins(bins)
     ragged = option_rows_of(
         y_true,
