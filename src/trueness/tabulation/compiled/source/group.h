@@ -155,7 +155,7 @@ INLINE concluded conclude(const job *j, const arena *a, const loop *l, const swe
     if (scores) odd = either(odd, score(j, a, s, rows, &c));
     c.is_odd = any(odd);
     UNROLL for (int k = 0; k < MAX_MEASURES; k++) {
-        if (k >= j->n_measures) break;
+        if (k >= (scores ? j->n_measures : 1)) break; /* without scores there is one table */
         c.v[k] = variation(j, j->kinds[k], c.entropy, s->largest);
         c.bins[k] = bins_of(j, l, k, c.v[k], rows);
     }

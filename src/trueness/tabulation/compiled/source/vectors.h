@@ -90,7 +90,9 @@ INLINE lanes except(lanes a, lanes b) { return a & (lanes)~b; }
 INLINE int any(lanes a) { return a != 0; }
 INLINE unsigned bit_per_lane(lanes a) { return a; }
 INLINE words counted(words count, lanes where) { /* count + 1 in those lanes */
-    return (words)_mm512_mask_sub_epi64((__m512i)count, where, (__m512i)count, _mm512_set1_epi64(-1));
+    __m512i one = _mm512_set1_epi64(1);
+    __asm__("" : "+v"(one)); /* clang would make a vector of the lanes and subtract that */
+    return (words)_mm512_mask_add_epi64((__m512i)count, where, (__m512i)count, one);
 }
 INLINE doubles select_doubles(lanes where, doubles a, doubles b) {
     return (doubles)_mm512_mask_blend_pd(where, (__m512d)b, (__m512d)a);
@@ -133,7 +135,9 @@ typedef uint32_t half_words __attribute__((vector_size(4 * WIDTH)));
 INLINE floats narrowed(doubles value) { return (floats)_mm512_cvtpd_ps((__m512d)value); }
 INLINE words widened_count(half_words count) { return (words)_mm512_cvtepu32_epi64((__m256i)count); }
 INLINE half_words counted_half(half_words count, __mmask8 where) {
-    return (half_words)_mm256_mask_sub_epi32((__m256i)count, where, (__m256i)count, _mm256_set1_epi32(-1));
+    __m256i one = _mm256_set1_epi32(1);
+    __asm__("" : "+v"(one)); /* as in `counted` */
+    return (half_words)_mm256_mask_add_epi32((__m256i)count, where, (__m256i)count, one);
 }
 INLINE int any_huge_half(half_words seen) { /* of the bits of float32 */
     return _mm256_test_epi32_mask((__m256i)seen, _mm256_set1_epi32(0x40000000)) != 0;
