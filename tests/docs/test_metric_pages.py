@@ -64,7 +64,7 @@ NOT_METRICS = {
 }
 """What results hold besides metrics: settings, counts, tables and conclusions."""
 
-MODULES_OF_METRICS = ("metrics", "event_metrics", "decompositions", "predicted_class")
+MODULES_OF_METRICS = ("metrics", "row_metrics", "event_metrics", "decompositions", "predicted_class")
 WITHOUT_A_PAGE = {
     *("ranked_gap", "top_label_gap", "uncertainty_gap", "variation_gap"),  # of each bin, not of the model
     *("tabulate_by_predicted_class", "tabulate_confusion", "top_label_event"),  # rows or tables, not numbers
