@@ -20,6 +20,7 @@ def test_update_on_a_device_never_reads_a_value() -> None:
         {},
         {"ties": "split", "from_logits": True, "by_class": True},
         {"ignore_index": 3, "n_bins": tn.FineGrid(200), "confidence_bins": 15},
+        {"tables": False},
     ]
     metrics = [metric_of(num_classes=5, engine="device", **options) for options in choices]
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:

@@ -50,7 +50,7 @@ def test_words_added_up_are_the_tables_added_up(whole: int, fraction: int, times
     )
     words, totals = words_of(sums, spec)
     assert words.shape == (2, width(spec))
-    assert totals.shape == (n_totals(2),)
+    assert totals.shape == (n_totals(spec),)
     together = sum([sums] * (times - 1), sums) if times > 1 else sums
     few = whole < 2**30  # beyond, the repeated sum itself would leave what a table can hold
     if few:

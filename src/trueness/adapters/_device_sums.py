@@ -64,26 +64,31 @@ def _part_sums(
 
 def _table_words(row: DeviceRows, input: MetricInput, thresholds: list[Tensor]) -> tuple[Tensor, Tensor]:
     """The words of the bins of all calibration tables, (M, K), and the totals."""
-    ordered = row.p.sort(dim=1, descending=True).values
+    first = input.calibration_specs[0].detail == "first"
+    ordered = row.p.amax(dim=1, keepdim=True) if first else row.p.sort(dim=1, descending=True).values
+    ranks = (column[:, : ordered.shape[1]] for column in row.rank_columns())
+    columns = [torch.ones_like(ordered[:, :1]), *halves(ordered), *ranks]
+    counts = torch.stack([((row.tied > 1) & row.good).sum(), row.impossible.sum()])
+    scores, totals = _score_columns(row, ordered) if input.has_tables else (None, [])
+    if scores is None:
+        counts = counts * torch.tensor([not first, False], device=counts.device)
+    bins = []
+    for spec, ends in zip(input.calibration_specs, thresholds, strict=False):  # those of events come last
+        variation = MEASURES[spec.variation.name](ordered).clamp(*spec.range)
+        scored = [] if scores is None else [words_of_numbers(variation, HALF), scores]
+        bins.append(_sums_by_bin(torch.cat([*columns, *scored], dim=1), variation, row.good, ends))
+    return torch.cat(bins), torch.cat([counts, *totals])
+
+
+def _score_columns(row: DeviceRows, ordered: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """The words of the scores of each row, (n, K), and of the totals after the counts."""
     log_scores = _log_scores(row, ordered)
     true_probability, square, *brier = _brier_units(row)
     log_words = words_of_numbers(log_scores, LOG_HALF)
     scores = torch.cat([*log_words[:2], *map(_halves_of_units, brier)], dim=1)
-
-    ones = torch.ones_like(ordered[:, :1])
-    columns = [ones, *halves(ordered), *row.rank_columns()]
-    bins = []
-    for spec, ends in zip(input.calibration_specs, thresholds, strict=False):  # those of events come last
-        variation = MEASURES[spec.variation.name](ordered)
-        variation = variation.clamp(*spec.range)
-        of_rows = torch.cat([*columns, words_of_numbers(variation, HALF), scores], dim=1)
-        bins.append(_sums_by_bin(of_rows, variation, row.good, ends))
-
-    counts = torch.stack([((row.tied > 1) & row.good).sum(), row.impossible.sum()])
     units = _unit_words(torch.stack([true_probability, square]) * row.good).sum(dim=1)
-    predicted = _sums_by_predicted_class(row, torch.cat([ones, scores], dim=1))
-    totals = [counts, log_words[2].sum(dim=0).long(), units.flatten(), predicted.flatten()]
-    return torch.cat(bins), torch.cat(totals)
+    predicted = _sums_by_predicted_class(row, torch.cat([torch.ones_like(ordered[:, :1]), scores], dim=1))
+    return scores, [log_words[2].sum(dim=0).long(), units.flatten(), predicted.flatten()]
 
 
 def _log_scores(row: DeviceRows, ordered: Tensor) -> Tensor:

@@ -16,10 +16,14 @@ If labels are soft, rank counts are in halves, and the totals end with the sum o
 
 The last two are also kept of the rows that predict each class, after the number of these rows. They do not depend on
 the bins, so they are among the totals.
+
+Of a table that sums only what a number needs (`TableSpec.detail`), the words of a bin end with the rank counts,
+and the totals have none of the scores.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,17 +40,30 @@ TOTALS = ("log_likelihood", "true_probability", "square")
 N_SCORES = 3 + 3 + 2 + 2
 """Words of log-score and Brier residual, with their variances."""
 
-_FIRST_TOTALS = 2 + 3 * len(TOTALS)
+N_COUNTS = 2
+"""The words of tied and impossible rows, with which the totals begin."""
+
+_FIRST_TOTALS = N_COUNTS + 3 * len(TOTALS)
 
 
 def width(spec: TableSpec, soft: bool = False) -> int:
     """The number K of words in a bin."""
-    return 1 + (3 if _has_whole_ranks(spec, soft) else 4) * spec.n_cells + 3 + N_SCORES
+    return 1 + _n_sums(spec, soft) * spec.n_cells + (3 + N_SCORES if spec.detail == "scores" else 0)
 
 
-def n_totals(n_classes: int, soft: bool = False) -> int:
+def n_totals(spec: TableSpec, soft: bool = False) -> int:
     """The number of words of the totals, without the counts of skipped rows, which follow."""
-    return _FIRST_TOTALS + n_classes * (1 + N_SCORES) + (3 if soft else 0)
+    return _n_scored_totals(spec) + (3 if soft else 0)
+
+
+def _n_scored_totals(spec: TableSpec) -> int:
+    """The number of words before those of soft labels."""
+    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES) if spec.detail == "scores" else N_COUNTS
+
+
+def _n_sums(spec: TableSpec, soft: bool) -> int:
+    """The number of words of each rank in a bin."""
+    return 3 if _has_whole_ranks(spec, soft) else 4
 
 
 def _has_whole_ranks(spec: TableSpec, soft: bool) -> bool:
@@ -60,59 +77,78 @@ def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray,
         sums.rows[:, None],
         *halves(_exact(sums.ordered)),
         *([rank.whole] if _has_whole_ranks(spec, soft) else halves(rank)),
-        np.stack(three_words(_exact(sums.variation)), axis=1),
-        *_score_words(
-            _side_by_side(sums.log_score, sums.log_score_variance),
-            _side_by_side(sums.brier_residual, sums.brier_residual_variance),
-        ),
     ]
-    assert sums.predicted_rows is not None
-    of_classes = _score_words(_exact(sums.predicted_scores), _exact(sums.predicted_brier))
-    totals: list[IntArray] = [
-        np.array([sums.tied_rows, sums.impossible_rows]),
-        np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
-        np.concatenate([sums.predicted_rows[:, None], *of_classes], axis=1).ravel(),
-    ]
+    totals: list[IntArray] = [np.array([sums.tied_rows, sums.impossible_rows])]
+    if spec.detail == "scores":
+        words += _scored_words(sums)
+        totals += _scored_totals(sums)
     if soft:
         spread = sums.label_spread or ExactSum.zeros((), PROBABILITY_BITS)
         totals.append(np.ravel(three_words(_exact(spread))))
     return np.concatenate(words, axis=1), np.concatenate(totals)
 
 
+def _scored_words(sums: Sums) -> list[IntArray]:
+    """The words of V and of the scores of each bin."""
+    return [
+        np.stack(three_words(_exact(sums.variation)), axis=1),
+        *_score_words(
+            _side_by_side(sums.log_score, sums.log_score_variance),
+            _side_by_side(sums.brier_residual, sums.brier_residual_variance),
+        ),
+    ]
+
+
+def _scored_totals(sums: Sums) -> list[IntArray]:
+    """The words of the scores of all rows, and of the rows that predict each class."""
+    assert sums.predicted_rows is not None
+    of_classes = _score_words(_exact(sums.predicted_scores), _exact(sums.predicted_brier))
+    return [
+        np.ravel([three_words(_exact(getattr(sums, name))) for name in TOTALS]),
+        np.concatenate([sums.predicted_rows[:, None], *of_classes], axis=1).ravel(),
+    ]
+
+
 def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = False) -> Sums:
     """The sums that `words_of` turns into these words; totals may be followed by the counts of skipped rows."""
-    c = spec.n_cells
-    rows, high, low, *ranks, variation = np.split(
-        bins[:, :-N_SCORES], [1, *range(1 + c, bins.shape[1] - N_SCORES - 2, c)], axis=1
-    )
+    c, n = spec.n_cells, _n_sums(spec, soft)
+    rows, high, low, *ranks = np.split(bins[:, : 1 + n * c], range(1, 1 + n * c, c), axis=1)
+    sums: dict[str, Any] = {
+        "rows": rows[:, 0].copy(),
+        "tied_rows": np.array(totals[0]),
+        "impossible_rows": np.array(totals[1]),
+        "ordered": of_halves(high, low),
+        "rank": ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
+        if _has_whole_ranks(spec, soft)
+        else of_halves(*ranks),
+    }
+    if spec.detail == "scores":
+        sums |= _scored_sums(bins[:, -3 - N_SCORES :], totals, c)
+    first = _n_scored_totals(spec)
+    if soft and (last := totals[first : first + 3]).any():
+        sums["label_spread"] = of_three_words(last, HALF)
+    return replace(Sums.zeros(spec), **sums)
+
+
+def _scored_sums(bins: IntArray, totals: IntArray, n_classes: int) -> dict[str, Any]:
+    """The sums whose `_scored_words` and `_scored_totals` are these."""
     (log_score, log_score_variance), (residual, residual_variance) = map(
         _columns, _scores_of(bins[:, -N_SCORES:])
     )
-    predicted = totals[_FIRST_TOTALS : n_totals(c)].reshape(c, 1 + N_SCORES)
+    predicted = totals[_FIRST_TOTALS:][: n_classes * (1 + N_SCORES)].reshape(n_classes, 1 + N_SCORES)
     predicted_scores, predicted_brier = _scores_of(predicted[:, 1:])
-    bits = (LOG_HALF, HALF, HALF)
-    named = zip(TOTALS, totals[2:_FIRST_TOTALS].reshape(-1, 3), bits, strict=True)
-    of_all: dict[str, Any] = {name: of_three_words(words, half) for name, words, half in named}
-    if soft and (last := totals[n_totals(c) : n_totals(c, soft)]).any():
-        of_all["label_spread"] = of_three_words(last, HALF)
-    return Sums(
-        rows=rows[:, 0].copy(),
-        tied_rows=np.array(totals[0]),
-        impossible_rows=np.array(totals[1]),
-        ordered=of_halves(high, low),
-        rank=ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
-        if _has_whole_ranks(spec, soft)
-        else of_halves(*ranks),
-        variation=of_three_words(variation, HALF),
-        log_score=log_score,
-        log_score_variance=log_score_variance,
-        brier_residual=residual,
-        brier_residual_variance=residual_variance,
-        predicted_rows=predicted[:, 0].copy(),
-        predicted_scores=predicted_scores,
-        predicted_brier=predicted_brier,
-        **of_all,
-    )
+    named = zip(TOTALS, totals[N_COUNTS:_FIRST_TOTALS].reshape(-1, 3), (LOG_HALF, HALF, HALF), strict=True)
+    return {
+        "variation": of_three_words(bins[:, :3], HALF),
+        "log_score": log_score,
+        "log_score_variance": log_score_variance,
+        "brier_residual": residual,
+        "brier_residual_variance": residual_variance,
+        "predicted_rows": predicted[:, 0].copy(),
+        "predicted_scores": predicted_scores,
+        "predicted_brier": predicted_brier,
+        **{name: of_three_words(words, half) for name, words, half in named},
+    }
 
 
 def _score_words(scores: ExactSum, brier: ExactSum) -> tuple[IntArray, IntArray]:

@@ -17,9 +17,9 @@ def state_shapes(input: MetricInput) -> dict[str, tuple[int, ...]]:
     """The shape of each state, by its name."""
     shapes: dict[str, tuple[int, ...]] = {"totals": (N_REASONS,)}
     if input.calibration_specs:
-        width = _integer_words.width(input.calibration_specs[0], input.soft_labels)
-        shapes["bins"] = (sum(input.n_bins), width)
-        shapes["totals"] = (_integer_words.n_totals(input.n_classes, input.soft_labels) + N_REASONS,)
+        spec, soft = input.calibration_specs[0], input.soft_labels
+        shapes["bins"] = (sum(input.n_bins), _integer_words.width(spec, soft))
+        shapes["totals"] = (_integer_words.n_totals(spec, soft) + N_REASONS,)
     if input.event_layout is not None:
         shapes["events"] = (len(input.event_layout.events), input.event_layout.width)
     return shapes

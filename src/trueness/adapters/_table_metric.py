@@ -55,8 +55,10 @@ class TableMetric(Metric):
         shapes = state_shapes(input)
         self._state_names = tuple(shapes)
         for name, shape in shapes.items():
-            words = torch.zeros(shape, dtype=torch.int64)
-            self.add_state(name, words, dist_reduce_fx="sum", persistent=True)
+            # `add_state` copies its default on all threads, which takes longer than making a second one.
+            self.add_state(name, torch.empty(0, dtype=torch.int64), dist_reduce_fx="sum", persistent=True)
+            self._defaults[name] = torch.zeros(shape, dtype=torch.int64)
+            setattr(self, name, torch.zeros(shape, dtype=torch.int64))
         # Distinguishes sums that must not be mixed when metrics are grouped, merged or loaded. Stored as bytes, because
         # torchmetrics compares states with a tolerance.
         self.add_state("fingerprint", input.fingerprint(), dist_reduce_fx="max", persistent=True)

@@ -110,6 +110,11 @@ class ExactSum:
         return np.asarray(self.whole + self.fraction * 2.0**-self.bits)
 
     @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.whole.ndim
+
+    @property
     def units(self) -> int:
         """A single sum as a Python integer, in units of 2⁻ᵇ."""
         return (int(self.whole) << self.bits) + int(self.fraction)
@@ -149,6 +154,11 @@ class FloatSum:
         make_read_only(self.value)
 
     __reduce__ = reduce_to_fields
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.value.ndim
 
     def __add__(self, other: FloatSum) -> FloatSum:
         return FloatSum(np.asarray(self.value + other.value))
@@ -213,9 +223,9 @@ def _add(mine: Any, theirs: Any) -> Any:
     if isinstance(mine, np.ndarray):
         return np.asarray(mine + theirs)
     # Of sums by bin and a total, as old files have it, only the total is known.
-    if mine.value.ndim > theirs.value.ndim:
+    if mine.ndim > theirs.ndim:
         mine = mine.total()
-    elif theirs.value.ndim > mine.value.ndim:
+    elif theirs.ndim > mine.ndim:
         theirs = theirs.total()
     return mine + theirs
 

@@ -199,7 +199,7 @@ INLINE int64_t NAME(sum_in_registers)(const loop *given, int64_t begin, int64_t 
         int64_t turn = first / WIDTH & 1;
         NAME(addition) *next = &additions[turn], *last = &additions[1 - turn];
         UNROLL for (int c = 0; c < CLASSES; c++) {
-            doubles log = sweep(&s, x[c], &next->steps[c], scores);
+            doubles log = sweep(&s, x[c], reduce(x[c]), &next->steps[c], scores);
             lanes reached = not_below(x[c], s.p);
             s.more = counted(s.more, above(x[c], s.p));
             s.at_least = counted(s.at_least, reached);

@@ -38,9 +38,10 @@ INLINE swept nothing_swept(doubles p, words predicted) {
     return s;
 }
 
-/* Takes in one class of each row: log2 q, and in `steps` the bits of 1 + q. Moments are for scores alone. */
-INLINE doubles sweep(swept *s, doubles q, words *steps, int scores) {
-    doubles log = log2_of(q), t = q * log;
+/* Takes in one class of each row, whose logarithm is half computed: log2 q, and in `steps` the bits of 1 + q. Moments are for
+ * scores alone. */
+INLINE doubles sweep(swept *s, doubles q, reduced r, words *steps, int scores) {
+    doubles log = log2_from(r), t = q * log;
     *steps = bits_of(q + 1.0);
     s->sum += *steps;
     s->entropy += bits_of(1.0 - t);

@@ -140,24 +140,40 @@ INLINE words NAME(predicted_class)(const job *j, const group *g, words block, do
     return load_words(first);
 }
 
-/* All sums over classes of sorted lines. Two lines at a time go to sums of their own, so that none waits for itself. */
+/* All sums over classes of sorted lines. Of each line the logarithms are begun and ranks counted two lines before it is added up:
+ * the processor does not look so far ahead by itself. */
 INLINE swept NAME(sweep_lines)(const job *j, const LINE *lines, doubles p, words predicted, int scores) {
-    swept s = nothing_swept(p, predicted), other = s;
+    swept s = nothing_swept(p, predicted);
     LINE narrow = NARROWED(p);
     BITS more = {0}, at_least = {0};
     words steps;
     int64_t n = j->n_classes;
-    for (int64_t c = 0; c < n; c += 2) {
-        sweep(&s, WIDE(lines[c]), &steps, scores);
-        more = COUNTED_ABOVE(more, lines[c], narrow);
-        at_least = COUNTED_NOT_BELOW(at_least, lines[c], narrow);
-        if (c + 1 == n) break;
-        sweep(&other, WIDE(lines[c + 1]), &steps, scores);
-        more = COUNTED_ABOVE(more, lines[c + 1], narrow);
-        at_least = COUNTED_NOT_BELOW(at_least, lines[c + 1], narrow);
+    doubles q[3];
+    reduced r[3];
+#define BEGIN(k, line)                                  \
+    q[k] = WIDE(line), r[k] = reduce(q[k]);             \
+    more = COUNTED_ABOVE(more, line, narrow);           \
+    at_least = COUNTED_NOT_BELOW(at_least, line, narrow);
+#define END(k) sweep(&s, q[k], r[k], &steps, scores);
+    BEGIN(0, lines[0])
+    BEGIN(1, lines[1])
+    for (int64_t c = 2; c + 1 < n; c += 2) {
+        BEGIN(2, lines[c])
+        END(0)
+        q[0] = q[2], r[0] = r[2];
+        BEGIN(2, lines[c + 1])
+        END(1)
+        q[1] = q[2], r[1] = r[2];
     }
-    s.sum += other.sum, s.entropy += other.entropy, s.second_moment += other.second_moment;
-    s.square += other.square, s.cube += other.cube, s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
+    END(0)
+    END(1)
+    if (n % 2) {
+        BEGIN(0, lines[n - 1])
+        END(0)
+    }
+#undef BEGIN
+#undef END
+    s.more = WIDE_COUNT(more), s.at_least = WIDE_COUNT(at_least);
     if (scores) s.log_p = log2_of(p);
     s.largest = WIDE(lines[0]), s.smallest = WIDE(lines[n - 1]);
     return s;

@@ -30,16 +30,27 @@ INLINE doubles centres(words k) {
 #endif
 }
 
-INLINE doubles log2_of(doubles p) {
+/* The first half of a logarithm, up to its division, which takes long: other work may follow before the second half. */
+typedef struct {
+    doubles e, s; /* e + log2 c, and s */
+} reduced;
+
+INLINE reduced reduce(doubles p) {
     words bits = bits_of(p), k = bits >> 49;
     doubles e = (doubles)(k | UINT64_C(0x4300000000000000)) - (0x1p49 + 1022.875);
     doubles m = (doubles)((bits & UINT64_C(0x000FFFFFFFFFFFFF)) | ONE_BITS);
     doubles c = centres(k);
-    doubles s = (m - c) / (m + c), z = s * s;
+    return (reduced){e, (m - c) / (m + c)};
+}
+
+INLINE doubles log2_from(reduced r) {
+    doubles z = r.s * r.s;
     doubles series = ((0x1.a7a23aee6b762p-2 * z + 0x1.277676d6bc9e1p-1) * z + 0x1.ec709dce6f622p-1) * z
                      + 0x1.71547652b81e5p+1;
-    return e + s * series;
+    return r.e + r.s * series;
 }
+
+INLINE doubles log2_of(doubles p) { return log2_from(reduce(p)); }
 
 /* The same for a single positive number, however small. */
 static double log2_of_one(double p) {
