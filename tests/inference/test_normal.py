@@ -8,7 +8,6 @@ import pytest
 
 from trueness.inference.normal import (
     debiased_total,
-    debiased_totals,
     erf,
     folded_mean,
     half_normal_quantile,
@@ -63,12 +62,12 @@ class TestNormal:
         each = [float(debiased_total(w, g, sigma)) for w, g in zip(weights, gaps, strict=True)]
         assert 0.0 in each or scale >= 1
         for order in ("C", "F"):
-            several = debiased_totals(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
+            several = debiased_total(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
             np.testing.assert_allclose(several, each, rtol=0, atol=1e-10)
 
     def test_debiased_totals_without_noise(self) -> None:
         gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
-        assert debiased_totals(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
+        assert debiased_total(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
 
     def test_debiased_total_of_noise_is_0(self) -> None:
         w, sigma = np.array([0.5, 0.5]), np.array([0.1, 0.1])
