@@ -65,6 +65,16 @@ class TestNormal:
             several = debiased_total(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
             np.testing.assert_allclose(several, each, rtol=0, atol=1e-10)
 
+    @pytest.mark.parametrize("above", [1e-4, 1e-2, 0.1])
+    def test_debiased_total_of_a_small_share_of_gaps_without_noise(self, above: float) -> None:
+        """A gap without noise is linear in t, however small t is."""
+        w, g, sigma = np.array([0.5, 0.5]), np.array([0.01, 0.02]), np.array([0.0, 0.1])
+        g[1] = (1 + above) * 0.1 * math.sqrt(2 / math.pi) - g[0]
+        total = float(w @ np.abs(g))
+        want = exact.debiased(w.tolist(), g.tolist(), sigma.tolist(), total)
+        assert 0 < want < 0.5 * total
+        assert debiased_total(w, g, sigma) == pytest.approx(want, abs=1e-9)
+
     def test_debiased_totals_without_noise(self) -> None:
         gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
         assert debiased_total(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])

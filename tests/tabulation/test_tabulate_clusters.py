@@ -154,6 +154,8 @@ def test_blocks_of_positions_are_those_of_their_identities() -> None:
         want = row_identities(positions) % np.uint64(n_blocks)
         assert require_library().row_blocks(positions, n_blocks).tolist() == want.tolist()
         assert row_blocks(positions, n_blocks).tolist() == want.tolist()
+        for blocks_of in (require_library().row_blocks, row_blocks):
+            assert blocks_of(range(700, 2000), n_blocks).tolist() == want[700:2000].tolist()
 
 
 @pytest.mark.compiled

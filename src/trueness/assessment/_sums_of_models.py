@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from trueness._arrays import IntArray
 from trueness.assessment._contrasts import Samples
 from trueness.assessment._sample import Sample, event_replicates_of, replicates_of, weights_of
@@ -159,4 +157,4 @@ def _units_of_rows(
     """The units that are resampled, and that of each row."""
     if not isinstance(found, int):
         return Clusters.of_rows(found if which is None else among(found, which), specs)
-    return units_of_positions(found + (np.arange(n_rows) if which is None else which), specs)
+    return units_of_positions(range(found, found + n_rows) if which is None else found + which, specs)

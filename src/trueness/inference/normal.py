@@ -17,6 +17,9 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 _FAR = 40.0
 """Standard deviations; larger distances make no difference."""
 
+_WITHOUT_NOISE = 1e9
+"""The size of a gap without noise, in standard deviations, so that the smallest share of it is far from 0 too."""
+
 _STEPS_OF_ERF = 512
 """Values of erf between 0 and 1 from which others are interpolated."""
 
@@ -75,9 +78,9 @@ def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> Float
     """t·T, with T = Σ w|g| over the last axis and t in [0, 1] such that gaps t·g with noise would give T on average.
 
     Solves Σ w·FN(t·g, σ) = T (indirect inference), to 1e-10; 0 where noise alone explains T. The left side is convex in
-    t, so that Newton's method approaches the root from above after its first step. It starts at the solution for a
-    single gap of the same size against noise as the sum has. Many sums are best in Fortran order, since arrays are
-    added faster than the few numbers of each sum.
+    t: Halley's method, which uses the curvature too, needs three steps. It starts at the solution for a single gap of
+    the same size against noise as the sum has. Many sums are best in Fortran order, since arrays are added faster than
+    the few numbers of each sum.
     """
     size, noise = np.abs(gap), weight * (sd * _ROOT_2_OVER_PI)
     weighted = weight * size
@@ -85,13 +88,18 @@ def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> Float
     above_noise = floor < total
     ratio = np.divide(total, floor / _ROOT_2_OVER_PI, out=np.full(total.shape, _FAR), where=floor > 0)
     t = np.where(above_noise, np.interp(ratio, *_folded_means()) / np.where(above_noise, ratio, 1.0), 0.0)
-    scaled = np.divide(size, sd * math.sqrt(2), out=np.full_like(size, _FAR), where=sd > 0)
+    scaled = np.divide(size, sd * math.sqrt(2), out=np.full_like(size, _WITHOUT_NOISE), where=sd > 0)
+    scaled = np.minimum(scaled, _WITHOUT_NOISE)
+    bend = weighted * scaled * (2 / math.sqrt(math.pi))
     for _ in range(_MOST_STEPS):
         x = scaled * t[..., None]
+        density = np.exp(-(x**2))
         slope = (weighted * erf(x)).sum(axis=-1)
-        excess = (noise * np.exp(-(x**2))).sum(axis=-1) + t * slope - total
-        step = np.divide(excess, slope, out=np.zeros(t.shape), where=above_noise & (slope > 0))
-        t = np.clip(t - step, 0.0, 1.0)
+        excess = (noise * density).sum(axis=-1) + t * slope - total
+        # f/(f' - f·f''/2f'), or Newton's step where that is not between half and twice as large.
+        bent = slope**2 - np.clip(excess * (bend * density).sum(axis=-1) / 2, -(slope**2), slope**2 / 2)
+        step = np.divide(excess * slope, bent, out=np.zeros(t.shape), where=above_noise & (slope > 0))
+        t = np.minimum(np.maximum(t - step, 0.0), 1.0)
         if (step**2 <= _SMALL_ERROR * t).all():
             break
     return np.asarray(t * total)

@@ -44,12 +44,13 @@ HASHED_AT_A_TIME = 2**16
 """Positions that are hashed at a time: so few stay in the cache."""
 
 
-def row_blocks(positions: IntArray, n_blocks: int) -> IntArray:
+def row_blocks(positions: IntArray | range, n_blocks: int) -> IntArray:
     """The block of each row by its position, of a power of two of them."""
     blocks = np.empty(len(positions), np.int64)
     for start in range(0, len(positions), HASHED_AT_A_TIME):
         some = slice(start, start + HASHED_AT_A_TIME)
-        blocks[some] = (row_identities(positions[some]) & np.uint64(n_blocks - 1)).view(np.int64)
+        identities = row_identities(np.asarray(positions[some], np.int64))
+        blocks[some] = (identities & np.uint64(n_blocks - 1)).view(np.int64)
     return blocks
 
 
@@ -93,9 +94,9 @@ class Clusters:
     @classmethod
     def of_single_rows(
         cls,
-        positions: IntArray,
+        positions: IntArray | range,
         specs: Sequence[TableSpec | EventSpec],
-        blocks_of: Callable[[IntArray, int], IntArray] | None = None,
+        blocks_of: Callable[[IntArray | range, int], IntArray] | None = None,
     ) -> tuple[Clusters, IntArray]:
         """Each row as a cluster of its own, named by its position, and the unit of each row.
 
@@ -105,7 +106,7 @@ class Clusters:
             none = np.empty(0, np.uint64)
             blocks = cls(none, None, block_count(specs, single_rows=True), single_rows=True)
             return blocks, (blocks_of or row_blocks)(positions, blocks.n_units)
-        identities = row_identities(positions)
+        identities = row_identities(np.asarray(positions, np.int64))
         order = np.argsort(identities)
         return cls(identities[order], None, single_rows=True), np.argsort(order)
 

@@ -115,7 +115,7 @@ def unit_specs(rows: AnyRows, specs: Sequence[AnySpec]) -> list[SingleSpec]:
     ]
 
 
-def units_of_positions(positions: IntArray, specs: Sequence[SingleSpec]) -> tuple[Clusters, IntArray]:
+def units_of_positions(positions: IntArray | range, specs: Sequence[SingleSpec]) -> tuple[Clusters, IntArray]:
     """Each row as a cluster of its own, named by its position, and the unit of each row."""
     library, _ = load()
     return Clusters.of_single_rows(positions, specs, None if library is None else library.row_blocks)

@@ -114,7 +114,7 @@ class Library:
         self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
         self._count_units = _declared(functions.trueness_count_units, c_void_p, c_int64, c_void_p)
         self._deal = _declared(functions.trueness_deal, POINTER(Job), *[c_void_p] * 4)
-        self._row_blocks = _declared(functions.trueness_row_blocks, c_void_p, c_int64, c_int64, c_void_p)
+        self._row_blocks = _declared(functions.trueness_row_blocks, c_void_p, *[c_int64] * 3, c_void_p)
         self._order = _declared(functions.trueness_order, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
         self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
@@ -161,10 +161,11 @@ class Library:
             byref(job), *map(address, (unit_of, places, rows)), None if labels is None else address(labels)
         )
 
-    def row_blocks(self, positions: IntArray, n_blocks: int) -> IntArray:
-        """The block of each row by its position, of a power of two of them: as `row_identities` says."""
+    def row_blocks(self, positions: IntArray | range, n_blocks: int) -> IntArray:
+        """The block of each row by its position, of a power of two of them: as `table.clusters.row_blocks`."""
         blocks = np.empty(len(positions), np.int64)
-        self._row_blocks(address(positions), len(positions), n_blocks, address(blocks))
+        first, places = (positions.start, None) if isinstance(positions, range) else (0, address(positions))
+        self._row_blocks(places, first, len(positions), n_blocks, address(blocks))
         return blocks
 
     def measure(self, job: Job, values: FloatArray) -> int:

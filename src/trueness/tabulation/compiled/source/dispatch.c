@@ -128,10 +128,11 @@ EXPORT int64_t trueness_count_units(const int64_t *unit_of, int64_t n, int64_t *
     return n;
 }
 
-/* The block of each row by its position, of a power of two of them: the last bits of SplitMix64. Returns the number of rows. */
-EXPORT int64_t trueness_row_blocks(const int64_t *positions, int64_t n, int64_t n_blocks, int64_t *blocks) {
+/* The block of each row by its position, of a power of two of them: the last bits of SplitMix64. Positions are NULL if rows follow
+ * each other from the first one on. Returns the number of rows. */
+EXPORT int64_t trueness_row_blocks(const int64_t *positions, int64_t first, int64_t n, int64_t n_blocks, int64_t *blocks) {
     for (int64_t i = 0; i < n; i++) {
-        uint64_t x = ((uint64_t)positions[i] + 1) * UINT64_C(0x9E3779B97F4A7C15);
+        uint64_t x = ((uint64_t)(positions ? positions[i] : first + i) + 1) * UINT64_C(0x9E3779B97F4A7C15);
         x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
         x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
         blocks[i] = (int64_t)((x ^ x >> 31) & (uint64_t)(n_blocks - 1));
