@@ -75,6 +75,11 @@ class TestNormal:
         assert 0 < want < 0.5 * total
         assert debiased_total(w, g, sigma) == pytest.approx(want, abs=1e-9)
 
+    def test_debiased_total_of_rounding_errors(self) -> None:
+        """Their squares underflow."""
+        tiny = np.array([2.9e-278])
+        assert debiased_total(np.ones(1), tiny, np.zeros(1)) == pytest.approx(2.9e-278, rel=1e-9)
+
     def test_debiased_totals_without_noise(self) -> None:
         gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
         assert debiased_total(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])

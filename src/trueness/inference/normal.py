@@ -96,9 +96,11 @@ def debiased_total(weight: FloatArray, gap: FloatArray, sd: FloatArray) -> Float
         density = np.exp(-(x**2))
         slope = (weighted * erf(x)).sum(axis=-1)
         excess = (noise * density).sum(axis=-1) + t * slope - total
-        # f/(f' - f·f''/2f'), or Newton's step where that is not between half and twice as large.
-        bent = slope**2 - np.clip(excess * (bend * density).sum(axis=-1) / 2, -(slope**2), slope**2 / 2)
-        step = np.divide(excess * slope, bent, out=np.zeros(t.shape), where=above_noise & (slope > 0))
+        # Newton's step f/f' over 1 - f·f''/2f'², which is kept between 1/2 and 2.
+        can_step = above_noise & (slope > 0)
+        newton = np.divide(excess, slope, out=np.zeros(t.shape), where=can_step)
+        bent = np.divide((bend * density).sum(axis=-1), slope, out=np.zeros(t.shape), where=can_step)
+        step = newton / (1 - np.clip(newton * bent / 2, -1.0, 0.5))
         t = np.minimum(np.maximum(t - step, 0.0), 1.0)
         if (step**2 <= _SMALL_ERROR * t).all():
             break
