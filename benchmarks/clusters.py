@@ -11,7 +11,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from required import TITLE, Target, required_markdown
 
 import trueness as tn
 from trueness.rows import Rows
+from trueness.table import AnySpec
 from trueness.table.plan import TablePlan
 from trueness.tabulation import tabulate_rows
 
@@ -66,16 +67,18 @@ def two_models(scale: int) -> tuple[dict[str, Work], int]:
     """Two models on 400 000 rows of three classes, against the tables that a comparison needs.
 
     "tables" are those of both models by entropy and by confidence, as `assess` makes them: one pass for each model, by
-    the compiled engine on all cores, which is the default. "tables, one by one" are four calls of `tabulate`.
+    the compiled engine on all cores, which is the default. "tables, with classes" are all that a comparison makes, by
+    class too. "tables, one by one" are four calls of `tabulate`.
     """
     n_rows = 400_000 // scale
     y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(3), rng=0)
     models = {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 1.1)}
-    specs = TablePlan.of("entropy", 10).calibration_specs(3, weighted=False)
+    plan = TablePlan.of("entropy", 10, by_class=True)
+    specs, with_classes = plan.calibration_specs(3, weighted=False), plan.specs(3, weighted=False)
 
-    def tables(engine: str) -> None:
+    def tables(engine: str, some: Sequence[AnySpec] = specs) -> None:
         for of_model in models.values():
-            tabulate_rows(Rows.of(y_true, of_model), specs, engine)
+            tabulate_rows(Rows.of(y_true, of_model), some, engine)
 
     def one_by_one() -> None:
         for of_model in models.values():
@@ -84,6 +87,7 @@ def two_models(scale: int) -> tuple[dict[str, Work], int]:
 
     return {
         "tables": lambda: tables("auto"),
+        "tables, with classes": lambda: tables("auto", with_classes),
         "tables, one by one": one_by_one,
         "tables, portable": lambda: tables("portable"),
         "compare": lambda: tn.compare(y_true, models),
@@ -203,8 +207,8 @@ def page(scale: int, rounds: int) -> str:
     )
     notes = (
         "Seconds are those of the processor, of all threads. *tables*: both models by entropy and by confidence, as "
-        "`assess` makes them, in one compiled pass for each model on all cores; *one by one*: by four calls of "
-        "`tabulate`."
+        "`assess` makes them, in one compiled pass for each model on all cores; *with classes*: by class too, "
+        "which is all that a comparison tabulates; *one by one*: by four calls of `tabulate`."
     )
     return (
         f"# Clusters and comparisons\n\n{machine()}\n\n### {TITLE}\n\n{required_markdown(targets)}\n\n"

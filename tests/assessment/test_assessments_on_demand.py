@@ -50,7 +50,9 @@ def test_debiased_metrics_are_those_of_the_estimates(kind: str) -> None:
             key
         )
         np.testing.assert_array_equal(found.gap, wanted.gap, err_msg=key)
-        np.testing.assert_array_equal(found.sd, wanted.sd, err_msg=key)
+        assert found.sd.size or key not in ("vce", "net", "ece")
+        if found.sd.size:
+            np.testing.assert_array_equal(found.sd, wanted.sd, err_msg=key)
 
 
 class TestOnDemand:

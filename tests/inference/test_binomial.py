@@ -1,9 +1,12 @@
 """Binomial bands and standardised gaps of frequencies."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from trueness.inference.binomial import frequency_band, standardised_gap
+from trueness.inference.binomial import absolute_deviation, frequency_band, standardised_gap
 
 
 @pytest.mark.sklearn
@@ -31,3 +34,25 @@ def test_standardised_gaps_by_hand():
     """±√(2n·KL): for n = 100, r = 0.6, q = 0.5 it is √(200·(0.6·ln 1.2 + 0.4·ln 0.8)) = 2.006764."""
     n, r, q = np.array([100.0] * 4), np.array([0.6, 0.4, 0.5, 1.0]), np.array([0.5, 0.5, 0.5, 1.0])
     np.testing.assert_allclose(standardised_gap(n, r, q), [2.006764, -2.006764, 0, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 300])
+def test_absolute_deviations_in_rational_arithmetic(n):
+    for p in (Fraction(3, 16), Fraction(1, 2), Fraction(1, 1024), Fraction(1023, 1024)):
+        chances = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+        want = sum(chance * abs(k - n * p) for k, chance in enumerate(chances))
+        assert absolute_deviation(np.array([n]), np.array([float(p)]))[0] == pytest.approx(
+            float(want), rel=1e-13
+        )
+
+
+def test_absolute_deviation_of_a_rare_outcome_of_many_rows():
+    """n·p = 100 with n = 1e15: that of a Poisson count, 2·101·e⁻¹⁰⁰·100¹⁰¹/101!, but for terms of order p."""
+    want = 2 * 101 * math.exp(101 * math.log(100) - 100 - math.lgamma(102))
+    assert absolute_deviation(np.array([1e15]), np.array([1e-13]))[0] == pytest.approx(want, rel=1e-12)
+
+
+def test_absolute_deviation_of_certain_and_impossible_outcomes():
+    """np.cumsum of frequencies may exceed 1 by rounding; a probability may be subnormal."""
+    p = np.array([0.0, 1.0, 1 + 1e-15, 5e-324])
+    assert absolute_deviation(np.array([5, 5, 5, 7]), p) == pytest.approx([0.0] * 4, abs=1e-300)

@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from trueness.inference._stirling import binomial_probability
 from trueness.inference.chi_square import chi_square_tail
 
 
@@ -47,17 +46,3 @@ def test_against_scipy():
     found = np.array([chi_square_tail(*pair) for pair in zip(x.tolist(), df.tolist(), strict=True)])
     # SciPy's own error reaches 8e-13 at thousands of degrees, by comparison with forty digits.
     np.testing.assert_allclose(found, gammaincc(df / 2, x / 2), rtol=2e-12)
-
-
-@pytest.mark.parametrize("n", [1, 7, 40, 300])
-def test_binomial_probabilities_in_rational_arithmetic(n):
-    p = Fraction(3, 16)
-    for k in range(n + 1):
-        want = math.comb(n, k) * p**k * (1 - p) ** (n - k)
-        assert binomial_probability(n, k, 3 / 16) == pytest.approx(float(want), rel=1e-13)
-
-
-def test_a_rare_outcome_of_many_rows_is_a_poisson_probability():
-    """n·p = 100 with n = 1e15: e⁻¹⁰⁰·100ᵏ/k!, but for terms of order p."""
-    want = math.exp(100 * math.log(100) - 100 - math.lgamma(101))
-    assert binomial_probability(1e15, 100.0, 1e-13) == pytest.approx(want, rel=1e-12)

@@ -8,7 +8,11 @@ import pytest
 import trueness as tn
 from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
 from trueness.inference.normal import normal_quantile
-from trueness.inference.tail import tail_p_value
+from trueness.inference.tail import tail_p_values
+
+
+def tail_p_value(noise: np.ndarray, size: float) -> float:
+    return float(tail_p_values(noise[None], np.array([size]))[0])
 
 
 def bootstrap_p_values(

@@ -8,7 +8,6 @@ import pytest
 
 from trueness.inference.normal import (
     debiased_total,
-    debiased_totals,
     erf,
     folded_mean,
     half_normal_quantile,
@@ -63,12 +62,27 @@ class TestNormal:
         each = [float(debiased_total(w, g, sigma)) for w, g in zip(weights, gaps, strict=True)]
         assert 0.0 in each or scale >= 1
         for order in ("C", "F"):
-            several = debiased_totals(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
+            several = debiased_total(np.asarray(weights, order=order), np.asarray(gaps, order=order), sigma)
             np.testing.assert_allclose(several, each, rtol=0, atol=1e-10)
+
+    @pytest.mark.parametrize("above", [1e-4, 1e-2, 0.1])
+    def test_debiased_total_of_a_small_share_of_gaps_without_noise(self, above: float) -> None:
+        """A gap without noise is linear in t, however small t is."""
+        w, g, sigma = np.array([0.5, 0.5]), np.array([0.01, 0.02]), np.array([0.0, 0.1])
+        g[1] = (1 + above) * 0.1 * math.sqrt(2 / math.pi) - g[0]
+        total = float(w @ np.abs(g))
+        want = exact.debiased(w.tolist(), g.tolist(), sigma.tolist(), total)
+        assert 0 < want < 0.5 * total
+        assert debiased_total(w, g, sigma) == pytest.approx(want, abs=1e-9)
+
+    def test_debiased_total_of_rounding_errors(self) -> None:
+        """Their squares underflow."""
+        tiny = np.array([2.9e-278])
+        assert debiased_total(np.ones(1), tiny, np.zeros(1)) == pytest.approx(2.9e-278, rel=1e-9)
 
     def test_debiased_totals_without_noise(self) -> None:
         gaps = np.array([[0.2, -0.2], [0.0, 0.0]])
-        assert debiased_totals(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
+        assert debiased_total(np.full((2, 2), 0.5), gaps, np.zeros(2)).tolist() == pytest.approx([0.2, 0.0])
 
     def test_debiased_total_of_noise_is_0(self) -> None:
         w, sigma = np.array([0.5, 0.5]), np.array([0.1, 0.1])

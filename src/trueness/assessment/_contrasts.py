@@ -28,7 +28,7 @@ from trueness.inference.null import VALUES_AT_ONCE
 from trueness.inference.option_bins import bins_of, rank_gaps
 from trueness.inference.option_replicates import AnyReplicates, OptionReplicates
 from trueness.inference.results import Interval
-from trueness.inference.tail import tail_p_value
+from trueness.inference.tail import tail_p_values
 from trueness.rows.clusters import identity
 from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
@@ -86,11 +86,14 @@ def _pair(first: str, second: str, models: Mapping[str, ModelReplicates], level:
     noises = {key: _Noise.of(numbers[key], a, b, ways) for key, ways in _noises(a, b).items()}
     n_clusters = min(a.effective_clusters, b.effective_clusters)
     ways = np.array([way for noise in noises.values() for way in noise.ways])
+    sizes = np.array([abs(noise.difference) for noise in noises.values() for _ in noise.ways])
+    # All at once, since every call for a single way takes about as long.
     reach = iter(reach_of_clusters(ways, level, n_clusters).tolist())
-    contrasts = {
-        key: noise.contrast(max(islice(reach, len(noise.ways))), level, n_clusters)
-        for key, noise in noises.items()
-    }
+    p_values = iter(tail_p_values(ways, sizes).tolist())
+    contrasts = {}
+    for key, noise in noises.items():
+        farthest, p = (max(islice(each, len(noise.ways))) for each in (reach, p_values))
+        contrasts[key] = noise.contrast(farthest, p_value_of_clusters(p, n_clusters), level)
     return Pair(first, second, contrasts, p_value_together(contrasts, a.tables), math.nan)
 
 
@@ -232,14 +235,13 @@ class _Noise(NamedTuple):
         difference, wider = _difference(number, first, second)
         return cls(number, difference, [way + wider for way in ways])
 
-    def contrast(self, reach: float, level: float, n_clusters: float) -> Contrast:
+    def contrast(self, reach: float, p_value: float, level: float) -> Contrast:
         """The difference with the widest of its noises, whose interval extends as far as `reach`."""
         assert self.number.contrast is not None
         interval = Interval(
             self.difference - reach, self.difference + reach, level, self.number.contrast.method
         )
-        p = max(tail_p_value(way, abs(self.difference)) for way in self.ways)
-        return Contrast(self.difference, interval, p_value_of_clusters(p, n_clusters), math.nan)
+        return Contrast(self.difference, interval, p_value, math.nan)
 
 
 def _difference(

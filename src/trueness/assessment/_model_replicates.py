@@ -15,7 +15,7 @@ from trueness.assessment._sample import Sample
 from trueness.assessment.compared import ComparedNumber
 from trueness.assessment.reported import REPORTED, ReportedMetric
 from trueness.inference.events.replicates import ClassNoise
-from trueness.inference.normal import debiased_totals
+from trueness.inference.normal import debiased_total
 from trueness.inference.option_bins import bins_of
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Debiased
@@ -174,4 +174,4 @@ def _gap_replicates(
     # At least as wide as in the assessment.
     noise *= np.maximum(np.divide(sd, seen, out=np.ones_like(sd), where=seen > 0), 1.0)
     one_way = math.copysign(1.0, float(bins.weight @ gaps)) * (noise * share).sum(axis=1)
-    return GapReplicates(net, [debiased_totals(share, gaps + noise, sd), one_way])
+    return GapReplicates(net, [debiased_total(share, gaps + noise, sd), one_way])

@@ -15,7 +15,7 @@ from trueness.assessment._classes import (
     predicted_class_test,
 )
 from trueness.assessment._settings import Settings
-from trueness.inference.bootstrap_weights import stream_key
+from trueness.inference.bootstrap_weights import BootstrapWeights, stream_key
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.estimates import ResampledTable, debiased_variation_error, variation_error
 from trueness.inference.events.replicates import EventReplicates, bootstrap_events
@@ -54,7 +54,8 @@ class Sample:
         """The replicates of rows in clusters."""
         if self.replicates or self.clusters is None:
             return self.replicates
-        return by_table(iter(replicates_of(self.clusters, settings)), self.tables.calibration_tables)
+        made = iter(replicates_of(self.clusters, weights_of(self.clusters, settings)))
+        return by_table(made, self.tables.calibration_tables)
 
     @property
     def n_rows(self) -> int:
@@ -80,14 +81,20 @@ def reason_to_skip(n_rows: int, n_clusters: int | None, min_group_size: int) -> 
     return None
 
 
-def replicates_of(clusters: ClusterTables, settings: Settings) -> tuple[Replicates, ...]:
+def weights_of(clusters: ClusterTables, settings: Settings) -> BootstrapWeights:
+    """The weights of all units in each replicate."""
+    key = stream_key([settings.seed, _STREAM])
+    return BootstrapWeights(key, clusters.clusters.unit_identities, settings.resamples)
+
+
+def replicates_of(clusters: ClusterTables, weights: BootstrapWeights) -> tuple[Replicates, ...]:
     """The bootstrap replicates of all tables that are binned by a measure, of each number of options."""
     of_tables = [sums for sums in clusters.of_tables if isinstance(sums.spec, TableSpec)]
-    return tuple(bootstrap(of_tables, clusters.clusters, _key(settings), settings.resamples))
+    return tuple(bootstrap(of_tables, weights))
 
 
 def event_replicates_of(
-    clusters: ClusterTables, settings: Settings, scores: Sequence[FloatArray] = ()
+    clusters: ClusterTables, weights: BootstrapWeights, scores: Sequence[FloatArray] = ()
 ) -> list[EventReplicates]:
     """The bootstrap replicates of all tables of classes, with the same weights; none if there are no such tables."""
     of_tables = [
@@ -95,11 +102,7 @@ def event_replicates_of(
     ]
     if not of_tables:
         return []
-    return bootstrap_events(of_tables, clusters.clusters, _key(settings), settings.resamples, scores)
-
-
-def _key(settings: Settings) -> int:
-    return stream_key([settings.seed, _STREAM])
+    return bootstrap_events(of_tables, weights, scores)
 
 
 class SampleWithResamples:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from trueness._arrays import IntArray
 from trueness.assessment._contrasts import Samples
-from trueness.assessment._sample import Sample, event_replicates_of, replicates_of
+from trueness.assessment._sample import Sample, event_replicates_of, replicates_of, weights_of
 from trueness.assessment._settings import Settings
+from trueness.inference.bootstrap_weights import BootstrapWeights
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
 from trueness.inference.option_replicates import by_table
 from trueness.rows.clusters import ClustersOfRows, identity
@@ -26,7 +25,9 @@ from trueness.tabulation.clusters import (
     has_unit_sums,
     tabulate_units,
     unit_specs,
+    units_of_positions,
 )
+from trueness.tabulation.compiled.dealing import Dealer
 from trueness.tabulation.unit_scores import UnitScores, unit_scores
 
 _STREAM = 11
@@ -79,7 +80,8 @@ class SumsOfModels:
 
     def samples(self, settings: Settings) -> Samples:
         """The sample of each model with its replicates, which have the same weights."""
-        made, of_events = iter(replicates_of(self.units, settings)), self._event_replicates(settings)
+        weights = weights_of(self.units, settings)
+        made, of_events = iter(replicates_of(self.units, weights)), self._event_replicates(weights, settings)
         return {
             name: replace(
                 sample,
@@ -89,13 +91,13 @@ class SumsOfModels:
             for name, sample in self._without_replicates().items()
         }
 
-    def _event_replicates(self, settings: Settings) -> dict[str, EventReplicates]:
+    def _event_replicates(self, weights: BootstrapWeights, settings: Settings) -> dict[str, EventReplicates]:
         """The replicates of the classes of each model, if it has a table of them.
 
         Units have no sums of very many classes. Their replicates are then drawn from the tables, as if the models had
         different rows: what the models have in common does not cancel, and the noise of a difference is too large.
         """
-        paired = event_replicates_of(self.units, settings, [it.values for it in self.scores.values()])
+        paired = event_replicates_of(self.units, weights, [it.values for it in self.scores.values()])
         if paired:
             return dict(zip(self.tables, paired, strict=True))
         return {
@@ -132,9 +134,9 @@ def sums_of_models(
         for spec in unit_specs(rows[name], list(filter(has_unit_sums, of_model)))
     ]
     clusters, unit_of = _units_of_rows(found, next(iter(rows.values())).n_rows, which, every)
-    tables, scores, of_tables = {}, {}, []
+    tables, scores, of_tables, dealer = {}, {}, [], Dealer()
     for name, of_model in specs.items():
-        some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which)
+        some = UnitsOfRows(rows[name], unit_of, clusters.n_units, which, dealer)
         made, sums = tabulate_units(some, list(filter(has_unit_sums, of_model)), done=done)
         others = [spec for spec in of_model if not has_unit_sums(spec)]
         beside = tabulate_rows(some.chosen, others) if others else []
@@ -155,4 +157,4 @@ def _units_of_rows(
     """The units that are resampled, and that of each row."""
     if not isinstance(found, int):
         return Clusters.of_rows(found if which is None else among(found, which), specs)
-    return Clusters.of_single_rows(found + (np.arange(n_rows) if which is None else which), specs)
+    return units_of_positions(range(found, found + n_rows) if which is None else found + which, specs)

@@ -90,7 +90,7 @@ def compare(
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(2000, [1, 1, 1], rng=0)
     >>> print(tn.compare(y_true, {"good": y_prob, "sharp": tn.simulate.sharpen(y_prob, 1.5)}, rng=0).verdict)
-    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
+    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0981 [...], ECE(good) - ...
     """
     models, progress = _as_models(y_probs), progress_callback(progress)
     how = {"from_logits": from_logits, "normalize": normalize}
@@ -188,7 +188,7 @@ class Comparer:
     ...     batch = y_prob[part]
     ...     comparer.update(y_true[part], {"good": batch, "sharp": tn.simulate.sharpen(batch, 1.5)})
     >>> print(comparer.result().verdict)
-    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0984 [...], ECE(good) - ...
+    good is better calibrated than sharp: VCE(good) - VCE(sharp) = -0.0981 [...], ECE(good) - ...
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from trueness._arguments import require_choice
 from trueness._random import Seed
 from trueness.assessment._comparison_result import Comparison
 from trueness.assessment._contrasts import Samples, comparison_of
-from trueness.assessment._sample import Sample, event_replicates_of, replicates_of
+from trueness.assessment._sample import Sample, event_replicates_of, replicates_of, weights_of
 from trueness.assessment._settings import Settings
 from trueness.bins import Bins
 from trueness.inference.events.replicates import EventReplicates, bootstrap_event_table
@@ -136,8 +136,9 @@ def _samples(tables: Mapping[str, Tables], settings: Settings) -> Samples:
     for name, of_name in tables.items():
         if of_name.clusters is not None:
             own = next(in_order)
-            of_events = event_replicates_of(own, settings)
-            made = by_table(iter(replicates_of(own, settings)), of_name.calibration_tables)
+            weights = weights_of(own, settings)
+            of_events = event_replicates_of(own, weights)
+            made = by_table(iter(replicates_of(own, weights)), of_name.calibration_tables)
             samples[name] = Sample(of_name, made, of_events[0] if of_events else None)
             continue
         seed = [settings.seed, _STREAM, identity(name)]

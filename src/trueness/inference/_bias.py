@@ -10,12 +10,13 @@ the bias is that of a calibrated model.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference.null import NullBins, mean_variation
+from trueness.inference.null import NullBins, mean_variations
 from trueness.inference.option_bins import AnyBins, combined, seeds_of, single_parts
 
 _MOST = 2.0**10
@@ -36,9 +37,14 @@ class Bias:
 
 def at_power(bins: NullBins, beta: float) -> NullBins:
     """These bins with the predictions q_β ∝ q̄^β."""
-    powers = beta * _logs(bins)
+    return replace(bins, predicted=_powers(_logs(bins), beta))
+
+
+def _powers(logs: FloatArray, beta: float) -> FloatArray:
+    """q_β ∝ q̄^β from ln q̄, (F, C)."""
+    powers = beta * logs
     powers = np.exp(powers - powers.max(axis=1, keepdims=True))
-    return replace(bins, predicted=powers / powers.sum(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def fitted_bias(bins: AnyBins, resamples: int, seed: list[int]) -> Bias:
@@ -50,13 +56,9 @@ def fitted_bias(bins: AnyBins, resamples: int, seed: list[int]) -> Bias:
         return Bias(np.zeros(len(bins.count)), 0.0, 1.0)
     parts, seeds = single_parts(bins), seeds_of(bins, seed)
     beta, error = most_likely_beta(bins)
-    here, below, above = (
-        combined(
-            bins,
-            [_bias(at_power(part, b), resamples, own) for part, own in zip(parts, seeds, strict=True)],
-        )
-        for b in (beta, beta - error, beta + error)
-    )
+    betas = (beta, beta - error, beta + error)
+    biases = [_biases(part, betas, resamples, own) for part, own in zip(parts, seeds, strict=True)]
+    here, below, above = (combined(bins, of_parts) for of_parts in zip(*biases, strict=True))
     return Bias(here, float(abs(bins.weight @ (above - below))) / 2, beta)
 
 
@@ -76,7 +78,7 @@ def most_likely_beta(bins: AnyBins) -> tuple[float, float]:
         """How far the mean of ln q̄ exceeds the observed one, and the information, which is its slope."""
         total, information = -observed, 0.0
         for part, own in zip(parts, logs, strict=True):
-            p = at_power(part, beta).predicted
+            p = _powers(own, beta)
             total += float(part.count @ (p * own).sum(axis=1))
             information += _information(part.count, p, own)
         return total, information
@@ -109,8 +111,11 @@ def _information(count: IntArray, predicted: FloatArray, logs: FloatArray) -> fl
     return float(count @ ((predicted * logs**2).sum(axis=1) - mean**2))
 
 
-def _bias(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
-    return np.asarray(bins.variation.of(bins.predicted) - mean_variation(bins, resamples, seed))
+def _biases(bins: NullBins, betas: Sequence[float], resamples: int, seed: list[int]) -> list[FloatArray]:
+    """The bias of each bin at each β, (F,) each."""
+    tilted = [at_power(bins, beta) for beta in betas]
+    means = mean_variations(tilted, resamples, seed)
+    return [bins.variation.of(each.predicted) - mean for each, mean in zip(tilted, means, strict=True)]
 
 
 def _logs(bins: NullBins) -> FloatArray:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from trueness._arrays import FloatArray
+
 _SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 """Of ln Γ(a + 1) - [(a + ½) ln a - a + ½ ln 2π] = Σ c_j/a^(2j+1), whose error is below 1e-16 from a = 16 on."""
 
@@ -33,14 +37,15 @@ def deviance(a: float, mean: float) -> float:
         total += step
 
 
-def binomial_probability(n: float, k: float, p: float) -> float:
-    """P(X = k) for X ~ Binomial(n, p) and 0 < p < 1, to about 1e-14 of itself for any n.
+_OF_SMALL = np.array([0.0, *map(stirling_error, range(1, 16))])
 
-    >>> round(binomial_probability(4, 1, 0.5), 12), round(binomial_probability(3, 3, 0.5), 12)
-    (0.25, 0.125)
+
+def stirling_errors(a: FloatArray) -> FloatArray:
+    """`stirling_error` of whole numbers a ≥ 1.
+
+    >>> bool(stirling_errors(np.array([3.0, 40.0]))[1] == stirling_error(40))
+    True
     """
-    if k <= 0 or k >= n:
-        return math.exp(n * (math.log1p(-p) if k <= 0 else math.log(p)))
-    errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
-    exponent = errors - deviance(k, n * p) - deviance(n - k, n * (1 - p))
-    return math.exp(exponent) * math.sqrt(n / (2 * math.pi * k * (n - k)))
+    large = np.maximum(a, 16.0)
+    series = sum(c / large ** (2 * j + 1) for j, c in enumerate(_SERIES))
+    return np.where(a < 16, _OF_SMALL.take(a.astype(np.intp), mode="clip"), series)

@@ -6,9 +6,13 @@ neither the number of clusters nor their order. Batches, files and workers give 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness._arrays import FloatArray
 from trueness.rows.clusters import Identities, scramble, stream_words
 
 SLOTS = (24114, 24100, 12059, 4018, 1005, 201, 34, 5)
@@ -33,3 +37,35 @@ def poisson_weights(key: int, identities: Identities, first: int, stop: int) -> 
     words = stream_words(start, first // 4, -(-(stop - first) // 4))  # of 64 bits, four numbers in each
     numbers = words.astype("<u8", copy=False).view("<u2")[:, : stop - first]
     return _WEIGHT_OF.take(numbers)
+
+
+DRAWN_AT_A_TIME = 1024
+"""Replicates whose weights are in memory at a time, 32 megabytes for 4096 units."""
+
+
+class BootstrapWeights:
+    """The weights of all units in each replicate, for every table that is resampled together."""
+
+    def __init__(self, key: int, identities: Identities, resamples: int) -> None:
+        self.key, self.identities, self.resamples = key, identities, resamples
+
+    @property
+    def n_units(self) -> int:
+        """The number of units."""
+        return len(self.identities)
+
+    def batches(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Some replicates at a time, and their weights, (units, some); those of a single batch are drawn once."""
+        if self.resamples <= DRAWN_AT_A_TIME:
+            yield slice(0, self.resamples), self._only_batch
+            return
+        for first in range(0, self.resamples, DRAWN_AT_A_TIME):
+            stop = min(first + DRAWN_AT_A_TIME, self.resamples)
+            yield slice(first, stop), self._batch(first, stop)
+
+    @cached_property
+    def _only_batch(self) -> FloatArray:
+        return self._batch(0, self.resamples)
+
+    def _batch(self, first: int, stop: int) -> FloatArray:
+        return poisson_weights(self.key, self.identities, first, stop).astype(np.float64)

@@ -12,13 +12,13 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference._bias import Bias, fitted_bias
+from trueness.inference.model_draws import Draws, GivenDraws, ModelDraws, simulation_error
 from trueness.inference.normal import debiased_total, half_normal_quantile, normal_quantile
 from trueness.inference.null import NullBins, Resamples, p_value
 from trueness.inference.option_bins import (
     AnyBins,
     OptionBins,
     bins_of,
-    model_draws,
     single_parts,
 )
 from trueness.inference.option_replicates import AnyReplicates
@@ -33,14 +33,19 @@ NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only
 class Null:
     """Simulations of a calibrated model."""
 
-    resamples: Resamples
-    """Resamples around q̄."""
+    draws: Draws
+    """Around q̄."""
     expectation: Callable[[Resamples], FloatArray]
     """E₀[𝒱(r̄*)] from the resamples, (F,)."""
 
+    @property
+    def resamples(self) -> Resamples:
+        """Resamples around q̄; debiased values do not need them."""
+        return self.draws.resamples
+
     @cached_property
     def expected(self) -> FloatArray:
-        """E₀[𝒱(r̄*)], (F,); debiased values do not need it."""
+        """E₀[𝒱(r̄*)], (F,)."""
         return self.expectation(self.resamples)
 
 
@@ -57,8 +62,9 @@ class ResampledTable:
     nulls: tuple[Null, ...]
     """The independent noise of each bin; and, if rows have clusters, that of the bootstrap replicates, in which bins
     may be correlated, but ranks that no cluster has observed have no noise. Neither covers the other."""
-    around: Resamples
-    """Resamples around what was observed."""
+    around: Draws
+    """Around what was observed."""
+    n_resamples: int
     bias: Bias
     log_score_variance: float
     """Variance of Σ(ln p_y + H)."""
@@ -67,7 +73,7 @@ class ResampledTable:
     def of(cls, table: AnyRankTable, resamples: int, seed: list[int]) -> ResampledTable:
         """A table of independent rows with its resamples, from the table alone."""
         bins = bins_of(table)
-        around = model_draws(bins.smooth(), resamples, [*seed, 1])
+        around = ModelDraws(bins.smooth(), resamples, [*seed, 1])
         return cls._of_bins(table, bins, around, resamples, seed)
 
     @classmethod
@@ -75,9 +81,9 @@ class ResampledTable:
         """A table of rows in clusters with its resamples, whose noise is estimated from the replicates."""
         bins: Any = bins_of(table)  # of the same kind as the replicates
         bins = replicates.with_effective_counts(bins)
-        around = replicates.resample_observed(bins)
+        around = GivenDraws(replicates.resample_observed(bins))
         alone = cls._of_bins(table, bins, around, replicates.size, seed)
-        together = replicates.resample_null(bins)
+        together = GivenDraws(replicates.resample_null(bins))
         return replace(
             alone,
             nulls=(*alone.nulls, Null(together, _mean_variation)),
@@ -86,9 +92,9 @@ class ResampledTable:
 
     @classmethod
     def _of_bins(
-        cls, table: AnyRankTable, bins: AnyBins, around: Resamples, resamples: int, seed: list[int]
+        cls, table: AnyRankTable, bins: AnyBins, around: Draws, resamples: int, seed: list[int]
     ) -> ResampledTable:
-        null = model_draws(bins, resamples, [*seed, 0])
+        null = ModelDraws(bins, resamples, [*seed, 0])
         variance = table.log_score_variance
         if table.spec.weighted:  # Σw²·VE is not stored; exact if weights and varentropy are uncorrelated
             variance *= float(table.weight_square_sum.sum() / table.count.sum())
@@ -99,6 +105,7 @@ class ResampledTable:
             observed=table.observed_variation[bins.index],
             nulls=(Null(null, partial(_expected_variation, bins)),),
             around=around,
+            n_resamples=resamples,
             bias=fitted_bias(bins, resamples, [*seed, 2]),
             log_score_variance=variance,
         )
@@ -121,7 +128,11 @@ class ResampledTable:
     @property
     def all_resamples(self) -> list[Resamples]:
         """Resamples under calibration and around the observed frequencies."""
-        return [*(null.resamples for null in self.nulls), self.around]
+        return [draws.resamples for draws in self._draws]
+
+    @property
+    def _draws(self) -> list[Draws]:
+        return [*(null.draws for null in self.nulls), self.around]
 
     @property
     def debiased_gap(self) -> FloatArray:
@@ -131,9 +142,13 @@ class ResampledTable:
     @cached_property
     def sd(self) -> FloatArray:
         """σ_m of 𝒱(r̄_m), (F,)."""
-        return np.asarray(
-            np.max([resamples.variation.std(axis=0) for resamples in self.all_resamples], axis=0)
-        )
+        return np.asarray(np.max([draws.sd for draws in self._draws], axis=0))
+
+    @property
+    def sd_error(self) -> FloatArray:
+        """The relative standard error of σ_m from its simulation, (F,): 0 where it comes from a formula."""
+        is_drawn = np.any([draws.is_drawn for draws in self._draws], axis=0)
+        return np.where(is_drawn, simulation_error(self.n_resamples), 0.0)
 
     def p_value(self, compared: Callable[[Null], tuple[FloatArray, float]]) -> float:
         """The larger p-value of all nulls; `compared` gives simulated values and the observed one."""
@@ -192,7 +207,7 @@ def debiased_variation_error(resampled: ResampledTable) -> Debiased:
         debiased=float(debiased_total(w, gap, sd)),
         gap=e.to_all_bins(e.bins.sign * gap),
         sd=e.to_all_bins(sd),
-        error=e.bias.standard_error + _resampling_error(w, gap, sd, len(e.null.variation)),
+        error=e.bias.standard_error + _resampling_error(w, gap, sd, e.sd_error),
     )
 
 
@@ -230,9 +245,10 @@ def variation_error(resampled: ResampledTable, level: float, seed: list[int]) ->
     )
 
 
-def _resampling_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, resamples: int) -> float:
-    """Standard error of the debiased sum from the simulation of σ, whose relative standard error is 1/√(2R)."""
-    error = 1 / math.sqrt(2 * resamples)
+def _resampling_error(weight: FloatArray, gap: FloatArray, sd: FloatArray, error: FloatArray) -> float:
+    """Standard error of the debiased sum from the simulation of σ, which has these relative standard errors."""
+    if not error.any():
+        return 0.0
     low, high = (debiased_total(weight, gap, sd * (1 + sign * error)) for sign in (-1, 1))
     return abs(float(high) - float(low)) / 2
 

@@ -109,6 +109,13 @@ class NullBins:
         mixed = (n * self.observed + self.predicted) / (n + 1)
         return replace(self, predicted=mixed / mixed.sum(axis=1, keepdims=True))
 
+    def take(self, which: IntArray) -> NullBins:
+        """Some of these bins."""
+        kept = {
+            name: getattr(self, name)[which] for name in ("index", "count", "weight", "predicted", "observed")
+        }
+        return replace(self, **kept)
+
     def expected_variation(self, resamples: FloatArray) -> FloatArray:
         """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the resamples, (R, F)."""
         exact = self.variation.expectation_for(self.count, self.predicted)
@@ -145,14 +152,19 @@ class Resamples:
     """Total variation distance from q̄."""
     w1: FloatArray
     """Wasserstein distance from q̄ over ranks, divided by C - 1."""
-    tv_noise: FloatArray
-    """Mean of |r̄*_c - q̄_c|, (F, C)."""
-    w1_noise: FloatArray
-    """Mean of |Σ_{j≤c}(r̄*_j - q̄_j)|, (F, C - 1)."""
     log_score: FloatArray
     """Σ_c (r̄*_c - q̄_c)·ln q̄_c: the log-score of the ranks against its mean, (R, F)."""
     cells: tuple[CellResamples, ...] = ()
     """Of each number of options, if rows have options of their own."""
+    tv_noise: FloatArray | None = None
+    """Mean of |r̄*_c - q̄_c|, (F, C), if rows have options of their own; else it is known without resamples."""
+    w1_noise: FloatArray | None = None
+    """Mean of |Σ_{j≤c}(r̄*_j - q̄_j)|, (F, C - 1), as `tv_noise`."""
+
+    @property
+    def sd(self) -> FloatArray:
+        """The standard deviation of 𝒱(r̄*) of each bin, (F,)."""
+        return np.asarray(self.variation.std(axis=0))
 
 
 Frequencies = Callable[[int], Iterator[FloatArray]]
@@ -179,7 +191,6 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
     n_bins, n_classes = bins.predicted.shape
     variation, first, tv, w1, log_score = (np.empty((resamples, n_bins)) for _ in range(5))
     logs = bins.log_predicted
-    tv_noise, w1_noise = np.zeros((n_bins, n_classes)), np.zeros((n_bins, n_classes - 1))
 
     def fill(spans: Iterable[Span]) -> None:
         for start, stop in spans:
@@ -197,13 +208,11 @@ def resample(bins: NullBins, frequencies: Frequencies, resamples: int) -> Resamp
                 np.abs(apart, out=apart)
                 tv[rows, some] = apart.sum(axis=0).T / 2
                 w1[rows, some] = ahead.sum(axis=0).T / (n_classes - 1)
-                tv_noise[some] += apart.sum(axis=2).T
-                w1_noise[some] += ahead.sum(axis=2).T
 
     step = max(1, VALUES_AT_ONCE // (resamples * n_classes))
     n_threads = available_cores() if resamples * bins.predicted.size >= MANY_VALUES else 1
     in_threads(fill, [(m, min(m + step, n_bins)) for m in range(0, n_bins, step)], n_threads)
-    return Resamples(variation, first, tv, w1, tv_noise / resamples, w1_noise / resamples, log_score)
+    return Resamples(variation, first, tv, w1, log_score)
 
 
 def _by_class(batch: Sequence[FloatArray]) -> FloatArray:
@@ -216,9 +225,21 @@ def _by_class(batch: Sequence[FloatArray]) -> FloatArray:
 
 def mean_variation(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
     """E[𝒱(r̄*)] of each bin under its q̄, (F,); simulated only where it is not known exactly."""
-    exact = bins.variation.expectation_for(bins.count, bins.predicted)
+    return mean_variations([bins], resamples, seed)[0]
+
+
+def mean_variations(alike: Sequence[NullBins], resamples: int, seed: list[int]) -> list[FloatArray]:
+    """`mean_variation` of the same bins with other predictions each time, in one call of the exact formula."""
+    count, predicted = (
+        np.concatenate([getattr(bins, of) for bins in alike]) for of in ("count", "predicted")
+    )
+    exact = alike[0].variation.expectation_for(count, predicted)
     if exact is not None:
-        return exact
+        return np.split(exact, len(alike))
+    return [_simulated_mean(bins, resamples, seed) for bins in alike]
+
+
+def _simulated_mean(bins: NullBins, resamples: int, seed: list[int]) -> FloatArray:
     frequencies = multinomial_frequencies(bins, resamples, seed)
     totals = [sum(float(bins.variation.of(r).sum()) for r in frequencies(m)) for m in range(len(bins.count))]
     return np.array(totals) / resamples

@@ -23,7 +23,6 @@ from trueness.inference.null import (
     NullBins,
     Resamples,
     multinomial_frequencies,
-    resample,
 )
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, OptionTables
@@ -196,10 +195,8 @@ def seeds_of(bins: AnyBins, seed: list[int]) -> list[list[int]]:
     return [[seed[0], part.n_options, *seed[1:]] for part in bins.parts]
 
 
-def model_draws(bins: AnyBins, resamples: int, seed: list[int]) -> Resamples:
-    """Resamples of the rank frequencies of independent rows, drawn around the predictions of the bins."""
-    if isinstance(bins, NullBins):
-        return resample(bins, multinomial_frequencies(bins, resamples, seed), resamples)
+def draw_options(bins: OptionBins, resamples: int, seed: list[int]) -> Resamples:
+    """Resamples of the rank frequencies of independent rows, drawn around the predictions of the cells."""
     batch = max(1, BATCH_VALUES // sum(part.n_options for part in bins.parts))
     draws = [
         multinomial_frequencies(part.bins, resamples, own, batch)
@@ -252,10 +249,10 @@ def resample_options(bins: OptionBins, frequencies: Sequence[Frequencies], resam
         first,
         tv,
         w1,
-        tv_noise / resamples,
-        w1_noise / resamples,
         bins.mean_by_count([own.log_score for own in of_cells]),
         of_cells,
+        tv_noise / resamples,
+        w1_noise / resamples,
     )
 
 

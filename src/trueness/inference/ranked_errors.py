@@ -9,9 +9,10 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
+from trueness.inference.binomial import absolute_deviation
 from trueness.inference.estimates import ResampledTable
 from trueness.inference.normal import debiased_total
-from trueness.inference.null import Resamples
+from trueness.inference.null import NullBins, Resamples
 from trueness.inference.option_bins import rank_gaps
 from trueness.inference.results import Debiased, Estimate, Interval
 
@@ -38,10 +39,26 @@ class _RankGaps(NamedTuple):
 
 def _rank_gaps(resampled: ResampledTable, distance: str) -> _RankGaps:
     require_choice("distance", distance, ("tv", "w1"))
-    e, apart, scale = resampled, rank_gaps(resampled.bins, distance), math.sqrt(math.pi / 2)
+    e, apart = resampled, rank_gaps(resampled.bins, distance)
+    sd = _mean_sizes(e, distance) * math.sqrt(math.pi / 2)
     if distance == "tv":
-        return _RankGaps(apart, e.null.tv_noise * scale, 0.5)
-    return _RankGaps(np.cumsum(apart, axis=1)[:, :-1], e.null.w1_noise * scale, 1 / (e.bins.n_classes - 1))
+        return _RankGaps(apart, sd, 0.5)
+    return _RankGaps(np.cumsum(apart, axis=1)[:, :-1], sd, 1 / (e.bins.n_classes - 1))
+
+
+def _mean_sizes(resampled: ResampledTable, distance: str) -> FloatArray:
+    """The mean size of the noise of each gap if the model is calibrated, (F, K).
+
+    The count of a rank, and of all ranks up to one, is binomial, so that the mean is exact. If rows have options of
+    their own, a gap is the sum of those of several numbers of options, and its noise is simulated.
+    """
+    bins = resampled.bins
+    if isinstance(bins, NullBins):
+        q = bins.predicted if distance == "tv" else np.cumsum(bins.predicted, axis=1)[:, :-1]
+        return absolute_deviation(bins.count[:, None], q) / bins.count[:, None]
+    found = resampled.null.tv_noise if distance == "tv" else resampled.null.w1_noise
+    assert found is not None
+    return found
 
 
 def debiased_ranked_error(resampled: ResampledTable, distance: str) -> Debiased:
@@ -49,11 +66,10 @@ def debiased_ranked_error(resampled: ResampledTable, distance: str) -> Debiased:
 
     Both are sums of |differences| over bins and ranks, each with its own noise, so they are debiased as VCE is.
     """
-    e, w, ranks = resampled, resampled.bins.weight, _rank_gaps(resampled, distance)
+    w, ranks = resampled.bins.weight, _rank_gaps(resampled, distance)
     value, debiased = float(w @ ranks.observed), ranks.debiased(w)
-    null = e.null.tv if distance == "tv" else e.null.w1
     gap = ranks.observed * (debiased / value if value > 0 else 0.0)
-    return Debiased(value, debiased, e.to_all_bins(gap), e.to_all_bins(null.std(axis=0)))
+    return Debiased(value, debiased, resampled.to_all_bins(gap), np.empty(0))
 
 
 def ranked_error(resampled: ResampledTable, distance: str, level: float) -> Estimate:

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness.inference.bootstrap_weights import MAX_WEIGHT, poisson_weights
+from trueness.inference.bootstrap_weights import MAX_WEIGHT, BootstrapWeights
 from trueness.inference.null import VALUES_AT_ONCE, Frequencies, NullBins, Resamples, resample
 from trueness.inference.products import in_tiles
 from trueness.table import CalibrationTable, TableSpec
 from trueness.table.cluster_sums import CellSums, ClusterSums
-from trueness.table.clusters import Clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +23,8 @@ class Replicates:
     spec: TableSpec
     sums: FloatArray
     """Ordered probabilities and then rank counts, (M, 2C, B): the replicates of a sum are contiguous in memory."""
-    log_scores: FloatArray
-    """Σw(ln p_y + H) of each bin, (M, B)."""
-
-    @property
-    def log_score(self) -> FloatArray:
-        """Σw(ln p_y + H) of all bins, (B,)."""
-        return np.asarray(self.log_scores.sum(axis=0))
+    log_score: FloatArray
+    """Σw(ln p_y + H) of all bins, (B,)."""
 
     @property
     def size(self) -> int:
@@ -158,7 +152,7 @@ def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) ->
     bins = NullBins.of(table)
     smoothed, mass = bins.smooth().predicted, table.count[bins.index].astype(np.float64)
     n, c = table.n_bins, table.spec.n_cells
-    made = Replicates(table.spec, np.zeros((n, 2 * c, resamples)), np.zeros((n, resamples)))
+    made = Replicates(table.spec, np.zeros((n, 2 * c, resamples)), np.zeros(resamples))
     for m, at in enumerate(bins.index.tolist()):
         stream = np.random.default_rng([*seed, at])
         ranks = stream.poisson(bins.count[m] * smoothed[m], (resamples, c)) * (mass[m] / bins.count[m])
@@ -167,22 +161,14 @@ def bootstrap_table(table: CalibrationTable, resamples: int, seed: list[int]) ->
     return made
 
 
-DRAWN_AT_A_TIME = 1024
-"""Replicates whose weights are in memory at a time, 32 megabytes for 4096 units."""
-
 MULTIPLIED_AT_A_TIME = 2**21
 """Sums of units that are multiplied at a time, 16 megabytes: several bins at once, since short products are slow."""
 
 
-def bootstrap(
-    of_tables: Sequence[ClusterSums], clusters: Clusters, key: int, resamples: int
-) -> list[Replicates]:
+def bootstrap(of_tables: Sequence[ClusterSums], weights: BootstrapWeights) -> list[Replicates]:
     """The replicates of tables of the same clusters, such as those of several models: all get the same weights."""
-    made = [_Products(sums, clusters.n_units, resamples) for sums in of_tables]
-    for first in range(0, resamples, DRAWN_AT_A_TIME):
-        replicates = slice(first, min(first + DRAWN_AT_A_TIME, resamples))
-        weights = poisson_weights(key, clusters.unit_identities, replicates.start, replicates.stop)
-        drawn = weights.astype(np.float64)
+    made = [_Products(sums, weights.n_units, weights.resamples) for sums in of_tables]
+    for replicates, drawn in weights.batches():
         for products in made:
             products.fill(replicates, drawn)
     return [products.replicates for products in made]
@@ -195,22 +181,22 @@ class _Products:
         spec, of_cells = sums.spec, sums.sums
         assert isinstance(spec, TableSpec)
         assert isinstance(of_cells, CellSums)
-        both = np.concatenate([of_cells.ordered.value, of_cells.rank.value], axis=1)
-        scores = of_cells.log_score.value[:, None]
-        self.values = np.concatenate([on_grid(both), on_grid(scores)], axis=1)
+        self.values = on_grid(np.concatenate([of_cells.ordered.value, of_cells.rank.value], axis=1))
         self.units, self.bins, self.n_units = sums.units, sums.bins, n_units
+        # On a grid the sum over the bins of a unit is exact, in any order.
+        scores = np.bincount(sums.units, on_grid(of_cells.log_score.value), n_units)
+        self.scores = np.asarray(scores[None], np.float64)
         m, columns = spec.bins.n_bins, self.values.shape[1]
-        self.replicates = Replicates(spec, np.zeros((m, columns - 1, resamples)), np.zeros((m, resamples)))
+        self.replicates = Replicates(spec, np.empty((m, columns, resamples)), np.empty(resamples))
         step = max(1, MULTIPLIED_AT_A_TIME // (n_units * columns))
         self.runs = [range(start, min(start + step, m)) for start in range(0, m, step)]
 
     def fill(self, replicates: slice, drawn: FloatArray) -> None:
         """Set some of the replicates, from the weights of all units in them, (units, B)."""
         for run in self.runs:
-            product = in_tiles(self._of_units(run), drawn).reshape(len(run), self.values.shape[1], -1)
-            bins = slice(run.start, run.stop)
-            self.replicates.sums[bins, :, replicates] = product[:, :-1]
-            self.replicates.log_scores[bins, replicates] = product[:, -1]
+            of_run = self.replicates.sums[run.start : run.stop].reshape(-1, self.replicates.size)
+            in_tiles(self._of_units(run), drawn, of_run[:, replicates])
+        self.replicates.log_score[replicates] = in_tiles(self.scores, drawn)[0]
 
     def _of_units(self, run: range) -> FloatArray:
         """The sums of all units in a run of bins, (bins·columns, units)."""

@@ -84,7 +84,7 @@ class Debiased:
     gap: FloatArray
     """The debiased gap of each bin, (M,), as in `Estimate`."""
     sd: FloatArray
-    """The standard deviation of each bin, (M,)."""
+    """The standard deviation of each bin, (M,); empty if no difference is replicated by bins."""
     error: float = 0.0
     """Standard error of the corrections, as `Estimate.bias_error`."""
 

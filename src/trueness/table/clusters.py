@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +44,16 @@ HASHED_AT_A_TIME = 2**16
 """Positions that are hashed at a time: so few stay in the cache."""
 
 
+def row_blocks(positions: IntArray | range, n_blocks: int) -> IntArray:
+    """The block of each row by its position, of a power of two of them."""
+    blocks = np.empty(len(positions), np.int64)
+    for start in range(0, len(positions), HASHED_AT_A_TIME):
+        some = slice(start, start + HASHED_AT_A_TIME)
+        identities = row_identities(np.asarray(positions[some], np.int64))
+        blocks[some] = (identities & np.uint64(n_blocks - 1)).view(np.int64)
+    return blocks
+
+
 def unit_limit(specs: Sequence[TableSpec | EventSpec], *, single_rows: bool = False) -> int:
     """How many clusters, or independent rows, are kept apart, if their tables have these specs."""
     most = MAX_SINGLE_ROWS if single_rows else MAX_UNITS
@@ -83,18 +93,20 @@ class Clusters:
 
     @classmethod
     def of_single_rows(
-        cls, positions: IntArray, specs: Sequence[TableSpec | EventSpec]
+        cls,
+        positions: IntArray | range,
+        specs: Sequence[TableSpec | EventSpec],
+        blocks_of: Callable[[IntArray | range, int], IntArray] | None = None,
     ) -> tuple[Clusters, IntArray]:
-        """Each row as a cluster of its own, named by its position, and the unit of each row."""
+        """Each row as a cluster of its own, named by its position, and the unit of each row.
+
+        `blocks_of` gives the same as `row_blocks`, if there is a faster way.
+        """
         if len(positions) > unit_limit(specs, single_rows=True):  # without sorting
             none = np.empty(0, np.uint64)
             blocks = cls(none, None, block_count(specs, single_rows=True), single_rows=True)
-            unit_of = np.empty(len(positions), np.int64)
-            for start in range(0, len(positions), HASHED_AT_A_TIME):
-                some = slice(start, start + HASHED_AT_A_TIME)
-                unit_of[some] = blocks.units_of(row_identities(positions[some]))
-            return blocks, unit_of
-        identities = row_identities(positions)
+            return blocks, (blocks_of or row_blocks)(positions, blocks.n_units)
+        identities = row_identities(np.asarray(positions, np.int64))
         order = np.argsort(identities)
         return cls(identities[order], None, single_rows=True), np.argsort(order)
 

@@ -6,7 +6,7 @@ The sums of a cluster are those of a table whose bins are pairs of a unit and a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -23,6 +23,8 @@ from trueness.table.clusters import Clusters, ClusterTables
 from trueness.table.tables import Tables
 from trueness.tabulation import portable, portable_units
 from trueness.tabulation.compiled import units
+from trueness.tabulation.compiled.dealing import Dealer
+from trueness.tabulation.compiled.library import load
 from trueness.tabulation.engines import thread_count
 from trueness.tabulation.options import AnyRows, refused_by_row, tabulate_rows
 from trueness.tabulation.passes import engine_for
@@ -55,6 +57,8 @@ class UnitsOfRows:
     n_units: int
     which: IntArray | None = None
     """The numbers of the rows, if they are not all; `unit_of` is in this order."""
+    dealer: Dealer = field(default_factory=Dealer)
+    """Copies rows into the order of their units; models of the same rows share one."""
 
     @property
     def chosen(self) -> AnyRows:
@@ -111,6 +115,12 @@ def unit_specs(rows: AnyRows, specs: Sequence[AnySpec]) -> list[SingleSpec]:
     ]
 
 
+def units_of_positions(positions: IntArray | range, specs: Sequence[SingleSpec]) -> tuple[Clusters, IntArray]:
+    """Each row as a cluster of its own, named by its position, and the unit of each row."""
+    library, _ = load()
+    return Clusters.of_single_rows(positions, specs, None if library is None else library.row_blocks)
+
+
 def among(found: ClustersOfRows, which: IntArray) -> ClustersOfRows:
     """The clusters of some of the rows."""
     present, codes = np.unique(found.codes[which], return_inverse=True)
@@ -160,8 +170,7 @@ def _tabulate_units(
 ) -> list[tuple[SingleTable, ClusterSums]]:
     """For each spec the table of all rows, which have the same number of classes, and the sums of each unit."""
     engine_module = engine_for(rows, specs, engine)
-    unit_pass: Any = portable_units.UnitPass if engine_module is portable else units.UnitPass
-    workers, own = thread_count(n_threads, engine_module), unit_pass(rows, specs, some.n_units)
+    workers, own = thread_count(n_threads, engine_module), _unit_pass(some, rows, specs, engine_module)
     try:
         for start, stop in some.chunks():
             own.add(*some.chunk(start, stop), workers)
@@ -174,3 +183,10 @@ def _tabulate_units(
         (table_of(spec, of.table), ClusterSums.of_dense(spec_of_units(spec), of.cells))
         for spec, of in zip(specs, own.sums(), strict=True)
     ]
+
+
+def _unit_pass(some: UnitsOfRows, rows: Rows, specs: Sequence[SingleSpec], engine_module: Any) -> Any:
+    """What rows are added to by an engine."""
+    if engine_module is portable:
+        return portable_units.UnitPass(rows, specs, some.n_units)
+    return units.UnitPass(rows, specs, some.n_units, some.dealer)

@@ -21,6 +21,9 @@ _LARGEST, _NARROWEST = 2.0**40, 2.0**-20
 Expectation = Callable[[IntArray, FloatArray], FloatArray]
 """E[V(X/n)] for X ~ Multinomial(n, p): from the sizes n, (M,), and the probabilities p, (M, C), to (M,)."""
 
+Variance = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""The variance of the same, and a bound of the relative error of its root, (M,) each."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variation:
@@ -57,6 +60,8 @@ class Variation:
     """The compiled kernel that computes the same values for sorted rows, if there is one."""
     label: str = ""
     """The measure in text and figures; by default the name with spaces instead of underscores."""
+    variance: Variance | None = None
+    """The variance of V of the rank frequencies of a calibrated model, if a formula is known; else it is simulated."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not callable(self.function):
@@ -211,6 +216,18 @@ class Variation:
             return self.of(probability)
         return None if self.expectation is None else self.expectation(count, probability)
 
+    def variance_for(self, count: IntArray, probability: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """The variance of V(X/n) for X ~ Multinomial(n, p), (M,), and a bound of the relative error of its root.
+
+        None if there is no formula. That of linear measures is exact: V has the value v_c at rank c alone, and the
+        variance is Σp(v - Σpv)²/n.
+        """
+        if not self.linear:
+            return None if self.variance is None else self.variance(count, probability)
+        values = _values_at_single_ranks(self, probability.shape[-1])
+        apart = values - (probability @ values)[:, None]
+        return (probability * apart**2).sum(axis=-1) / count, np.zeros(len(count))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Variation):
             return NotImplemented
@@ -231,13 +248,19 @@ class Variation:
 @lru_cache(maxsize=16)
 def _extremes_at_single_ranks(variation: Variation, n_classes: int) -> tuple[float, float]:
     """The least and largest finite V of frequencies that are 1 at one rank and 0 at all others."""
+    values = _values_at_single_ranks(variation, n_classes)
+    finite = values[np.isfinite(values)]
+    return float(finite.min(initial=math.inf)), float(finite.max(initial=-math.inf))
+
+
+@lru_cache(maxsize=16)
+def _values_at_single_ranks(variation: Variation, n_classes: int) -> FloatArray:
+    """V of frequencies that are 1 at one rank and 0 at all others, (C,)."""
     step = max(1, 2**20 // n_classes)
     starts = range(0, n_classes, step)
     vectors = (np.eye(min(step, n_classes - start), n_classes, start) for start in starts)
     with np.errstate(all="ignore"):
-        values = np.concatenate([np.asarray(variation.function(some), np.float64) for some in vectors])
-    finite = values[np.isfinite(values)]
-    return float(finite.min(initial=math.inf)), float(finite.max(initial=-math.inf))
+        return np.concatenate([np.asarray(variation.function(some), np.float64) for some in vectors])
 
 
 def _is_library_name(name: str) -> bool:

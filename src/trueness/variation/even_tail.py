@@ -9,7 +9,7 @@ import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.variation.definition import Variation
-from trueness.variation.expectation import expected_entropy
+from trueness.variation.expectation import entropy_variance, expected_entropy
 from trueness.variation.measures import ENTROPY, log_or_finite
 
 
@@ -30,6 +30,7 @@ def even_tail_entropy(n_classes: int, top_k: int) -> Variation:
         partial(_entropy, n_classes, top_k),
         expectation=partial(_expected, n_classes, top_k),
         label=ENTROPY.display_name,
+        variance=partial(_variance, n_classes, top_k),
     )
 
 
@@ -42,3 +43,13 @@ def _expected(n_classes: int, top_k: int, count: IntArray, probability: FloatArr
     """E[𝒱(X/n)] for X ~ Multinomial(n, p): the mean entropy of the cells is exact, and x_+ is linear."""
     of_cells = expected_entropy(count, probability) * math.log(probability.shape[-1])
     return np.asarray((of_cells + probability[..., -1] * math.log(n_classes - top_k)) / math.log(n_classes))
+
+
+def _variance(
+    n_classes: int, top_k: int, count: IntArray, probability: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The variance of 𝒱(X/n), and a bound of the relative error of its root."""
+    log_sizes = np.zeros(probability.shape[-1])
+    log_sizes[-1] = math.log(n_classes - top_k)
+    variance, error = entropy_variance(count, probability, log_sizes)
+    return variance / math.log(n_classes) ** 2, error

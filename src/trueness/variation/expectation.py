@@ -1,7 +1,7 @@
-"""The exact mean entropy of rank frequencies, whose bias is large if there are many classes.
+"""The mean and the variance of the entropy of rank frequencies, without simulation.
 
-H(r̄) is a sum over ranks of η(X/n) with η(x) = -x ln x, and each X is binomial; so the mean needs no simulation, only
-the binomial probabilities of each rank.
+H(r̄) is a sum over ranks of η(X/n) with η(x) = -x ln x, and each X is binomial; so the mean, whose bias is large if
+there are many classes, is exact from the binomial probabilities of each rank. The variance is a series in 1/n.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._binomial import binomial_window
 
-MANY = 1e4
-"""For more expected rows than this, three terms of a series are exact to 1e-12 of the probability."""
+MANY = 500
+"""For more expected rows than this, seven terms of a series are exact to 1e-12 of the probability."""
 
 _CHUNK = 2**18
 
@@ -33,13 +33,64 @@ def expected_entropy(count: IntArray, probability: FloatArray) -> FloatArray:
     return np.asarray(terms.reshape(probability.shape).sum(axis=-1) / math.log(n_classes))
 
 
+def entropy_variance(
+    count: IntArray, probability: FloatArray, log_sizes: FloatArray | float = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """The variance of H(X/n), X ~ Multinomial(n, p), in nats, and a bound of the relative error of its root, (M,) each.
+
+    With a = -ln p, K the number of ranks with p > 0 and H = Σpa,
+
+        [Σpa² - H²]/n + (K - 1)/2n² + [Σ(1 + a - H)/p - 1]/6n³.
+
+    The first term is the variance of the linear part L = Σ(r̄ - p)a, and H(r̄) - L is H less the divergence
+    KL(r̄‖p). Both further terms of 2·Cov(L, H(r̄)) follow from the derivative of E[H(r̄)] by the parameter of p·exp(ta),
+    and the variance of 2n·KL is that of χ² with Bartlett's correction. The bound is the share of the last sum, with the
+    sizes of its terms, in the other two; it holds up to a twentieth, and beyond the error is unknown.
+
+    `log_sizes` is added to a: ln of the number of classes that each column holds, (C,).
+
+    >>> variance, error = entropy_variance(np.array([1000]), np.array([[0.6, 0.3, 0.1]]))
+    >>> [f"{x:.3g}" for x in (*variance, *error)]
+    ['0.000316', '1.55e-05']
+    """
+    n, inside = np.asarray(count, dtype=np.float64), probability > 0
+    p = np.where(inside, probability, 1.0)
+    a = np.where(inside, log_sizes - np.log(p), 0.0)
+    mean = (probability * a).sum(axis=-1, keepdims=True)
+    linear = (probability * (a - mean) ** 2).sum(axis=-1)
+    last = np.where(inside, (1 + a - mean) / p, 0.0)
+    freedom = np.count_nonzero(inside, axis=-1) - 1
+    varies = freedom > 0
+    two_terms = linear / n + freedom / (2 * n**2)
+    third, size = ((total / (6 * n**3)) for total in (last.sum(axis=-1) - 1, np.abs(last).sum(axis=-1)))
+    error = np.divide(size, two_terms, out=np.zeros(n.shape), where=varies)
+    return np.maximum(two_terms + np.where(varies, third, 0.0), 0.0), error
+
+
 def _by_series(n: FloatArray, p: FloatArray) -> FloatArray:
-    """η(p) + Σ_k η⁽ᵏ⁾(p)·μ_k/k! up to k = 4, with the central moments μ_k of X/n."""
-    spread = p * (1 - p)
-    second = spread / n
-    third = spread * (1 - 2 * p) / n**2
-    fourth = spread * (1 + 3 * (n - 2) * spread) / n**3
-    return np.asarray(-p * np.log(p) - second / (2 * p) + third / (6 * p**2) - fourth / (12 * p**3))
+    """η(p) + Σ_k η⁽ᵏ⁾(p)·μ_k/k! up to k = 8, with the central moments μ_k of X/n; μ_k/pᵏ are those of X/np.
+
+    The moments follow from the cumulants κ_j: μ_k = Σ_j C(k - 1, j - 1)·κ_j·μ_(k-j).
+    """
+    s, skew, rows = p * (1 - p), 1 - 2 * p, n * p
+    of_row: tuple[FloatArray | float, ...] = (  # κ_j of a single row, divided by s
+        1.0,
+        skew,
+        1 - 6 * s,
+        skew * (1 - 12 * s),
+        1 - s * (30 - 120 * s),
+        skew * (1 - s * (60 - 360 * s)),
+        1 - s * (126 - s * (1680 - 5040 * s)),
+    )
+    cumulants = [(1 - p) / rows ** (j - 1) * own for j, own in enumerate(of_row, 2)]
+    moments: list[FloatArray | float] = [1.0, 0.0]
+    found = -np.log(p)
+    for k in range(2, len(cumulants) + 2):
+        moments.append(
+            sum(math.comb(k - 1, j - 1) * cumulants[j - 2] * moments[k - j] for j in range(2, k + 1))
+        )
+        found += (-1) ** (k - 1) * moments[k] / (k * (k - 1))
+    return np.asarray(p * found)
 
 
 def _by_probabilities(n: FloatArray, p: FloatArray) -> FloatArray:

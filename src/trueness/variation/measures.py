@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from trueness._arrays import FloatArray
+from trueness._arrays import FloatArray, IntArray
 from trueness.variation.definition import Variation
-from trueness.variation.expectation import expected_entropy
+from trueness.variation.expectation import entropy_variance, expected_entropy
 
 _TINY = np.finfo(np.float64).tiny
 
@@ -92,6 +92,12 @@ def margin(x: FloatArray) -> FloatArray:
     return np.asarray(1.0 - (x[..., 0] - x[..., 1]))
 
 
+def _entropy_variance(count: IntArray, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The variance of the entropy to base C."""
+    variance, error = entropy_variance(count, probability)
+    return variance / math.log(probability.shape[-1]) ** 2, error
+
+
 def _half_ratio(n_classes: int) -> float:
     return n_classes / (2 * (n_classes - 1))
 
@@ -114,7 +120,14 @@ def _top_range(n_classes: int) -> tuple[float, float]:
 
 
 _MEASURES = (
-    Variation("entropy", entropy, symmetric=True, expectation=expected_entropy, kernel="entropy"),
+    Variation(
+        "entropy",
+        entropy,
+        symmetric=True,
+        expectation=expected_entropy,
+        kernel="entropy",
+        variance=_entropy_variance,
+    ),
     Variation(
         "confidence",
         confidence,

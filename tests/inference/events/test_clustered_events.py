@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness.inference.bootstrap_weights import poisson_weights
+from trueness.inference.bootstrap_weights import BootstrapWeights, poisson_weights
 from trueness.inference.events.clusters import clustered_events
 from trueness.inference.events.cox import cox_fit
 from trueness.inference.events.of_table import event_cells
@@ -62,7 +62,8 @@ def test_replicates_of_events_have_these_variances() -> None:
     sums, clusters = tables.cluster_sums_by_class, tables.clusters
     assert sums is not None
     assert clusters is not None
-    (made,) = bootstrap_events([sums], clusters.clusters, 3, 3000)
+    identities = clusters.clusters.unit_identities
+    (made,) = bootstrap_events([sums], BootstrapWeights(3, identities, 3000))
     assert made.gaps.shape == (3000, 4, 10)
     for c in range(4):
         apart, drawn = y_prob[:, c] - (y_true == c), made.gaps[:, c].sum(axis=1)
@@ -71,7 +72,7 @@ def test_replicates_of_events_have_these_variances() -> None:
         variance = sum(it**2 for it in residuals) / len(apart) ** 2
         assert drawn.var() == pytest.approx(variance, rel=6 * math.sqrt(2 / 3000) + 0.02)
         assert drawn.mean() == pytest.approx(apart.mean(), abs=5 * math.sqrt(variance / 3000) + 1e-3)
-    (again,) = bootstrap_events([sums], clusters.clusters, 3, 40)
+    (again,) = bootstrap_events([sums], BootstrapWeights(3, identities, 40))
     assert np.array_equal(again.gaps, made.gaps[:40])
 
 
@@ -82,7 +83,9 @@ def test_replicates_are_the_sums_with_weights_of_the_clusters() -> None:
     assert tables.cluster_sums_by_class is not None
     assert tables.clusters is not None
     clusters = tables.clusters.clusters
-    (made,) = bootstrap_events([tables.cluster_sums_by_class], clusters, 5, 8)
+    (made,) = bootstrap_events(
+        [tables.cluster_sums_by_class], BootstrapWeights(5, clusters.unit_identities, 8)
+    )
     weights = poisson_weights(5, clusters.unit_identities, 0, 8)
     assert clusters.names is not None
     place = {name: k for k, name in enumerate(clusters.names)}

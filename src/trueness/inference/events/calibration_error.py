@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference._stirling import binomial_probability
+from trueness.inference.binomial import absolute_deviation
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.draws import by_draws, independent_rows
 from trueness.inference.events.in_the_large import NO_ROWS, frequency_sd
@@ -68,8 +68,7 @@ def event_calibration_error(
 def expected_absolute_gap(bins: EventCells) -> float:
     """The noise floor Σ(n/N)·E|X/n - p̄| of a calibrated event, X ~ Binomial(n, p̄); exact, NaN without rows.
 
-    By de Moivre's formula, E|X - np| = 2k(1 - p)·C(n, k)·pᵏ(1 - p)ⁿ⁻ᵏ with k = ⌊np⌋ + 1. Weighted rows count as
-    (Σw)²/Σw² ones, rounded.
+    Weighted rows count as (Σw)²/Σw² ones, rounded.
 
     >>> one = np.array([2.0])
     >>> round(expected_absolute_gap(EventCells(one, np.array([1.0]), one, one)), 12)
@@ -78,16 +77,7 @@ def expected_absolute_gap(bins: EventCells) -> float:
     if not len(bins.count):
         return math.nan
     n, p = independent_rows(bins), bins.mean_predicted
-    deviations = np.array([*map(_absolute_deviation, n.tolist(), p.tolist())])
-    return float(bins.count @ (deviations / n)) / bins.total
-
-
-def _absolute_deviation(n: float, p: float) -> float:
-    """E|X - np| for X ~ Binomial(n, p), by de Moivre."""
-    if p <= 0 or p >= 1:
-        return 0.0
-    k = min(math.floor(n * p) + 1, n)  # n·p may round up to n
-    return 2 * k * (1 - p) * binomial_probability(n, k, p)
+    return float(bins.count @ (absolute_deviation(n, p) / n)) / bins.total
 
 
 def error_of_gaps(bins: EventCells, gap: FloatArray, norm: Norm) -> FloatArray:

@@ -13,17 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arrays import FloatArray
-from trueness.inference.bootstrap_weights import poisson_weights
+from trueness.inference.bootstrap_weights import BootstrapWeights
 from trueness.inference.events.cells import EventCells
 from trueness.inference.events.draws import few_cells, independent_rows
 from trueness.inference.events.in_the_large import frequency_sd
 from trueness.inference.events.of_table import event_cells
 from trueness.inference.normal import folded_mean
 from trueness.inference.products import in_tiles
-from trueness.inference.replicates import DRAWN_AT_A_TIME, on_grid
+from trueness.inference.replicates import on_grid
 from trueness.table import EventTable
 from trueness.table.cluster_sums import ClusterSums, EventCellSums, event_bins_grid
-from trueness.table.clusters import Clusters
 from trueness.table.event_content import EventSpec
 
 _STEPS = 65
@@ -144,24 +143,22 @@ class ClassNoise:
 
 def bootstrap_events(
     of_tables: Sequence[ClusterSums],
-    clusters: Clusters,
-    key: int,
-    resamples: int,
+    weights: BootstrapWeights,
     scores: Sequence[FloatArray | None] = (),
 ) -> list[EventReplicates]:
     """The replicates of event tables of the same units, such as those of several models: all get the same weights.
 
     `scores` are the sums of Brier score and log-loss of each unit, (units, 2), for each table.
     """
-    given = list(scores) or [None] * len(of_tables)
-    columns = [_mass_of_units(of_tables[0], clusters.n_units)]
-    columns += [_gaps_of_units(sums, clusters.n_units) for sums in of_tables]
-    columns += [np.empty((clusters.n_units, 0)) if score is None else score for score in given]
-    made = _weighted_sums(columns, clusters, key, resamples)
+    given, n_units = list(scores) or [None] * len(of_tables), weights.n_units
+    columns = [_mass_of_units(of_tables[0], n_units)]
+    columns += [_gaps_of_units(sums, n_units) for sums in of_tables]
+    columns += [np.empty((n_units, 0)) if score is None else score for score in given]
+    made = _weighted_sums(columns, weights)
     mass = np.where(made[0] > 0, made[0], 1.0)
     shares = [part / mass for part in made[1:]]
     return [
-        _with_scores(EventReplicates(gaps.reshape(resamples, *_shape(sums))), score)
+        _with_scores(EventReplicates(gaps.reshape(weights.resamples, *_shape(sums))), score)
         for sums, gaps, score in zip(of_tables, shares, shares[len(of_tables) :], strict=False)
     ]
 
@@ -177,16 +174,12 @@ def _shape(sums: ClusterSums) -> tuple[int, int]:
     return sums.spec.shape
 
 
-def _weighted_sums(
-    columns: Sequence[FloatArray], clusters: Clusters, key: int, resamples: int
-) -> list[FloatArray]:
+def _weighted_sums(columns: Sequence[FloatArray], weights: BootstrapWeights) -> list[FloatArray]:
     """The sums of each column over the units, (B, …), with the weights that other tables of the same units have."""
     dense = np.concatenate([on_grid(column) for column in columns], axis=1).T
-    made = np.empty((len(dense), resamples))
-    for first in range(0, resamples, DRAWN_AT_A_TIME):
-        stop = min(first + DRAWN_AT_A_TIME, resamples)
-        weights = poisson_weights(key, clusters.unit_identities, first, stop)
-        made[:, first:stop] = in_tiles(dense, weights.astype(np.float64))
+    made = np.empty((len(dense), weights.resamples))
+    for replicates, drawn in weights.batches():
+        made[:, replicates] = in_tiles(dense, drawn)
     return np.split(made.T, np.cumsum([column.shape[1] for column in columns])[:-1], axis=1)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 
-ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 6, 2, 32, 4096, 4
+ABI, MAX_MEASURES, FEW_EDGES, GUESSES, UNDERFLOWED_WORDS = 7, 2, 32, 4096, 4
 """As in `source/job.h`."""
 
 OTHER_GRID, CLASS_GRID, EVENT_GRID, NO_CLASS, N_MOMENTS = 0, 1, 2, -1, 5
@@ -93,6 +93,7 @@ class RunsOfRows(ctypes.Structure):
         ("bin_of", c_void_p),
         ("cells", c_void_p),
         ("of_units", c_void_p),
+        ("before", c_void_p),
     )
 
 
@@ -113,6 +114,7 @@ class Library:
         self._sum_runs = _declared(functions.trueness_sum_runs, POINTER(Job), POINTER(RunsOfRows))
         self._count_units = _declared(functions.trueness_count_units, c_void_p, c_int64, c_void_p)
         self._deal = _declared(functions.trueness_deal, POINTER(Job), *[c_void_p] * 4)
+        self._row_blocks = _declared(functions.trueness_row_blocks, c_void_p, *[c_int64] * 3, c_void_p)
         self._order = _declared(functions.trueness_order, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
         self._measure = _declared(functions.trueness_measure, POINTER(Job), c_void_p)
         self._count = _declared(functions.trueness_count, c_void_p, c_int64, c_double, c_double, c_void_p)
@@ -149,10 +151,22 @@ class Library:
         self._count_units(address(unit_of), len(unit_of), address(counts))
 
     def deal(
-        self, job: Job, unit_of: IntArray, places: IntArray, rows: NDArray[Any], labels: IntArray
+        self, job: Job, unit_of: IntArray, places: IntArray, rows: NDArray[Any], labels: IntArray | None
     ) -> None:
-        """Copy rows and labels, those of each unit one after the other from its place on, which moves on."""
-        self._deal(byref(job), *map(address, (unit_of, places, rows, labels)))
+        """Copy rows and labels, those of each unit one after the other from its place on, which moves on.
+
+        Without `labels` only rows are copied.
+        """
+        self._deal(
+            byref(job), *map(address, (unit_of, places, rows)), None if labels is None else address(labels)
+        )
+
+    def row_blocks(self, positions: IntArray | range, n_blocks: int) -> IntArray:
+        """The block of each row by its position, of a power of two of them: as `table.clusters.row_blocks`."""
+        blocks = np.empty(len(positions), np.int64)
+        first, places = (positions.start, None) if isinstance(positions, range) else (0, address(positions))
+        self._row_blocks(places, first, len(positions), n_blocks, address(blocks))
+        return blocks
 
     def measure(self, job: Job, values: FloatArray) -> int:
         """Put V of all rows into `values`; -1, or the first row of a few among which one is bad."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +22,16 @@ from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import EventSpec, EventSums, SingleSpec
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
-from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Totals, _totals_for
+from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Parts, _Totals, _totals_for
+from trueness.tabulation.compiled.dealing import Chunk, Dealer, Runs
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells
 from trueness.tabulation.compiled.library import (
     UNDERFLOWED_WORDS,
     Job,
     RunsOfRows,
     address,
-    require_library,
 )
 from trueness.tabulation.unit_sums import UnitSums
-
-LONG_RUN = 512
-"""Rows of a unit that follow one another are summed where they are if there are so many on average, without sorting."""
 
 LINES_AT_A_TIME = 2**10
 """Lines of totals whose fractions, of up to 52 bits, are added before they are carried."""
@@ -47,51 +43,29 @@ SHARES = 4
 class UnitPass:
     """Sums of units that rows are added to."""
 
-    def __init__(self, rows: Rows, specs: Sequence[SingleSpec], n_units: int) -> None:
-        self.specs, self.n_units, self.scratch = specs, n_units, Scratch()
+    def __init__(
+        self, rows: Rows, specs: Sequence[SingleSpec], n_units: int, dealer: Dealer | None = None
+    ) -> None:
+        self.specs, self.n_units, self.dealer, self.scratch = specs, n_units, dealer or Dealer(), Scratch()
         self._parts = [_UnitTotals(part, rows, n_units) for part in _totals_for(rows, specs)]
 
     def add(self, rows: Rows, unit_of: IntArray, n_threads: int = 1) -> None:
         """Add all of these rows, with the unit of each."""
-        unit_of = np.ascontiguousarray(unit_of, np.int64)
-        runs = _Runs.long(unit_of)
-        if rows.from_logits and runs is None:
-            order, ends = require_library().order(unit_of, self.n_units)
-            rows, runs = rows.take(order), _Runs.dealt(np.diff(ends, prepend=0))
+        n_threads = n_threads if rows.n_rows * rows.n_classes >= SHARED_VALUES else 1
+        # Copying waits for memory: a second thread takes half as much time again, and saves a fifth by the clock.
+        n_dealing = max(1, n_threads // 2)
+        order = self.dealer.order_of(np.ascontiguousarray(unit_of, np.int64), self.n_units, n_dealing)
+        if rows.from_logits and not order.is_long:
+            rows = rows.take(order.positions())
         n, labels = rows.n_rows, _labels(rows)
-        n_threads = n_threads if n * rows.n_classes >= SHARED_VALUES else 1
         block = rows.columns(0, n, self.scratch) if rows.in_columns else rows.block(0, n)
-        chunk = (
-            self._dealt(block, labels, unit_of, n_threads) if runs is None else _Chunk(block, labels, runs)
-        )
+        lies_together = order.is_long or rows.from_logits
+        chunk = Chunk(block, labels, order.runs) if lies_together else self.dealer.deal(order, block, labels)
         for part in self._parts:
             if rows.from_logits:
                 part.add_logits(chunk, rows.scores(0, n))
             else:
                 part.add(chunk, n_threads)
-
-    def _dealt(self, block: NDArray[Any], labels: IntArray, unit_of: IntArray, n_threads: int) -> _Chunk:
-        """A copy of rows in which those of each unit lie together, in the order that they have."""
-        library, n = require_library(), len(block)
-        spans = list(pairwise(n * k // n_threads for k in range(n_threads + 1)))
-        counts = np.zeros((n_threads, self.n_units), np.int64)
-        for (start, stop), of_span in zip(spans, counts, strict=True):
-            library.count_units(unit_of[start:stop], of_span)
-        before = np.cumsum(counts.T).reshape(self.n_units, -1).T - counts
-        places = dict(zip(spans, np.ascontiguousarray(before), strict=True))
-        rows = self.scratch.array("rows", block.shape, block.dtype)
-        row_labels = self.scratch.array("labels", labels.shape, np.int64)
-
-        def deal(some: Iterable[Span]) -> None:
-            for span in some:
-                part = slice(*span)
-                job = Job(item=block.itemsize, n_rows=span[1] - span[0], n_classes=block.shape[1])
-                _Chunk(block[part], labels[part], runs).describe(job)
-                library.deal(job, unit_of[part], places[span], rows, row_labels)
-
-        runs = _Runs.dealt(counts.sum(axis=0))
-        in_threads(deal, spans, n_threads)
-        return _Chunk(rows, row_labels, runs)
 
     def sums(self) -> list[UnitSums]:
         """The sums so far, one for each spec."""
@@ -111,53 +85,6 @@ def _labels(rows: Rows) -> IntArray:
         raise
 
 
-class _Runs(NamedTuple):
-    """Runs of rows that belong to one unit each and lie together, in the order of the units."""
-
-    starts: IntArray
-    stops: IntArray
-    units: IntArray
-
-    @classmethod
-    def long(cls, unit_of: IntArray) -> _Runs | None:
-        """The runs of rows as they lie, from the unit of each; None if they are short."""
-        begins = unit_of[1:] != unit_of[:-1]
-        if (np.count_nonzero(begins) + 1) * LONG_RUN > len(unit_of):
-            return None
-        starts = np.concatenate([[0], np.flatnonzero(begins) + 1])
-        stops, units = np.append(starts[1:], len(unit_of)), unit_of[starts]
-        by_unit = np.argsort(units, kind="stable")
-        return cls(starts[by_unit], stops[by_unit], units[by_unit])
-
-    @classmethod
-    def dealt(cls, counts: IntArray) -> _Runs:
-        """One run for each unit, from its number of rows, which may be 0."""
-        units = np.flatnonzero(counts)
-        stops = np.cumsum(counts)[units]
-        return cls(stops - counts[units], stops, units)
-
-    def shares(self, n: int) -> list[Span]:
-        """About n parts of the runs with as many rows each; no unit is in two of them."""
-        rows = np.cumsum(self.stops - self.starts)
-        nearest = np.searchsorted(rows, rows[-1] * np.arange(1, n) // n)
-        inner = np.searchsorted(self.units, self.units[nearest])  # the first run of that unit
-        edges = np.unique(np.concatenate([[0], inner, [len(self.units)]])).tolist()
-        return list(pairwise(edges))
-
-
-class _Chunk(NamedTuple):
-    """The probabilities and labels of some rows, and their runs."""
-
-    block: NDArray[Any]
-    labels: IntArray
-    runs: _Runs
-
-    def describe(self, job: Job) -> None:
-        """Say where the rows lie."""
-        job.rows, job.labels = address(self.block), address(self.labels)
-        job.to_next_row, job.to_next_class = self.block.strides
-
-
 class _UnitTotals:
     """The totals of each unit for up to two tables and one table of events."""
 
@@ -167,7 +94,7 @@ class _UnitTotals:
         self.form, self._idle = rows.form, list[_Worker]()
         self.events = None if totals.events is None else _UnitCells(totals.events, n_units)
 
-    def add(self, chunk: _Chunk, n_threads: int) -> None:
+    def add(self, chunk: Chunk, n_threads: int) -> None:
         """Add rows, with their runs."""
 
         def work(shares: Iterable[Span]) -> None:
@@ -184,7 +111,7 @@ class _UnitTotals:
         yield worker
         self._idle.append(worker)
 
-    def add_logits(self, chunk: _Chunk, logits: NDArray[np.float64]) -> None:
+    def add_logits(self, chunk: Chunk, logits: NDArray[np.float64]) -> None:
         """Add rows from logits run by run, since those whose probabilities have underflowed are added here."""
         runs = chunk.runs
         with self._worker() as worker:
@@ -193,8 +120,8 @@ class _UnitTotals:
                 of_run = logits[some]
                 worker.job.logits, worker.job.underflowed = address(of_run), address(underflowed)
                 worker.job.n_underflowed = 0
-                alone = _Runs(*(np.array([k]) for k in (0, stop - start, unit)))
-                part = _Chunk(chunk.block[some], chunk.labels[some], alone)
+                alone = Runs(*(np.array([k]) for k in (0, stop - start, unit)))
+                part = Chunk(chunk.block[some], chunk.labels[some], alone)
                 worker.add(part, slice(0, 1))
                 if n := worker.job.n_underflowed:
                     line = self.lines[unit]
@@ -228,9 +155,10 @@ class _Worker:
         if self.of_units is not None:
             self.cells = self.of_units.room()
             self.of_units.describe(self.runs)
-            self.runs.cells = address(self.cells)
+            self.before = np.zeros(self.of_units.of_units[0].size, np.uint64)
+            self.runs.cells, self.runs.before = address(self.cells), address(self.before)
 
-    def add(self, chunk: _Chunk, share: slice) -> None:
+    def add(self, chunk: Chunk, share: slice) -> None:
         """Add some runs of a chunk; a ValueError if a row is bad, and the caller finds out which one."""
         chunk.describe(self.job)
         starts, stops, units = chunk.runs
@@ -250,7 +178,7 @@ class _Layout:
     """Where the words of sums are in a line of totals: whole parts, and the fractions that belong to them."""
 
     def __init__(self, totals: _Totals) -> None:
-        self.specs = totals.specs
+        self.specs, self.parts = totals.specs, dict(zip(_Parts._fields, totals.layout.parts, strict=True))
         self.at = at = totals._parts(np.arange(len(totals.totals)))
         pairs = [(at.ordered[0], at.ordered[1], PROBABILITY_BITS)] if at.ordered.size else []
         for scores in (at.bin_scores, at.predicted_scores):
@@ -276,22 +204,26 @@ class _Layout:
 
     def cells(self, lines: IntArray, which: int) -> CellSums:
         """What is kept of one table for each bin of each unit."""
-        n_bins, at = self.specs[which].bins.n_bins, self.at
-        cells = which, slice(n_bins)
-        n_cells = len(lines) * n_bins
+        n_bins = self.specs[which].bins.n_bins
+        ordered, rank_count, bin_scores, split = (
+            lines[:, start:stop].reshape(len(lines), *shape)
+            for start, stop, shape in (
+                self.parts[k] for k in ("ordered", "rank_count", "bin_scores", "split")
+            )
+        )
 
-        def words(index: IntArray) -> IntArray:
-            return np.ascontiguousarray(lines[:, index].reshape(n_cells, *index.shape[1:]))
+        def words(part: IntArray) -> IntArray:
+            return np.array(part, order="C").reshape(-1, *part.shape[2:])
 
         def score(k: int) -> ExactSum:
-            of_score = at.bin_scores[cells][:, k]
-            return ExactSum(words(of_score[:, 0]), words(of_score[:, 1]), LOG_SCORE_BITS)
+            of_score = bin_scores[:, which, :n_bins, k]
+            return ExactSum(words(of_score[..., 0]), words(of_score[..., 1]), LOG_SCORE_BITS)
 
-        whole, fraction = (words(at.ordered[part][cells][:, :-1]) for part in range(2))
-        count = words(at.rank_count[cells])
+        whole, fraction = (words(ordered[:, part, which, :n_bins, :-1]) for part in range(2))
+        count = words(rank_count[:, which, :n_bins])
         rank = ExactSum(count, np.zeros(count.shape, np.int64), PROBABILITY_BITS)
-        if at.split.size:
-            shared = [words(at.split[part][cells]) for part in range(2)]
+        if split.size:
+            shared = [words(split[:, part, which, :n_bins]) for part in range(2)]
             rank = ExactSum.with_carry(count + shared[0], shared[1], PROBABILITY_BITS)
         return CellSums(
             rows=count.sum(axis=1),

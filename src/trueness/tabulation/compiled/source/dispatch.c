@@ -128,37 +128,57 @@ EXPORT int64_t trueness_count_units(const int64_t *unit_of, int64_t n, int64_t *
     return n;
 }
 
+/* The block of each row by its position, of a power of two of them: the last bits of SplitMix64. Positions are NULL if rows follow
+ * each other from the first one on. Returns the number of rows. */
+EXPORT int64_t trueness_row_blocks(const int64_t *positions, int64_t first, int64_t n, int64_t n_blocks, int64_t *blocks) {
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t x = ((uint64_t)(positions ? positions[i] : first + i) + 1) * UINT64_C(0x9E3779B97F4A7C15);
+        x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+        blocks[i] = (int64_t)((x ^ x >> 31) & (uint64_t)(n_blocks - 1));
+    }
+    return n;
+}
+
 /* A probability as bits, wherever it lies and whatever its type is elsewhere. */
 typedef uint32_t bits_of_float __attribute__((aligned(1), may_alias));
 typedef uint64_t bits_of_double __attribute__((aligned(1), may_alias));
 
 enum { DEALT_AHEAD = 16 }; /* rows before one is copied, its place is fetched: the places of units are far apart */
 
-/* Copies rows class by class. */
-#define DEAL_ROWS(type)                                                                                  \
+/* Copies rows class by class. If the compiler knows the number of classes, it unrolls the loop over them. */
+#define DEAL_ROWS(type, n_classes)                                                                       \
     for (int64_t i = 0; i < n; i++, from += to_next_row) {                                               \
         if (i + DEALT_AHEAD < n) {                                                                       \
             int64_t later = next[unit_of[i + DEALT_AHEAD]];                                              \
-            __builtin_prefetch((type *)rows + (later + 1) * n_classes - 1, 1);                           \
-            __builtin_prefetch(labels + later, 1);                                                       \
+            __builtin_prefetch((type *)rows + (later + 1) * (n_classes) - 1, 1);                         \
+            if (labels) __builtin_prefetch(labels + later, 1);                                           \
         }                                                                                                \
         int64_t place = next[unit_of[i]]++;                                                              \
-        type *to = (type *)rows + place * n_classes;                                                     \
-        for (int64_t c = 0; c < n_classes; c++) to[c] = *(const type *)(from + c * to_next_class);       \
-        labels[place] = given[i];                                                                        \
+        type *to = (type *)rows + place * (n_classes);                                                   \
+        for (int64_t c = 0; c < (n_classes); c++) to[c] = *(const type *)(from + c * to_next_class);     \
+        if (labels) labels[place] = given[i];                                                            \
+    }
+
+#define DEAL_ITEMS(type)                    \
+    switch (j->n_classes) {                 \
+    case 2: DEAL_ROWS(type, 2) break;       \
+    case 3: DEAL_ROWS(type, 3) break;       \
+    case 4: DEAL_ROWS(type, 4) break;       \
+    default: DEAL_ROWS(type, j->n_classes)  \
     }
 
 /* Copies rows, with their labels, to where the rows of their units lie together: the next one of a unit goes to the place that
  * `next` has for it. Rows are read in their order, which is many times as fast as reading those of a unit one after the other.
- * Returns the number of rows. */
+ * `labels` may be NULL if they lie there already. Returns the number of rows. */
 EXPORT int64_t trueness_deal(const job *j, const int64_t *unit_of, int64_t *next, char *rows, int64_t *labels) {
-    int64_t n = j->n_rows, n_classes = j->n_classes, to_next_row = j->to_next_row, to_next_class = j->to_next_class;
+    int64_t n = j->n_rows, to_next_row = j->to_next_row, to_next_class = j->to_next_class;
     const char *from = j->rows;
     const int64_t *given = j->labels;
     if (j->item == 4) {
-        DEAL_ROWS(bits_of_float)
+        DEAL_ITEMS(bits_of_float)
     } else {
-        DEAL_ROWS(bits_of_double)
+        DEAL_ITEMS(bits_of_double)
     }
     return n;
 }
@@ -170,22 +190,44 @@ static void add_content(int64_t *to, int64_t apart, cell_content found, int64_t 
     to[2 * apart] = fraction & ((INT64_C(1) << 52) - 1), to[3 * apart] += observed;
 }
 
-/* Adds the cells of events of a run to those of all rows, and to the bins of its unit, and sets them to zero. */
-static void empty_cells(job *run, const runs *r, int64_t *of_unit) {
-    int64_t n = run->n_events * run->n_cells, n_binned = run->n_events * r->n_bins;
+/* Adds the cells of events of the rows since the last call to the bins of their unit. Cells keep what they have, since both words
+ * of a cell are sums: those of a bin, less those that it had before, are those of the unit. */
+static void add_to_unit(const job *run, const runs *r, int64_t *of_unit) {
+    int64_t n_binned = run->n_events * r->n_bins, half = 2 * run->n_events * run->stride;
+    uint64_t(*before)[4] = (uint64_t(*)[4])r->before;
     for (int64_t k = 0; k < run->n_events; k++)
-        for (int64_t g = 0; g < run->n_cells; g++) {
-            uint64_t *cell = run->cells + 2 * (k * run->stride + g), *observed = cell + 2 * run->n_events * run->stride;
-            if (!(cell[1] | observed[1])) continue; /* the second word has the number of rows */
-            cell_content without = content_of(cell), with = content_of(observed);
+        for (int64_t g = 0, bin = 0; bin < r->n_bins; bin++, before++) {
+            uint64_t now[4] = {0, 0, 0, 0};
+            for (; g < run->n_cells && r->bin_of[g] == bin; g++) {
+                const uint64_t *cell = run->cells + 2 * (k * run->stride + g);
+                now[0] += cell[0], now[1] += cell[1], now[2] += cell[half], now[3] += cell[half + 1];
+            }
+            uint64_t added[4];
+            for (int i = 0; i < 4; i++) added[i] = now[i] - (*before)[i], (*before)[i] = now[i];
+            if (!(added[1] | added[3])) continue; /* the second words have the numbers of rows */
+            cell_content without = content_of(added), with = content_of(added + 2);
             cell_content both = {without.rows + with.rows, without.whole + with.whole, without.fraction + with.fraction};
-            add_content(r->cells + k * run->n_cells + g, n, both, with.rows);
-            add_content(of_unit + k * r->n_bins + r->bin_of[g], n_binned, both, with.rows);
-            cell[0] = cell[1] = observed[0] = observed[1] = 0;
+            add_content(of_unit + k * r->n_bins + bin, n_binned, both, with.rows);
         }
 }
 
-/* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. */
+/* Adds the cells of events to those of all rows, and sets them to zero. */
+static void empty_cells(const job *run, const runs *r) {
+    int64_t n = run->n_events * run->n_cells;
+    for (int64_t k = 0; k < run->n_events; k++)
+        for (int64_t g = 0; g < run->n_cells; g++) {
+            uint64_t *cell = run->cells + 2 * (k * run->stride + g), *observed = cell + 2 * run->n_events * run->stride;
+            if (!(cell[1] | observed[1])) continue;
+            cell_content without = content_of(cell), with = content_of(observed);
+            cell_content both = {without.rows + with.rows, without.whole + with.whole, without.fraction + with.fraction};
+            add_content(r->cells + k * run->n_cells + g, n, both, with.rows);
+            cell[0] = cell[1] = observed[0] = observed[1] = 0;
+        }
+    for (int64_t i = 0; i < 4 * run->n_events * r->n_bins; i++) r->before[i] = 0;
+}
+
+/* Sums each run into the totals of its unit; -1, or a number of at least 0 if there is a bad row. All runs together may have 2^24
+ * rows, which fit in a cell. */
 EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
     job run = *given;
     for (int64_t k = 0; k < r->n_runs; k++) {
@@ -194,8 +236,9 @@ EXPORT int64_t trueness_sum_runs(job *given, const runs *r) {
         run.n_rows = r->stops[k] - start, run.totals = given->totals + r->units[k] * r->n_words;
         int64_t bad = trueness_sum(&run);
         if (bad >= 0) return start + bad;
-        if (r->cells) empty_cells(&run, r, r->of_units + r->units[k] * 4 * given->n_events * r->n_bins);
+        if (r->cells) add_to_unit(&run, r, r->of_units + r->units[k] * 4 * given->n_events * r->n_bins);
     }
+    if (r->cells) empty_cells(&run, r);
     given->n_underflowed = run.n_underflowed;
     return -1;
 }

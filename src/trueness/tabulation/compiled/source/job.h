@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-enum { ABI = 6 };
+enum { ABI = 7 };
 
 enum { ENTROPY = 0, CONFIDENCE = 1 }; /* kinds of measures */
 
@@ -79,6 +79,7 @@ typedef struct {
     const int64_t *bin_of; /* (cells): the bin of each */
     int64_t *cells;        /* (4, events, cells): the sums of all rows, as `trueness_read_cells` finds them, or NULL */
     int64_t *of_units;     /* (units, 4, events, bins): those of each unit */
+    uint64_t *before;      /* (events, bins, 4): the words of the cells of each bin before a run, zero at first */
 } runs;
 
 #endif
