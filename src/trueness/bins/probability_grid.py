@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins.edges import Edges
+from trueness.bins.equal_mass import EqualMass
 from trueness.bins.kinds import Bins, group_starts
 from trueness.refusals import InvalidValueError, Refusal
 
@@ -62,11 +63,22 @@ class ProbabilityGrid:
 
     def merge(self, count: NDArray[Any], bins: Bins) -> tuple[IntArray, ProbabilityGrid]:
         """The first cell of each coarser bin, and these bins; `count` (of one event) is needed for equal mass."""
-        try:
-            starts, edges = group_starts(Edges(self.edges), count, bins)
-        except Refusal as error:
-            raise error.with_facts(remedy=_USUAL_NUMBERS) from error
-        return starts, ProbabilityGrid(tuple(edges))
+        return _merged(self, count, bins) if isinstance(bins, EqualMass) else _merged_alike(self, bins)
+
+
+def _merged(grid: ProbabilityGrid, count: NDArray[Any], bins: Bins) -> tuple[IntArray, ProbabilityGrid]:
+    try:
+        starts, edges = group_starts(Edges(grid.edges), count, bins)
+    except Refusal as error:
+        raise error.with_facts(remedy=_USUAL_NUMBERS) from error
+    starts.setflags(write=False)
+    return starts, ProbabilityGrid(tuple(edges))
+
+
+@lru_cache(maxsize=64)
+def _merged_alike(grid: ProbabilityGrid, bins: Bins) -> tuple[IntArray, ProbabilityGrid]:
+    """The same for bins that do not depend on the rows: every class of every model has them."""
+    return _merged(grid, np.zeros(grid.n_cells, np.int64), bins)
 
 
 @cache

@@ -43,7 +43,7 @@ class Replicates:
 
     def shares(self, bins: NullBins) -> FloatArray:
         """The share of each filled bin in each replicate, (B, F); as observed where no row was drawn."""
-        count = self.rank[bins.index].sum(axis=1).T
+        count = self.rank[_contiguous(bins.index)].sum(axis=1).T
         total = count.sum(axis=1, keepdims=True)
         return np.where(total > 0, count / np.where(total > 0, total, 1.0), bins.weight)
 
@@ -54,7 +54,8 @@ class Replicates:
 
     def _means_of(self, bins: NullBins, some: slice) -> FloatArray:
         """q̄ and r̄ of some of the filled bins in each replicate, (2, C, bins, B): sums over classes are of arrays."""
-        parts = self.ordered[bins.index[some]], self.rank[bins.index[some]]
+        which = _contiguous(bins.index[some])
+        parts = self.ordered[which], self.rank[which]
         totals = [part.sum(axis=1) for part in parts]
         unseen = np.nonzero(totals[1] == 0)
         means = np.empty((2, self.spec.n_cells, *totals[0].shape))
@@ -132,6 +133,12 @@ class Replicates:
             yield self.means(bins, m)[1]
 
         return of_bin
+
+
+def _contiguous(index: IntArray) -> IntArray | slice:
+    """Rising indices as a slice if none is left out, so that what they select is not copied."""
+    whole = len(index) > 0 and int(index[-1] - index[0]) == len(index) - 1
+    return slice(int(index[0]), int(index[-1]) + 1) if whole else index
 
 
 def independent_rows(count: IntArray, effect: FloatArray, mean: float) -> IntArray:
