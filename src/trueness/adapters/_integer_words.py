@@ -48,7 +48,7 @@ _FIRST_TOTALS = N_COUNTS + 3 * len(TOTALS)
 
 def width(spec: TableSpec, soft: bool = False) -> int:
     """The number K of words in a bin."""
-    return 1 + _n_sums(spec, soft) * spec.n_cells + (3 + N_SCORES if spec.detail == "scores" else 0)
+    return 1 + _n_sums(spec, soft) * spec.n_cells + (3 + N_SCORES if spec.has_scores else 0)
 
 
 def n_totals(spec: TableSpec, soft: bool = False) -> int:
@@ -58,7 +58,7 @@ def n_totals(spec: TableSpec, soft: bool = False) -> int:
 
 def _n_scored_totals(spec: TableSpec) -> int:
     """The number of words before those of soft labels."""
-    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES) if spec.detail == "scores" else N_COUNTS
+    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES) if spec.has_scores else N_COUNTS
 
 
 def _n_sums(spec: TableSpec, soft: bool) -> int:
@@ -79,7 +79,7 @@ def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray,
         *([rank.whole] if _has_whole_ranks(spec, soft) else halves(rank)),
     ]
     totals: list[IntArray] = [np.array([sums.tied_rows, sums.impossible_rows])]
-    if spec.detail == "scores":
+    if spec.has_scores:
         words += _scored_words(sums)
         totals += _scored_totals(sums)
     if soft:
@@ -122,7 +122,7 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = Fals
         if _has_whole_ranks(spec, soft)
         else of_halves(*ranks),
     }
-    if spec.detail == "scores":
+    if spec.has_scores:
         sums |= _scored_sums(bins[:, -3 - N_SCORES :], totals, c)
     first = _n_scored_totals(spec)
     if soft and (last := totals[first : first + 3]).any():

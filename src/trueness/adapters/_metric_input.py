@@ -139,7 +139,7 @@ class MetricInput(NamedTuple):
     @property
     def has_tables(self) -> bool:
         """Whether tables are whole, and not only what a number needs."""
-        return all(spec.detail == "scores" for spec in self.calibration_specs)
+        return all(spec.has_scores for spec in self.calibration_specs)
 
     @property
     def n_bins(self) -> list[int]:
