@@ -1,4 +1,4 @@
-"""Blocks of work distributed to threads, which stop together."""
+"""Work for other threads: blocks distributed to threads that stop together, and work that nobody waits for."""
 
 from __future__ import annotations
 
@@ -82,6 +82,11 @@ class _Workers:
 _workers = _Workers()
 
 
+def available_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_threads: int) -> list[Result]:
     """The results of `work` on all spans, distributed to at most so many threads including the caller's; one of each.
 
@@ -118,6 +123,11 @@ def in_threads(work: Callable[[Iterable[Span]], Result], spans: list[Span], n_th
     if all(isinstance(error, ValueError) for error in errors):
         return [work(spans)]  # which refuses the first bad row
     raise next(error for error in errors if not isinstance(error, ValueError))
+
+
+def run_aside(work: Callable[[], None], n_workers: int) -> None:
+    """Have one of so many workers run `work` when it is free; nobody waits for its end."""
+    _workers.submit(_Task(work), n_workers)
 
 
 def _finish(tasks: Iterable[_Task]) -> None:

@@ -13,11 +13,11 @@ from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
 from trueness.table import empty_single_table
-from trueness.tabulation import RunningSums
+from trueness.tabulation import SHORT_BATCH, RunningSums
 
 BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
 """Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
-summing some thousands of values, and several threads pay off from half a million values on."""
+summing some thousands of values, and waking threads as summing some ten thousands."""
 
 
 class HostSums:
@@ -36,7 +36,8 @@ class HostSums:
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
         room = BUFFER_VALUES if n_threads == 1 else BUFFER_VALUES_FOR_THREADS
-        if rows.size >= room // 2:  # copying them would not pay off
+        is_shared = n_threads > 1 and rows.size in SHORT_BATCH and not self.input.from_logits
+        if is_shared or rows.size >= room // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
         if not self._buffer.takes(rows, eps):
@@ -82,7 +83,9 @@ class HostSums:
                 from_logits=self.input.from_logits,
                 soft_labels=self.input.soft_labels,
             )
-            self._skipped += self._running.add(these, n_threads)[list(self.input.reasons)]
+            skipped = self._running.add(these, n_threads)
+            if skipped.any():
+                self._skipped += skipped[list(self.input.reasons)]
 
 
 class _Buffer:

@@ -89,10 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> RunSettings:
+    from trueness._threads import available_cores
     from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS
     from trueness.reproduction.run import RunSettings
     from trueness.reproduction.scenarios import sizes_up_to
-    from trueness.tabulation.engines import available_cores
 
     draws_figures = not arguments.no_figures
     import_module("trueness.reproduction.dirichlet")  # refused here, and not after hours, if SciPy is missing

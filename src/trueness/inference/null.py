@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray, cumulated
-from trueness._threads import Span, in_threads
+from trueness._threads import Span, available_cores, in_threads
 from trueness.refusals import InvalidValueError
 from trueness.table import CalibrationTable, TableSpec
-from trueness.tabulation.engines import available_cores
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20

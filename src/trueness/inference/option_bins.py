@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from trueness._arrays import FloatArray, IntArray
-from trueness._threads import Span, in_threads
+from trueness._threads import Span, available_cores, in_threads
 from trueness.inference.null import (
     BATCH_VALUES,
     MANY_VALUES,
@@ -26,7 +26,6 @@ from trueness.inference.null import (
 )
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, OptionTables
-from trueness.tabulation.engines import available_cores
 from trueness.variation import Variation
 
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
-from trueness._threads import Span, in_threads
+from trueness._threads import Span, available_cores, in_threads
 from trueness.simplex.rows_as_arrays import SimplexRows
-from trueness.tabulation.engines import available_cores
 
 TILE, STRIP = 1024, 128
 """Rows and columns of a tile; rows that are computed at a time."""

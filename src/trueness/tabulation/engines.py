@@ -6,11 +6,11 @@ rows.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from types import ModuleType
 
 from trueness._arguments import require_choice, whole_number
+from trueness._threads import available_cores
 from trueness.refusals import InvalidValueError
 from trueness.table import TOP_LABEL, EventSpec
 from trueness.tabulation import compiled, portable
@@ -51,11 +51,6 @@ def choose_engine(
 def engine_name(engine: str, measures: Sequence[Variation]) -> str:
     """The engine that is chosen for unweighted rows and these measures, "portable" or "compiled"."""
     return "portable" if choose_engine(engine, measures, weighted=False) is portable else "compiled"
-
-
-def available_cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def thread_count(n_threads: int | None, engine: ModuleType) -> int:

@@ -40,6 +40,9 @@ WAKING_VALUES = 2**15
 SCORE_BITS = (LOG_SCORE_BITS,) * 2 + (PROBABILITY_BITS,) * 2
 """Of log-score, its variance, Brier residual and its variance."""
 
+LABEL_BYTES = 8
+"""The size of a label."""
+
 ROWS_AT_A_TIME = 8
 """The most rows that a kernel works on at a time; if it stops, one of so many is bad."""
 
@@ -52,7 +55,7 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
     n_values = rows.n_rows * rows.n_classes
     shared = n_threads > 1 and n_values >= SHARED_VALUES
     if shared and n_values < FEW_SHARED_VALUES:
-        return _one_block_each(rows, min(n_threads, 2 * n_values // SHARED_VALUES))
+        return one_block_each(rows, min(n_threads, 2 * n_values // SHARED_VALUES))
     ends = [0]
     while ends[-1] < rows.n_rows:
         share = (rows.n_rows - ends[-1]) * rows.n_classes // (4 * n_threads)
@@ -62,12 +65,12 @@ def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:
     return [*pairwise(ends)]
 
 
-def _one_block_each(rows: Rows, n_threads: int) -> list[tuple[int, int]]:
+def one_block_each(rows: Rows, n_threads: int, head_start: int = WAKING_VALUES) -> list[tuple[int, int]]:
     """One block for each thread: of short work, taking further blocks would be a large part.
 
-    The first block, which is the caller's, is longer, since the other threads begin later.
+    The first block, which is the caller's, is longer by so many values, since the other threads begin later.
     """
-    others = (rows.n_rows - WAKING_VALUES // rows.n_classes) // (n_threads * ROWS_AT_A_TIME) * ROWS_AT_A_TIME
+    others = (rows.n_rows - head_start // rows.n_classes) // (n_threads * ROWS_AT_A_TIME) * ROWS_AT_A_TIME
     if others <= 0:
         return [(0, rows.n_rows)]
     first = rows.n_rows - (n_threads - 1) * others
@@ -97,12 +100,29 @@ class Pass:
         self._order = sorted(range(len(specs)), key=lambda at: isinstance(specs[at], EventSpec))
         self._parts = _totals_for(rows, specs)
 
+    def is_one_job(self, rows: Rows) -> bool:
+        """Whether a single job does all that is to be done with these rows; only then it may be prepared for them."""
+        return len(self._parts) == 1 and not rows.from_logits
+
+    def prepare(self, rows: Rows) -> tuple[Job, Any]:
+        """The only job, prepared for all rows, and what must be kept in memory until it is done."""
+        (part,), labels = self._parts, _labels_of(rows, 0, rows.n_rows)
+        return part.job, (part.prepare(rows, 0, rows.n_rows, labels), labels)
+
+    def prepare_part(self, whole: Job, start: int, stop: int) -> Job:
+        """The only job, prepared for some of the rows of another job."""
+        (part,) = self._parts
+        job = part.job
+        job.rows, job.labels = whole.rows + start * whole.to_next_row, whole.labels + start * LABEL_BYTES
+        job.to_next_row, job.to_next_class, job.n_rows = whole.to_next_row, whole.to_next_class, stop - start
+        part.expect(stop - start)
+        return job
+
     def add(self, rows: Rows, start: int, stop: int) -> None:
         """Add the rows from start to stop; if one is refused, those before `reached` are added, and no others."""
         self.reached = start
-        assert rows.labels is not None
         try:
-            labels = np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
+            labels = _labels_of(rows, start, stop)
         except Refusal:
             refuse_bad_rows(rows, start, stop)  # of two bad rows the first is refused
             raise
@@ -118,6 +138,12 @@ class Pass:
         events = [part.events.sums() for part in self._parts if part.events is not None]
         placed = dict(zip(self._order, [*tables, *events], strict=True))
         return [placed[at] for at in range(len(placed))]
+
+
+def _labels_of(rows: Rows, start: int, stop: int) -> IntArray:
+    """The labels as a kernel reads them; the first bad one is refused."""
+    assert rows.labels is not None
+    return np.ascontiguousarray(rows.labels.block(start, stop), dtype=np.int64)
 
 
 def _totals_for(rows: Rows, specs: Sequence[SingleSpec]) -> list[_Totals]:
@@ -145,12 +171,21 @@ class _Totals:
         self.impossible = 0
         """Rows from logits whose true class is impossible."""
 
+    def prepare(self, rows: Rows, start: int, stop: int, labels: IntArray) -> NDArray[Any]:
+        """Prepare the job for a block, which is returned and must be kept, like the labels, until the job is done."""
+        block = set_block(self.job, rows, start, stop, self.scratch)
+        self.job.labels = address(labels)
+        self.expect(stop - start)
+        return block
+
+    def expect(self, n_rows: int) -> None:
+        """Make room for so many rows more."""
+        if self.events is not None:
+            self.events.expect(n_rows)
+
     def add(self, rows: Rows, start: int, stop: int, labels: IntArray) -> int:
         """Sum a block; -1, or the first row of a few among which one is bad, counted from `start`."""
-        job, block = self.job, set_block(self.job, rows, start, stop, self.scratch)
-        job.labels = address(labels)
-        if self.events is not None:
-            self.events.expect(stop - start)
+        job, block = self.job, self.prepare(rows, start, stop, labels)
         if not rows.from_logits:
             return self.library.sum(job)
         logits, underflowed = rows.scores(start, stop), np.empty((stop - start, UNDERFLOWED_WORDS), np.int64)
