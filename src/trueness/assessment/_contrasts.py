@@ -25,12 +25,11 @@ from trueness.inference.combination import combined_p_value
 from trueness.inference.corrections import benjamini_hochberg, holm
 from trueness.inference.few_clusters import p_value_of_clusters, reach_of_clusters
 from trueness.inference.null import VALUES_AT_ONCE
-from trueness.inference.option_bins import bins_of, rank_gaps
+from trueness.inference.option_bins import rank_gaps
 from trueness.inference.option_replicates import AnyReplicates, OptionReplicates
 from trueness.inference.results import Interval
 from trueness.inference.tail import tail_p_values
 from trueness.rows.clusters import identity
-from trueness.table import AnyRankTable
 from trueness.table.tables import Tables
 
 Samples: TypeAlias = dict[str, Sample]
@@ -134,7 +133,7 @@ def _noises(first: ModelReplicates, second: ModelReplicates) -> dict[str, list[F
     """For each metric that both models have, how far the difference may be off in each replicate, in each way."""
     numbers = [it for it in compared_numbers().values() if first.has(it) and second.has(it)]
     norms = {number.key: number.contrast for number in numbers if isinstance(number.contrast, ByNorm)}
-    bounds = _norm_bounds(first.sample, second.sample, norms)
+    bounds = _norm_bounds(first, second, norms)
     return {
         number.key: _differences(number.contrast, first, second)
         if isinstance(number.contrast, ByReplicates)
@@ -151,18 +150,21 @@ def _differences(contrast: ByReplicates, first: ModelReplicates, second: ModelRe
     return [np.abs(difference - difference.mean()) for difference in differences]
 
 
-def _norm_bounds(first: Sample, second: Sample, norms: Mapping[str, ByNorm]) -> dict[str, FloatArray]:
+def _norm_bounds(
+    first: ModelReplicates, second: ModelReplicates, norms: Mapping[str, ByNorm]
+) -> dict[str, FloatArray]:
     """By how much a difference of norms can be wrong at most in each replicate, (B,), for each norm.
 
     A metric is a norm of the gaps g of all bins and ranks, times the bins' shares, so that noise n moves it by ‖n‖ at
     most, and a difference by ‖n_a‖ + ‖n_b‖; but also, as |‖g_a‖ - ‖g_b‖| ≤ ‖g_a - g_b‖, by 2‖g_a - g_b‖ + ‖n_a - n_b‖
     with g as observed, which is less where the models hardly differ.
     """
-    size, tables = first.replicates[0].size, [it.tables.by_variation for it in (first, second)]
-    n_bins, n_ranks = max(it.n_bins for it in tables), max(bins_of(it).n_classes for it in tables)
+    size, models = first.replicates.size, (first, second)
+    n_bins = max(model.tables.by_variation.n_bins for model in models)
+    n_ranks = max(model.bins.n_classes for model in models)
     apart = dict.fromkeys(norms, 0.0)
     alone, between = ({key: np.zeros(size) for key in norms} for _ in range(2))
-    weighted = [_weighted_gaps(it.tables.by_variation, it.replicates[0]) for it in (first, second)]
+    weighted = [_weighted_gaps(model.bins, model.replicates) for model in models]
     step = max(1, VALUES_AT_ONCE // (size * n_ranks))
     for start in range(0, n_bins, step):
         some = range(start, min(start + step, n_bins))
@@ -192,10 +194,9 @@ def _of_the_same_width(a: FloatArray, b: FloatArray, distance: str) -> tuple[Flo
 
 
 def _weighted_gaps(
-    table: AnyRankTable, replicates: AnyReplicates
+    bins: Any, replicates: AnyReplicates
 ) -> Callable[[range, str], tuple[FloatArray, FloatArray]]:
     """For some bins and a distance their share times r̄ - q̄, (bins, C), and the noise of that, (bins, B, C)."""
-    bins: Any = bins_of(table)
     share = replicates.shares(bins).T
     has_scales = isinstance(replicates, OptionReplicates)
 

@@ -19,7 +19,6 @@ from trueness.inference.normal import debiased_total
 from trueness.inference.option_bins import bins_of
 from trueness.inference.option_replicates import AnyReplicates
 from trueness.inference.results import Debiased
-from trueness.table import AnyRankTable
 
 _STREAM = 7
 
@@ -58,9 +57,19 @@ class ModelReplicates:
         return math.inf if clusters is None else clusters.effective_units
 
     @cached_property
+    def bins(self) -> Any:
+        """The filled bins of the table by variation, of the same kind as the replicates."""
+        return bins_of(self.tables.by_variation)
+
+    @property
+    def replicates(self) -> AnyReplicates:
+        """The replicates of the table by variation."""
+        return self.sample.replicates[0]
+
+    @cached_property
     def by_variation(self) -> GapReplicates:
         """Of the table by variation: net gap and VCE."""
-        return self._gap_replicates("vce", self.tables.by_variation, 0)
+        return self._gap_replicates("vce", self.bins, self.replicates)
 
     @cached_property
     def by_confidence(self) -> GapReplicates:
@@ -68,12 +77,12 @@ class ModelReplicates:
         if self.tables.by_confidence is self.tables.by_variation:
             return self.by_variation
         assert self.tables.by_confidence is not None
-        return self._gap_replicates("ece", self.tables.by_confidence, 1)
+        return self._gap_replicates("ece", bins_of(self.tables.by_confidence), self.sample.replicates[1])
 
-    def _gap_replicates(self, key: str, table: AnyRankTable, place: int) -> GapReplicates:
+    def _gap_replicates(self, key: str, bins: Any, replicates: AnyReplicates) -> GapReplicates:
         debiased = self.debiased[key]
         assert debiased is not None
-        return _gap_replicates(debiased, table, self.sample.replicates[place], self.seed)
+        return _gap_replicates(debiased, bins, replicates, self.seed)
 
     @cached_property
     def _by_class(self) -> ClassNoise:
@@ -151,15 +160,12 @@ class ModelReplicates:
         return known and (number.is_calibration or getattr(of_events, number.key) is not None)
 
 
-def _gap_replicates(
-    debiased: Debiased, table: AnyRankTable, replicates: AnyReplicates, seed: int
-) -> GapReplicates:
+def _gap_replicates(debiased: Debiased, bins: Any, replicates: AnyReplicates, seed: int) -> GapReplicates:
     """Net and absolute gaps in each replicate.
 
     Where gaps are within noise, the sum of their sizes is as if they had any sign: each replicate is debiased as the
     table was. Where they all have the sign of the net gap, the sum errs as the net gap does.
     """
-    bins: Any = bins_of(table)  # of the same kind as the replicates
     noise = bins.sign * replicates.variation_gaps(bins)
     noise -= noise.mean(axis=0)
     share, gaps = replicates.shares(bins), debiased.gap[bins.index]
