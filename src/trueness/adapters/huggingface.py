@@ -9,6 +9,7 @@ No library of Hugging Face is imported: the objects are used by their attributes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,8 @@ class CalibrationModule:
         given, labels = contents_of(predictions, "predictions"), _array(references, "references")
         if labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) == given.shape[0]:
             kept = np.flatnonzero(labels != self._ignore_index)
-            given, labels = given.take(kept), labels[kept]
+            n_ignored = len(labels) - len(kept)
+            given, labels = replace(given.take(kept), n_ignored=n_ignored), labels[kept]
             if len(kept) == 0:
                 return
         stream = self._stream

@@ -68,4 +68,5 @@ def _rows(batch: Batch) -> Rows | OptionRows:
         from_logits=from_logits,
         normalize=normalize,
         soft_labels=batch.options.soft_labels,
+        may_ignore=batch.may_ignore,
     )

@@ -100,6 +100,8 @@ class Batch:
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
+    may_ignore: bool = False
+    """Whether `ignore_index` applies to these rows and was not given."""
 
     def __len__(self) -> int:
         return len(self.y_true)

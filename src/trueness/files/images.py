@@ -143,6 +143,7 @@ class ImageSource:
             options=self.options.rows,
             skipped=skipped,
             share=stop / max(1, len(pixels.y_true)),
+            may_ignore=self.options.ignore_index is None,
         )
 
     def _scaled(self, predictions: NDArray[Any]) -> Any:
