@@ -80,6 +80,21 @@ def test_a_label_that_is_usually_ignored(tmp_path: Path, capsys: Any) -> None:
         assert "class indices run from 0 to 2, or skip such rows" in capsys.readouterr().err
 
 
+def test_all_pixels_are_ignored(tmp_path: Path, capsys: Any) -> None:
+    np.savez(tmp_path / "p.npz", y_prob=IMAGES, y_true=np.full_like(LABELS, 9))
+    file, output = str(tmp_path / "p.npz"), ["-o", str(tmp_path / "t.json")]
+    more = ["--class-axis", "1", "--ignore-index", "9"]
+    for arguments in (
+        ["assess", file, *more],
+        ["assess", file, *more, "--equal-mass", "5", "--exact"],
+        ["tabulate", file, *more, *output],
+        ["compare", file, file, "--names", "a,b", *more],
+        ["compare", file, file, "--names", "a,b", *more, "--equal-mass", "5"],
+    ):
+        assert main(arguments) == 2
+        assert f"all {LABELS.size} rows have the label of --ignore-index\n" in capsys.readouterr().err
+
+
 def test_refusals(tmp_path: Path, capsys: Any) -> None:
     np.save(tmp_path / "p.npy", IMAGES)
     np.savez(tmp_path / "none.npz", other=LABELS)

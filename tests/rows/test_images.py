@@ -174,6 +174,28 @@ def test_a_label_that_is_usually_ignored(label: int) -> None:
         call(ignore_index=label)
 
 
+def test_all_rows_are_ignored() -> None:
+    labels = np.full(LABELS.shape, 255)
+    comparer = tn.Comparer(C, models=["a", "b"], ignore_index=255, **HOW)
+    calls: list[Callable[[], Any]] = [
+        lambda: tn.assess(labels, FIRST, ignore_index=255, **HOW),
+        lambda: tn.compare(labels, {"a": FIRST, "b": FIRST}, ignore_index=255, **HOW),
+        lambda: comparer.update(labels, {"a": FIRST, "b": FIRST}),
+        lambda: tn.tabulate(labels.ravel(), Y_PROB, ignore_index=255),
+        lambda: tn.tabulate(labels, FIRST[:, 0], ignore_index=255),
+    ]
+    for call in calls:
+        with pytest.raises(
+            InvalidValueError, match=r"^all 315 rows have the label of ignore_index;"
+        ) as refused:
+            call()
+        assert refused.value.code == "no-rows"
+    with pytest.raises(InvalidValueError, match=r"^the only row has the label of ignore_index;"):
+        tn.tabulate([255], [[0.5, 0.5]], ignore_index=255)
+    with pytest.raises(InvalidValueError, match=r"^y_prob has no rows$"):
+        tn.tabulate(np.zeros((0, H, W), int), FIRST[:0], class_axis=1, ignore_index=255)
+
+
 def test_labels_that_are_usually_not_ignored() -> None:
     """Another label, and -1 of two classes, which may stand for class 0."""
     labels = LABELS.copy()

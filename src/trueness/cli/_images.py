@@ -74,7 +74,8 @@ def cautions_of(remarks: Iterable[Remark], skipped: Mapping[str, int]) -> tuple[
     """What was assumed about images, and how many pixels were left out, by code, as warnings of the result."""
     from trueness.assessment import Caution
     from trueness.files import SKIPPED
-    from trueness.files.images import IGNORED, OUTSIDE
+    from trueness.files.batches import IGNORED
+    from trueness.files.images import OUTSIDE
 
     left_out = [
         Caution(code, f"left out {skipped[code]} {SKIPPED[code]}", "their predictions were not checked")

@@ -222,7 +222,7 @@ def _refuse_files(files: list[str]) -> None:
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import note_skipped_rows, reading_progress
-    from trueness.files import pair_batches
+    from trueness.files import no_rows_left, pair_batches
     from trueness.partitions.comparison import add_batches
     from trueness.ranking import DEFAULT_TIES
 
@@ -245,6 +245,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         normalize=arguments.normalize,
     )
     skipped: Counter[str] = Counter()
+    n_rows = 0
     with reading_progress(first.inputs) as report:
         read = {
             name: _counting_skipped(source.batches(), skipped) if source is first else source.batches()
@@ -254,7 +255,10 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
             if are_images(arguments):
                 refuse_other_pixels(batches)
             add_batches(comparer, batches)
+            n_rows += len(next(iter(batches.values())))
             report(position, next(iter(batches.values())))
+    if n_rows == 0:
+        raise no_rows_left(skipped, filtered=bool(first.choice.where))
     result = comparer.result()
     note_skipped_rows(skipped, result.assessments[next(iter(sources))].n_rows)
     return _with_remarks(result, sources, skipped)
