@@ -19,7 +19,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from monitoring_study.runs import Setting, measure, measure_net_band, measure_top_label_band, settings
+from monitoring_study.bands import measure_net_band, measure_top_label_band
+from monitoring_study.runs import measure
+from monitoring_study.settings import Setting, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "build" / "study" / "monitoring.json"

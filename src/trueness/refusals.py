@@ -35,6 +35,7 @@ PYTHON: Mapping[str, str] = {
     "class_axis": "class_axis",
     "pass_class_axis": "pass class_axis=, 1 for (images, classes, height, width)",
     "ignore_index": "ignore_index",
+    "leave_out_label": "to leave out rows with this label call assess, compare or tabulate with ignore_index=",
     "bins": "bins",
     "confidence_bins": "confidence_bins",
     "by_class": "by_class=False",

@@ -151,7 +151,7 @@ def test_no_rows_and_bad_rows() -> None:
     with pytest.raises(tn.Refusal, match="no rows were added"):
         module.compute()
     module.add_batch(predictions=[[0.5, 0.5]], references=[-100])
-    with pytest.raises(tn.Refusal, match="no rows were added"):
+    with pytest.raises(tn.Refusal, match="the only row has the label of ignore_index"):
         module.compute()
     with pytest.raises(tn.Refusal, match="sum"):
         module.add_batch(predictions=[[0.5, 0.6]], references=[0])
@@ -212,3 +212,14 @@ class TestTransformers:
         }
         expected = tn.assess(flat["y"], flat["logits"], clusters=flat["who"], from_logits=True).flat("eval_")
         assert {name: found[name] for name in expected} == expected
+
+
+def test_all_rows_are_ignored() -> None:
+    module = CalibrationModule(["n_rows"])
+    for _ in range(2):
+        module.add_batch(predictions=[[0.9, 0.1], [0.4, 0.6]], references=[-100, -100])
+    with pytest.raises(tn.Refusal, match="all 4 rows have the label of ignore_index"):
+        module.compute()
+    assert module.compute(predictions=[[0.9, 0.1]], references=[0]) == {"n_rows": 1.0}
+    with pytest.raises(tn.Refusal, match="no rows were added"):
+        module.compute()

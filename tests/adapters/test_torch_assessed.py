@@ -169,6 +169,23 @@ def test_a_batch_of_ignored_rows() -> None:
 
 
 @torch_only
+@pytest.mark.parametrize("name", ["VariationCalibrationError", "ClasswiseCalibrationError", "NetGap"])
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_all_rows_are_ignored(name: str, engine: str) -> None:
+    """A batch has the value NaN, but there is no value of all batches; further rows count."""
+    import torch
+
+    rows, labels = tensors(3)
+    metric = metric_of(name, 3, ignore_index=-100, engine=engine)
+    for _ in range(2):
+        assert math.isnan(metric(rows[:4], torch.full((4,), -100)).item())
+    with pytest.raises(ValueError, match="all rows have the label of ignore_index, -100; check the targets"):
+        metric.compute()
+    metric.update(rows, labels)
+    assert value_of(metric) == value_of(filled(metric_of(name, 3, engine=engine), rows, labels))
+
+
+@torch_only
 def test_a_collection_shares_states_and_merges_names() -> None:
     from torchmetrics import MetricCollection
 
@@ -299,7 +316,7 @@ def test_without_rows_and_with_bad_rows(name: str) -> None:
 
     metric = metric_of(name, 3, ignore_index=0)
     metric.update(torch.tensor([[0.9, 0.1, 0.0]]), torch.tensor([0]))
-    with pytest.raises(ValueError, match="without rows cannot be assessed"):
+    with pytest.raises(ValueError, match="all rows have the label of ignore_index, 0"):
         metric.compute()
     metric.update(torch.tensor([[0.9, 0.9, 0.9]]), torch.tensor([1]))
     with pytest.raises(ValueError, match="1 of 1 row"):

@@ -73,6 +73,21 @@ def test_a_batch_of_bad_rows_or_of_none(engine: str) -> None:
 
 
 @torch_only
+@pytest.mark.parametrize("engine", ["host", "device"])
+def test_labels_out_of_range(engine: str) -> None:
+    import torch
+
+    for ignored, what in (
+        (None, "0 to 2; to leave out rows with another label, such as 255 or -100, pass it as ignore_index"),
+        (-100, "0 to 2, or -100, which is ignore_index"),
+    ):
+        metric = metric_of(num_classes=3, ignore_index=ignored, engine=engine)
+        metric.update(torch.full((2, 3), 1 / 3, dtype=torch.float64), torch.tensor([0, 255]))
+        with pytest.raises(ValueError, match=what):
+            metric.compute()
+
+
+@torch_only
 def test_errors_that_are_not_about_rows_are_raised_at_once() -> None:
     import torch
 

@@ -41,6 +41,21 @@ class TestCompareTables:
         assert "monday 2000, tuesday 2000" in str(found)
         assert json.loads(json.dumps(found.to_dict()))["paired"] is False
 
+    def test_its_lines_are_headed_by_table_and_those_of_models_by_model(self) -> None:
+        days = {"monday": tables_of(slice(0, 2000)), "tuesday": tables_of(slice(2000, None))}
+        y_true, y_prob = ROWS
+        unpaired = tn.compare_tables(days, resamples=39)
+        paired = tn.compare(y_true, {"a": y_prob, "b": tn.simulate.sharpen(y_prob, 1.4)}, resamples=39)
+        for found, what, other in ((unpaired, "table", "model"), (paired, "model", "table")):
+            assert re.search(rf"^{what} +VCE ", str(found), re.MULTILINE)
+            assert other not in str(found)
+            names, *_ = found.to_markdown("models").splitlines()
+            assert names.split()[1] == what
+            assert [line.split(",")[0] for line in found.to_csv(of="models").splitlines()] == [
+                what,
+                *found.assessments,
+            ]
+
     def test_the_standard_error_of_the_net_gap_is_that_of_both(self) -> None:
         """√(a² + b²) to the error of 999 replicates, about 2 %, and of the noise of few bins."""
         parts = [tables_of(slice(0, 1000)), tables_of(slice(1000, None))]

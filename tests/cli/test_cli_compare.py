@@ -71,6 +71,9 @@ def test_what_cannot_be_compared(files: Path, tmp_path: Path, capsys: Any) -> No
     np.savez(bad, y_true=y_true, y_prob=y_prob)
     for arguments, message in (
         ([preds], "two models or more"),
+        ([preds, preds], f"{preds} is used for two models\n  give the models names"),
+        ([str(files / "all.json")], "two tables or more"),
+        ([str(files / "all.json")] * 2, "all.json is used for two tables\n  give the tables names"),
         ([preds, other], "row 1 has class"),
         ([preds, short], "short has fewer rows than preds"),
         ([preds, wide], "different numbers of classes"),

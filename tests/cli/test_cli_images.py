@@ -57,6 +57,44 @@ def test_ignored_labels(tmp_path: Path) -> None:
     assert Tables.load(saved).by_variation == tn.tabulate(Y_TRUE[kept], ROWS[kept])
 
 
+def test_a_label_that_is_usually_ignored(tmp_path: Path, capsys: Any) -> None:
+    labels = LABELS.copy()
+    labels[0, 0, 1] = 255
+    np.savez(tmp_path / "both.npz", y_prob=IMAGES, y_true=labels)
+    np.savez(tmp_path / "rows.npz", y_prob=ROWS, y_true=labels.ravel())
+    file, rows = str(tmp_path / "both.npz"), str(tmp_path / "rows.npz")
+    more = ["--class-axis", "1", "--resamples", "39"]
+    for arguments in (
+        ["assess", file, *more],
+        ["tabulate", file, "--class-axis", "1", "-o", str(tmp_path / "t.json")],
+        ["compare", file, file, "--names", "a,b", *more],
+    ):
+        assert main(arguments) == 2
+        said = capsys.readouterr().err
+        assert "both.npz, row 2: the label is 255\n  class indices run from 0 to 2; to leave out rows" in said
+        assert "pass --ignore-index 255, or skip such rows with --on-bad-rows skip" in said
+        assert main([*arguments, "--ignore-index", "255"]) == 0
+        capsys.readouterr()
+    for arguments in ([file, "--ignore-index", "9", *more], [rows]):
+        assert main(["assess", *arguments]) == 2
+        assert "class indices run from 0 to 2, or skip such rows" in capsys.readouterr().err
+
+
+def test_all_pixels_are_ignored(tmp_path: Path, capsys: Any) -> None:
+    np.savez(tmp_path / "p.npz", y_prob=IMAGES, y_true=np.full_like(LABELS, 9))
+    file, output = str(tmp_path / "p.npz"), ["-o", str(tmp_path / "t.json")]
+    more = ["--class-axis", "1", "--ignore-index", "9"]
+    for arguments in (
+        ["assess", file, *more],
+        ["assess", file, *more, "--equal-mass", "5", "--exact"],
+        ["tabulate", file, *more, *output],
+        ["compare", file, file, "--names", "a,b", *more],
+        ["compare", file, file, "--names", "a,b", *more, "--equal-mass", "5"],
+    ):
+        assert main(arguments) == 2
+        assert f"all {LABELS.size} rows have the label of --ignore-index\n" in capsys.readouterr().err
+
+
 def test_refusals(tmp_path: Path, capsys: Any) -> None:
     np.save(tmp_path / "p.npy", IMAGES)
     np.savez(tmp_path / "none.npz", other=LABELS)

@@ -154,7 +154,7 @@ COMMAND_ONLY = {
         "--event",
     },
     "monitor": {"--at", "--state", "--cumulative", "--by-class", "--no-by-class"},
-    "bins": SUMMING | {"--by-class", "--event"},
+    "bins": SUMMING | {"--by-class", "--event", "--clusters", "--class-axis", "--ignore-index"},
 }
 
 

@@ -112,6 +112,52 @@ class TestRefusedColumns:
             error = refused(path, skip=skip, label="y", probs="p_0,y")
             assert error.cause == "column 'y' is used for both --probs and --label"
 
+    @pytest.mark.parametrize("head", ["y,p_0,p_1,p_2", "y,x0,x1,x2", "y,c2,c0,c1"])
+    def test_one_of_numbered_probabilities_has_no_other_use(self, tmp_path: Path, head: str) -> None:
+        path = csv(tmp_path / "x.csv", *["0,0.5,0.25,0.25"] * 5, head=head)
+        _, *names = head.split(",")
+        for name in names:
+            for option, use in (
+                ("--clusters", {"clusters": name}),
+                ("--groups", {"by": (name,)}),
+                ("--sample-weight", {"weight": name}),
+            ):
+                for probs in ({}, {"probs": f"{name[0]}*"}):
+                    error = refused(path, **use, **probs)
+                    assert error.code == "named-twice"
+                    first, last = min(names), max(names)
+                    assert error.cause == (
+                        f"the column of {option}, '{name}', is one of the 3 probability columns '{first}' to '{last}'"
+                    )
+
+    def test_the_second_of_two_numbered_probabilities(self, tmp_path: Path) -> None:
+        path = csv(tmp_path / "x.csv", *["0,0.5,0.5"] * 5, head="y,p_0,p_1")
+        for probs in ({}, {"probs": "p_*"}):
+            assert "one of the 2 probability columns" in refused(path, clusters="p_1", **probs).cause
+
+    def test_one_of_named_probabilities_has_no_other_use(self, tmp_path: Path) -> None:
+        """Columns do not tell whether p_cat is a class or p_id, but the labels do."""
+        path = csv(tmp_path / "x.csv", "dog,0.5,0.25,0.25", "cat,0.5,0.25,0.25", head="y,p_cat,p_dog,p_cow")
+        for option, use in (
+            ("--clusters", {"clusters": "p_cat"}),
+            ("--groups", {"by": ("p_cat",)}),
+            ("--sample-weight", {"weight": "p_cat"}),
+        ):
+            error = refused(path, **use)
+            assert error.cause.endswith(
+                f"row 2: the label is 'cat', but the column of its probability, 'p_cat', is that of {option}"
+            )
+
+    def test_a_column_that_only_begins_like_probabilities(self, tmp_path: Path) -> None:
+        """A patient beside named classes, a text, or what is left after a list of columns: no probabilities."""
+        rows = [f"cat,{k // 5},0.5,0.5" for k in range(30)]
+        path = csv(tmp_path / "x.csv", *rows, head="y,p_id,p_cat,p_dog")
+        assert tables(tmp_path, path, "--clusters", "p_id")[0].n_rows == 30
+        path = csv(tmp_path / "z.csv", *(f"0,n{row[4:]}" for row in rows), head="y,p_2,p_0,p_1")
+        assert tables(tmp_path, path, "--clusters", "p_2")[0].n_rows == 30
+        path = csv(tmp_path / "w.csv", *(f"0,{row[4:]}" for row in rows), head="y,p_2,p_0,p_1")
+        assert tables(tmp_path, path, "--clusters", "p_2", "--probs", "p_0,p_1")[0].n_rows == 30
+
     def test_numbers_are_written_in_digits(self, tmp_path: Path) -> None:
         path = csv(tmp_path / "x.csv", "0,50,50", "1_0,50,50")
         assert "row 2" in refused(path).cause

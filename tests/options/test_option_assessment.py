@@ -7,6 +7,7 @@ from typing import Any
 
 import inference_oracle as exact
 import numpy as np
+import option_oracle
 import oracle
 import pytest
 from option_rows import (
@@ -59,7 +60,7 @@ class TestNumbers:
         assert four.assessment.net.value == pytest.approx(0.363135427592, abs=1e-12)
 
     def test_the_plug_in_values_are_those_of_plain_loops(self) -> None:
-        expected = oracle.options(Y_TRUE.tolist(), ROWS)
+        expected = option_oracle.metrics(Y_TRUE.tolist(), ROWS)
         for key in ("vce", "net", "rce", "rce_w1", "ece"):
             estimate = RESULT.estimates[key]
             assert estimate is not None

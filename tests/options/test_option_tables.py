@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import option_oracle
 import oracle
 import pytest
 from option_rows import (
@@ -93,7 +94,7 @@ class TestVectors:
     @pytest.mark.parametrize("ties", ["first", "split"])
     @pytest.mark.parametrize("bins", [1, 10, 30])
     def test_against_plain_loops(self, ties: str, bins: int) -> None:
-        expected = oracle.options(Y_TRUE.tolist(), ROWS, bins, ties)
+        expected = option_oracle.metrics(Y_TRUE.tolist(), ROWS, bins, ties)
         found = numbers(Y_TRUE, ROWS, bins=bins, ties=ties)
         assert found == pytest.approx({key: expected[key] for key in found}, abs=1e-12)
         assert tn.uce(Y_TRUE, ROWS, bins=bins, ties=ties) == pytest.approx(expected["uce"], abs=1e-12)
@@ -106,7 +107,7 @@ class TestVectors:
             "confidence": oracle.confidence,
             "max_probability": oracle.max_probability,
         }[name]
-        expected = oracle.options(Y_TRUE.tolist(), ROWS, 10, "split", measure)
+        expected = option_oracle.metrics(Y_TRUE.tolist(), ROWS, 10, "split", measure)
         assert tn.vce(Y_TRUE, ROWS, variation=name) == pytest.approx(expected["vce"], abs=1e-12)
         assert tn.tabulate(Y_TRUE, ROWS, variation=name).edges.tolist() == oracle.equal_width(10, 0.0, 1.0)
 

@@ -130,7 +130,11 @@ def test_tables_of_different_rows(tmp_path: Path) -> None:
     found.write_html(path)
     seen = read(path.read_text(encoding="utf-8")).text()
     assert "different rows" in seen
-    assert "No evidence that the models differ" in seen
+    assert "No evidence that the tables differ" in seen
+    assert "2 tables" in seen
+    assert "pairs of tables" in seen
+    assert not re.search("models", seen.partition("How this was made")[0])
+    assert "models" not in found._repr_html_()
     again = tn.compare_tables(report.model_tables_in(path), resamples=99)
     assert again.pairs[0].vce.difference == found.pairs[0].vce.difference
 

@@ -1,10 +1,9 @@
-"""The paper's experiments at small sizes: compared with the library's functions and with theory."""
+"""Runs of the paper's experiments at small sizes: resumed, compared with theory, and beside miscalibrated twins."""
 
 import csv
 import io
 import json
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,15 +11,7 @@ import pytest
 import trueness as tn
 from trueness.reproduction import cells, results, run
 from trueness.reproduction.metric_values import FURTHER_METRICS, PAPER_METRICS, measures_of
-from trueness.reproduction.scenarios import (
-    PAPER_SCENARIOS,
-    Cell,
-    Scenario,
-    grid,
-    parse_alpha,
-    sizes_up_to,
-    skewed_scenario,
-)
+from trueness.reproduction.scenarios import Cell, parse_alpha, skewed_scenario
 from trueness.reproduction.store import Store, TimingLog
 from trueness.reproduction.theory import Limit
 from trueness.reproduction.twins import tabulate_twins, twin_values, twins_for
@@ -59,135 +50,6 @@ def settings(out, **changed):
         "draws_figures": False,
     }
     return run.RunSettings(out=out, **(chosen | changed))
-
-
-class TestScenarios:
-    def test_the_paper(self):
-        assert [(s.n_classes, s.label) for s in PAPER_SCENARIOS] == [
-            (3, "1,1,1"),
-            (3, "10,1,1"),
-            (10, "1,1,1,1,1,1,1,1,1,1"),
-            (10, "10,1,1,1,1,1,1,1,1,1"),
-        ]
-
-    def test_grid_with_default_repeats(self):
-        made = grid([THREE], [10_000, 100_000], seed=3)
-        assert len(made) == 130
-        assert [cell.n_rows for cell in made[:2]] == [10_000, 100_000]  # the first seed comes first
-        assert {cell.seed for cell in made if cell.n_rows == 100_000} == set(range(3, 33))
-
-    def test_names_of_files_differ(self):
-        scenarios = [*PAPER_SCENARIOS, parse_alpha("1.5", 100), parse_alpha("1.25", 100)]
-        names = {Cell(s, n, seed).name for s in scenarios for n in (10, 100) for seed in (0, 1)}
-        assert len(names) == 24
-        assert max(map(len, names)) < 60
-
-    @pytest.mark.parametrize(
-        ("text", "classes"),
-        [("a,b", None), ("1", None), ("1,0", None), ("1,nan", None), ("1,1e9", None), ("1,1", 3)],
-    )
-    def test_bad_alpha(self, text, classes):
-        with pytest.raises(ValueError, match="alpha"):
-            parse_alpha(text, classes)
-
-    def test_sizes(self):
-        assert sizes_up_to(1e6) == (10_000, 100_000, 1_000_000)
-        with pytest.raises(ValueError, match="max_rows"):
-            sizes_up_to(9_999)
-
-    def test_titles_stay_short(self):
-        assert skewed_scenario(10, 10).title == "C = 10, α = (10, 1, …, 1)"
-        assert Scenario((2.0, 1.0, 0.5)).title == "C = 3, α = (2, 1, 0.5)"
-
-
-class TestCells:
-    @pytest.mark.parametrize("scenario", [THREE, TEN])
-    def test_metrics_equal_those_of_the_library(self, scenario):
-        """A line of results.csv can be checked with two calls: calibrated(n_rows, alpha, seed), then the metric."""
-        cell = Cell(scenario, 10_000, 7)
-        (done,) = cells.tabulate_cells([cell], n_threads=2).cells
-        rows = tn.simulate.calibrated(10_000, scenario.alpha, rng=7)
-        for binning, bins in (("width", 10), ("mass", tn.EqualMass(10))):
-            direct = {
-                "vce": tn.vce(*rows, bins=bins),
-                "ece": tn.ece(*rows, bins=bins),
-                "uce": tn.uce(*rows, bins=bins),
-            }
-            for metric in PAPER_METRICS:
-                assert metric.read(done.tables[metric.measure, binning]) == direct[metric.name]
-
-    def test_threads_and_batches_change_no_bit(self):
-        many = [Cell(THREE, 70_000, 0), Cell(TEN, 10_000, 1), Cell(THREE, 150_000, 2)]
-        alone = [cells.tabulate_cells([cell]).cells[0] for cell in many]
-        for n_threads in (1, 2, 3):
-            together = cells.tabulate_cells(many, n_threads=n_threads).cells
-            assert [done.cell for done in together] == many
-            assert all(one.tables == other.tables for one, other in zip(alone, together, strict=True))
-
-    def test_rows_drawn_again_are_the_same(self, monkeypatch):
-        cell = Cell(THREE, 150_000, 4)
-        kept = cells.tabulate_cells([cell]).cells[0].tables
-        monkeypatch.setattr(cells, "KEPT_BYTES", 0)
-        assert cells.tabulate_cells([cell]).cells[0].tables == kept
-
-    def test_beyond_the_pilot_edges_are_those_of_the_first_rows(self, monkeypatch):
-        """Sizes of bins then vary by the noise of a quantile: 5 sd of a share of 0.1 among so many pilot rows."""
-        monkeypatch.setattr(cells, "PILOT_ROWS", 2**16)
-        cell, pilot = Cell(THREE, 400_000, 5), 2**16
-        table = cells.tabulate_cells([cell], n_threads=2).cells[0].tables["entropy", "mass"]
-        first = tn.simulate.calibrated(400_000, THREE.alpha, rng=5).y_prob[:pilot]
-        assert table.bins == tn.EqualMass(10).fit(first)
-        assert table.n_rows == 400_000
-        noise = math.sqrt(0.09 / pilot + 0.09 / 400_000)
-        assert np.all(np.abs(table.count / 400_000 - 0.1) < 5 * noise)
-
-    def test_further_measures(self):
-        cell = Cell(THREE, 10_000, 3)
-        measures = measures_of((*PAPER_METRICS, *FURTHER_METRICS))
-        (done,) = cells.tabulate_cells([cell], measures).cells
-        rows = tn.simulate.calibrated(10_000, THREE.alpha, rng=3)
-        read = {m.name: m.read(done.tables[m.measure, "width"]) for m in FURTHER_METRICS}
-        assert read == {
-            "vce_confidence": tn.vce(*rows, variation="confidence"),
-            "vce_wvr": tn.vce(*rows, variation="wilcox_variation_ratio"),
-            "vce_iqv": tn.vce(*rows, variation="iqv"),
-            "rce_tv": tn.rce(*rows),
-            "rce_w1": tn.rce(*rows, distance="w1"),
-        }
-
-    @pytest.mark.compiled
-    @pytest.mark.parametrize("scenario", [THREE, TEN])
-    def test_both_engines_give_the_same_tables(self, scenario):
-        cell = Cell(scenario, 100_000, 6)
-        portable, compiled = (
-            cells.tabulate_cells([cell], engine=name, n_threads=2).cells[0]
-            for name in ("portable", "compiled")
-        )
-        assert portable == compiled
-
-    def test_memory_does_not_grow_with_rows(self, monkeypatch):
-        monkeypatch.setattr(cells, "PILOT_ROWS", 2**16)
-
-        def peak(n_rows):
-            tracemalloc.start()
-            cells.tabulate_cells([Cell(THREE, n_rows, 0)])
-            most = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            return most
-
-        peak(70_000)  # imports and caches
-        assert peak(800_000) < 1.2 * peak(200_000)
-
-    def test_batches_hold_small_cells_together(self):
-        made = [Cell(THREE, n, 0) for n in (10_000, 10_000, 1_000_000, 10_000_000, 10_000)]
-        assert [[cell.n_rows for cell in batch] for batch in cells.batches(made)] == [
-            [10_000, 10_000, 1_000_000],
-            [10_000_000],
-            [10_000],
-        ]
-
-    def test_drawing_takes_time(self):
-        assert cells.drawing_seconds([Cell(THREE, 100_000, 0)], 2) > 0
 
 
 @pytest.mark.reproduction
@@ -402,23 +264,3 @@ class TestTwins:
         again = Quiet()
         assert run.reproduce(outcome.settings, again).twins == outcome.twins
         assert again.rows == 0
-
-
-def test_a_stream_can_be_drawn_in_any_order():
-    streams = tn.simulate.calibrated_streams(150_000, [2, 1, 1], rng=4)
-    bulk = tn.simulate.calibrated(150_000, [2, 1, 1], rng=4)
-    parts = {number: streams[number] for number in (2, 0, 1)}
-    assert len(streams) == 3
-    np.testing.assert_array_equal(np.concatenate([parts[n].y_prob for n in range(3)]), bulk.y_prob)
-    np.testing.assert_array_equal(np.concatenate([parts[n].y_true for n in range(3)]), bulk.y_true)
-    np.testing.assert_array_equal(streams.predictions(1), parts[1].y_prob)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 10, 300])
-def test_labels_are_where_the_cumulative_sum_passes_the_level(n_classes):
-    y_prob = np.random.default_rng(0).dirichlet([0.3] * n_classes, 5000)
-    labels = tn.simulate.draw_labels(y_prob, np.random.default_rng(1))
-    level = np.random.default_rng(1).random(5000)
-    for row, u, label in zip(y_prob, level, labels, strict=True):
-        cumulative = np.cumsum(row)
-        assert label == np.argmax(cumulative > min(u * cumulative[-1], np.nextafter(cumulative[-1], 0)))

@@ -1,5 +1,6 @@
 """Arrays of images and sequences: the same tables as the rows one by one, from any layout and from a memory map."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,66 @@ def test_a_bad_pixel_is_named_by_its_row() -> None:
     bad[2, :, 3, 1] = 0.5
     with pytest.raises(InvalidValueError, match=str(2 * H * W + 3 * W + 1)):
         tn.assess(LABELS, bad, **HOW)
+
+
+@pytest.mark.parametrize("label", [255, -1, -100])
+def test_a_label_that_is_usually_ignored(label: int) -> None:
+    """Its refusal names `ignore_index`, unless that was given or does not apply."""
+    labels = LABELS.copy()
+    labels[1, 2, 3] = label
+    hint = f"class indices run from 0 to 3; .* assess, compare or tabulate with ignore_index={label}$"
+    calls: list[Callable[..., Any]] = [
+        lambda **how: tn.assess(labels, FIRST, **HOW, **how),
+        lambda **how: tn.compare(labels, {"a": FIRST, "b": FIRST}, **HOW, **how),
+        lambda **how: tn.tabulate(labels, FIRST, **how),
+        lambda **how: tn.tabulate(labels.ravel(), Y_PROB, **how),
+        lambda **how: tn.tabulate(labels.ravel().astype(float), Y_PROB, **how),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidValueError, match=hint):
+            call()
+        with pytest.raises(InvalidValueError, match=r"class indices run from 0 to 3$"):
+            call(ignore_index=7)
+        call(ignore_index=label)
+
+
+def test_all_rows_are_ignored() -> None:
+    labels = np.full(LABELS.shape, 255)
+    comparer = tn.Comparer(C, models=["a", "b"], ignore_index=255, **HOW)
+    calls: list[Callable[[], Any]] = [
+        lambda: tn.assess(labels, FIRST, ignore_index=255, **HOW),
+        lambda: tn.compare(labels, {"a": FIRST, "b": FIRST}, ignore_index=255, **HOW),
+        lambda: comparer.update(labels, {"a": FIRST, "b": FIRST}),
+        lambda: tn.tabulate(labels.ravel(), Y_PROB, ignore_index=255),
+        lambda: tn.tabulate(labels, FIRST[:, 0], ignore_index=255),
+    ]
+    for call in calls:
+        with pytest.raises(
+            InvalidValueError, match=r"^all 315 rows have the label of ignore_index;"
+        ) as refused:
+            call()
+        assert refused.value.code == "no-rows"
+    with pytest.raises(InvalidValueError, match=r"^the only row has the label of ignore_index;"):
+        tn.tabulate([255], [[0.5, 0.5]], ignore_index=255)
+    with pytest.raises(InvalidValueError, match=r"^y_prob has no rows$"):
+        tn.tabulate(np.zeros((0, H, W), int), FIRST[:0], class_axis=1, ignore_index=255)
+
+
+def test_labels_that_are_usually_not_ignored() -> None:
+    """Another label, and -1 of two classes, which may stand for class 0."""
+    labels = LABELS.copy()
+    labels[1, 2, 3] = 4
+    for y_true, y_prob, last in ((labels, FIRST, 3), ([-1, 1], [[0.6, 0.4], [0.3, 0.7]], 1)):
+        with pytest.raises(InvalidValueError, match=f"class indices run from 0 to {last}$"):
+            tn.tabulate(y_true, y_prob)
+
+
+@pytest.mark.frames
+def test_a_data_frame_has_no_ignored_label() -> None:
+    import pandas as pd
+
+    with pytest.raises(InvalidValueError, match=r"class indices run from 0 to 3$"):
+        tn.tabulate([255, *Y_TRUE[1:]], pd.DataFrame(Y_PROB))
 
 
 def test_a_comparer_takes_images_in_batches() -> None:

@@ -178,8 +178,12 @@ class MetricInput(NamedTuple):
             RowCode.BAD_LOGITS: "logits that are not finite (a logit may be -inf, but not all logits of a row)",
             RowCode.OUTSIDE_RANGE: "probabilities outside [0, 1] (for logits pass from_logits=True)",
             RowCode.SUM_NOT_1: "a sum other than 1 (for logits pass from_logits=True; or divide each row by its sum)",
-            RowCode.LABEL_OUT_OF_RANGE: f"a label out of range (labels must be 0 to {self.n_classes - 1}, or equal to "
-            "ignore_index)",
+            RowCode.LABEL_OUT_OF_RANGE: f"a label out of range (labels must be 0 to {self.n_classes - 1}"
+            + (
+                "; to leave out rows with another label, such as 255 or -100, pass it as ignore_index)"
+                if self.ignore_index is None
+                else f", or {self.ignore_index}, which is ignore_index)"
+            ),
         }
         count_of = {code: n for code, n in zip(self.reasons, n_bad, strict=True) if n}
         return InvalidValueError(

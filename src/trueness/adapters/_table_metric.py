@@ -91,6 +91,7 @@ class TableMetric(Metric):
                 self._add(before)
             if self._has_counted_rows(*self._rows_of(preds, target)):
                 raise
+        self._update_count = context["_update_count"] + 1  # a batch of ignored rows is an update too
         return self._as_tensors(self._value_of_no_rows())
 
     def _has_counted_rows(self, rows: Tensor, labels: Tensor) -> bool:
@@ -158,6 +159,7 @@ class TableMetric(Metric):
         """The value of the metric, as float64; an error if a row was refused."""
         try:
             self._computed_tables = self._tables_of(self.metric_state)
+            self._refuse_only_ignored(self._computed_tables[0].n_rows)
             value = self._value(self._computed_tables)
         except Exception:
             # After an error torchmetrics would leave the sums of all processes in the place of this one's.
@@ -165,6 +167,17 @@ class TableMetric(Metric):
                 self.unsync()
             raise
         return self._as_tensors(value)
+
+    def _refuse_only_ignored(self, n_rows: int) -> None:
+        """Refuse batches of which no row is left; how many were ignored is not counted."""
+        if n_rows == 0 and self.input.ignore_index is not None and self.update_called:
+            raise InvalidValueError(
+                "no-rows",
+                "all rows have the label of ignore_index, {value}",
+                "check the targets",
+                argument="ignore_index",
+                value=self.input.ignore_index,
+            )
 
     def _as_tensors(self, value: float | dict[str, float]) -> Any:
         """A number, or each number of a dict, as a float64 tensor."""

@@ -9,6 +9,7 @@ No library of Hugging Face is imported: the objects are used by their attributes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from trueness.bins import Bins, as_bins, confidence_bins_for
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, nearest
 from trueness.rows.containers import contents_of
+from trueness.rows.validation import all_rows_ignored
 from trueness.streaming import Accumulator
 from trueness.table import Tables
 from trueness.variation import Variation
@@ -133,10 +135,13 @@ class CalibrationModule:
             "rng": rng,
         }
         self._stream: Accumulator | None = None
+        self._n_ignored = 0
 
     @property
     def tables(self) -> Tables:
         """The tables of all rows so far."""
+        if self._stream is None and self._n_ignored:
+            raise all_rows_ignored(self._n_ignored)
         if self._stream is None:
             raise InvalidValueError("no-rows", "no rows were added", "call add_batch first")
         return self._stream.tables
@@ -150,8 +155,10 @@ class CalibrationModule:
         given, labels = contents_of(predictions, "predictions"), _array(references, "references")
         if labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) == given.shape[0]:
             kept = np.flatnonzero(labels != self._ignore_index)
-            given, labels = given.take(kept), labels[kept]
+            n_ignored = len(labels) - len(kept)
+            given, labels = replace(given.take(kept), n_ignored=n_ignored), labels[kept]
             if len(kept) == 0:
+                self._n_ignored += n_ignored
                 return
         stream = self._stream
         if stream is None:
@@ -165,7 +172,7 @@ class CalibrationModule:
         if predictions is not None:
             self.add_batch(predictions=predictions, references=references)
         result = assess_table(self.tables, **self._inference)
-        self._stream = None
+        self._stream, self._n_ignored = None, 0
         return _chosen(result.flat(), self._names)
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from trueness._printing import p_text, visible
 from trueness.assessment._group_result import flagged_first
 from trueness.assessment.reported import ReportedMetric, headline_metrics
-from trueness.assessment.text import NO_SCORES, bins_of, classes_of, debiased_columns, metric_heads
+from trueness.assessment.text import (
+    NO_SCORES,
+    bins_of,
+    classes_of,
+    debiased_columns,
+    metric_heads,
+    what_is_compared,
+)
 from trueness.assessment.verdict import significance_limit
 
 if TYPE_CHECKING:
@@ -48,7 +55,7 @@ def _heading(comparison: Comparison) -> str:
 
 
 def model_table(comparison: Comparison) -> str:
-    """One line for each model, under two lines of heads."""
+    """One line for each model, or for each table of different rows, under two lines of heads."""
     assessments = comparison.assessments
     width = max(5, *(len(visible(name)) for name in assessments))
     metrics = [
@@ -60,7 +67,7 @@ def model_table(comparison: Comparison) -> str:
     scores = f"{'accuracy':>10}{'Brier':>8}{'log-loss':>10}"
     lines = [
         f"{'':{width}}{'plug-in':>10}{kinds}",
-        f"{'model':{width}}{'VCE':>10}{labels}{'p':>8}{scores}",
+        f"{what_is_compared(comparison):{width}}{'VCE':>10}{labels}{'p':>8}{scores}",
         *(
             f"{visible(name):{width}}{_model_columns(result, metrics)}"
             for name, result in assessments.items()

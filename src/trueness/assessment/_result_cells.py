@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trueness.assessment.compared import compared_numbers
 from trueness.assessment.event_numbers import event_numbers
 from trueness.assessment.reported import REPORTED
+from trueness.assessment.text import what_is_compared
 
 if TYPE_CHECKING:
     from trueness.assessment._comparison_result import Comparison, Pair
@@ -76,10 +77,10 @@ def _of_group(group: GroupAssessment[Assessment]) -> dict[str, Any]:
 
 
 def model_cells(result: Comparison) -> list[dict[str, Any]]:
-    """One row for each model: its debiased metrics with their intervals, and its scores."""
+    """One row for each model, or table of different rows: its debiased metrics with their intervals, and its scores."""
     return [
         {
-            "model": name,
+            what_is_compared(result): name,
             "n_rows": alone.n_rows,
             **debiased_cells(alone),
             **score_cells(alone),

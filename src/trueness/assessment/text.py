@@ -16,6 +16,7 @@ from trueness.assessment.verdict import significance_limit
 from trueness.table.option_text import options_text
 
 if TYPE_CHECKING:
+    from trueness.assessment._comparison_result import Comparison
     from trueness.assessment._group_result import GroupAssessment
     from trueness.assessment._result import Assessment
     from trueness.inference.classwise.results import ClassAssessment
@@ -57,6 +58,11 @@ def heading(result: Assessment) -> str:
     if result.n_clusters is not None:
         facts.append(f"{result.n_clusters} clusters")
     return "; ".join(facts)
+
+
+def what_is_compared(comparison: Comparison) -> str:
+    """What has the names of a comparison: "model", or "table" if each has rows of its own, such as those of a day."""
+    return "model" if comparison.paired else "table"
 
 
 def classes_of(result: Assessment) -> str:

@@ -9,7 +9,7 @@ from trueness._printing import STANDARD_OUTPUT
 from trueness.cli import _options, _sources
 from trueness.cli._errors import refuse_argument
 from trueness.cli._inference import refuse_inference_options, resamples_of
-from trueness.cli._outputs import write_json
+from trueness.cli._outputs import print_note, write_json
 
 if TYPE_CHECKING:
     from trueness.table import AnyRankTable, EventTable
@@ -21,6 +21,7 @@ examples:
   trueness bins grid.json --n-bins 5,10,20,50 --kind width
   trueness bins preds.parquet --by-class
   trueness bins preds.parquet --event 1
+  trueness bins a.npy --label-file masks.npy --class-axis 1 --clusters none
 """
 
 
@@ -49,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="mass",
         help="bins with equally many rows (default), or of equal width",
     )
+    parser.add_argument(
+        "--clusters",
+        metavar="none",
+        help="needed for images: their pixels, like all rows here, are taken as independent; trueness assess counts "
+        "clusters",
+    )
+    _options.add_options(parser, *_options.IMAGES)
     _options.add_json(parser)
     _options.add_column_options(parser)
     _options.add_options(
@@ -70,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Sum on a grid, and merge its cells into each number of bins."""
     from trueness.assessment import sweep_bins
     from trueness.assessment.sweep import EVENT_NUMBERS, NUMBERS
+    from trueness.cli._images import inputs_of, refuse_clusters
     from trueness.cli._saved_tables import are_tables, merge_saved, refuse_row_options, saved_paths
     from trueness.cli._summation import remove_checkpoint, sum_inputs
     from trueness.files import check_outputs
@@ -81,11 +90,14 @@ def run(arguments: argparse.Namespace) -> int:
     saved = are_tables(arguments.files)
     if saved:
         refuse_row_options(arguments)
+    refuse_clusters(arguments, "by this command", "use trueness assess, which counts clusters")
     paths = saved_paths(arguments.files) if saved else []
-    inputs = [] if saved else _sources.inputs_of(arguments)
+    inputs = [] if saved else inputs_of(arguments)
     check_outputs([arguments.json, arguments.checkpoint], [*paths, *_sources.paths_read(arguments, inputs)])
     if saved:
         tables = merge_saved(paths, arguments.by_class or arguments.event is not None)
+        if tables.whole.clusters is not None:
+            print_note("the clusters of these tables are not used: rows are taken as independent")
     else:
         tables = sum_inputs(arguments, inputs).tables
     table = _table_of(tables.whole, arguments)

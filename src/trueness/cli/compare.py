@@ -48,9 +48,9 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add models, columns, bins and inference."""
-    _options.add_files(parser, "one argument for each model, two or more")
+    _options.add_files(parser, "one argument for each model or table, two or more")
     parser.add_argument(
-        "--names", metavar="A,B,…", help="names of the models (default: from their file names)"
+        "--names", metavar="A,B,…", help="names of the models or tables (default: from their file names)"
     )
     _options.add_options(
         parser,
@@ -110,7 +110,7 @@ def _compare_tables(arguments: argparse.Namespace) -> Comparison:
 
     refuse_row_options(arguments)
     refuse_groups(arguments)
-    names = _model_names(arguments)
+    names = _names(arguments, "table")
     tables = {
         name: merge_saved(saved_paths([file]), arguments.by_class).whole
         for name, file in zip(names, arguments.files, strict=True)
@@ -144,7 +144,7 @@ def _sources_by_model(arguments: argparse.Namespace) -> dict[str, Source]:
     from trueness.files import Source, find_inputs
     from trueness.partitions.comparison import refuse_other_classes
 
-    names = _model_names(arguments)
+    names = _names(arguments, "model")
     if are_images(arguments):
         images: dict[str, Any] = {
             name: image_source_of(arguments, [file], name)
@@ -185,44 +185,47 @@ def _refuse_shared_pipe(inputs_by_model: dict[str, InputFiles]) -> None:
         )
 
 
-def _model_names(arguments: argparse.Namespace) -> list[str]:
+def _names(arguments: argparse.Namespace, what: str) -> list[str]:
+    """The names of the files, each of which is a model or a table."""
     files = arguments.files
-    _refuse_files(files)
+    _refuse_files(files, what)
     if arguments.names is not None:
         names = [name.strip() for name in arguments.names.split(",")]
         if len(names) != len(files) or len(set(names)) != len(names):
             raise refuse_argument(
                 "--names",
                 arguments.names,
-                "{argument} must be {n_models} different names",
+                "{argument} must be {n_names} different names",
                 "such as --names old,new",
-                n_models=len(files),
+                n_names=len(files),
             )
         return names
     if len(set(files)) < len(files):
         raise InvalidValueError(
             "duplicate-file",
-            "{argument} is used for two models",
-            "give the models names: --names old,new",
+            "{argument} is used for two {what}s",
+            "give the {what}s names: --names old,new",
             argument=next(file for file in files if files.count(file) > 1),
+            what=what,
         )
     stems = [os.path.basename(os.path.normpath(file)).split(".")[0] or file for file in files]
     return stems if len(set(stems)) == len(stems) else list(files)
 
 
-def _refuse_files(files: list[str]) -> None:
+def _refuse_files(files: list[str], what: str) -> None:
     if len(files) < 2:
         raise InvalidValueError(
             "too-few-models",
-            "a comparison needs two models or more",
+            "a comparison needs two {what}s or more",
             "name a file for each, or use trueness assess",
+            what=what,
         )
 
 
 def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Comparison:
     from trueness.assessment.comparison import Comparer
     from trueness.cli._summation import note_skipped_rows, reading_progress
-    from trueness.files import pair_batches
+    from trueness.files import no_rows_left, pair_batches
     from trueness.partitions.comparison import add_batches
     from trueness.ranking import DEFAULT_TIES
 
@@ -245,6 +248,7 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
         normalize=arguments.normalize,
     )
     skipped: Counter[str] = Counter()
+    n_rows = 0
     with reading_progress(first.inputs) as report:
         read = {
             name: _counting_skipped(source.batches(), skipped) if source is first else source.batches()
@@ -254,7 +258,10 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
             if are_images(arguments):
                 refuse_other_pixels(batches)
             add_batches(comparer, batches)
+            n_rows += len(next(iter(batches.values())))
             report(position, next(iter(batches.values())))
+    if n_rows == 0:
+        raise no_rows_left(skipped, filtered=bool(first.choice.where))
     result = comparer.result()
     note_skipped_rows(skipped, result.assessments[next(iter(sources))].n_rows)
     return _with_remarks(result, sources, skipped)

@@ -23,6 +23,7 @@ COMMAND: Mapping[str, str] = {
     "class_axis": "--class-axis",
     "pass_class_axis": "pass --class-axis, 1 for (images, classes, height, width)",
     "ignore_index": "--ignore-index",
+    "leave_out_label": "to leave out rows with this label pass --ignore-index ",
     "label_dir": "name the folder of labels with --label-dir, such as labelsTr",
     "bins": "--bins",
     "confidence_bins": "--confidence-bins",

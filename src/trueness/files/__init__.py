@@ -15,6 +15,7 @@
 The readers are in `trueness.formats`.
 """
 
+from trueness.files._bad_rows import no_rows_left
 from trueness.files._checkpoint import Checkpoint
 from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
@@ -44,6 +45,7 @@ __all__ = [
     "pair_batches",
     "refusal_of_batches",
     "equal_mass_edges",
+    "no_rows_left",
     "Checkpoint",
     "Identity",
     "GroupedTables",

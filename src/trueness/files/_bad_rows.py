@@ -1,4 +1,7 @@
-"""Bad rows of a batch: skipped and counted by code, or refused with the file and the row's number in it."""
+"""Bad rows of a batch: skipped and counted by code, or refused with the file and the row's number in it.
+
+Files of which no row is left are refused too.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.files.batches import Batch
-from trueness.refusals import Refusal
+from trueness.files.batches import IGNORED, Batch
+from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows import OptionRows, RowCode, Rows, count_codes, refusal_of_row, row_codes
 from trueness.rows.lists import Lists
+from trueness.rows.validation import all_rows_ignored
 
 _FOR_LOGPROBS = (
     "logarithms of probabilities are at most 0, and their exponentials sum to 1: "
@@ -52,6 +56,18 @@ def refusal(batch: Batch, error: Refusal) -> Refusal:
     return found.with_facts(remedy=remedy + ", or {skip_rows}", **facts)
 
 
+def no_rows_left(skipped: Counter[str], *, filtered: bool) -> InvalidValueError:
+    """The refusal of files without rows: why these were skipped, by code, and whether there was a condition."""
+    if skipped.keys() == {IGNORED}:
+        return all_rows_ignored(skipped[IGNORED])
+    return InvalidValueError(
+        "no-rows",
+        "{what}",
+        "check {row_filters} and how the files were written",
+        what="no rows are left" if filtered or skipped else "the files hold no rows",
+    )
+
+
 def _codes(rows: Rows | OptionRows) -> NDArray[np.uint8]:
     return rows.codes() if isinstance(rows, OptionRows) else row_codes(rows)
 
@@ -68,4 +84,5 @@ def _rows(batch: Batch) -> Rows | OptionRows:
         from_logits=from_logits,
         normalize=normalize,
         soft_labels=batch.options.soft_labels,
+        may_ignore=batch.may_ignore,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from trueness.files.request import Choice
 from trueness.formats.arrow import ListValues, Matrix, Values, lists_of, matrix_of, values_of
 from trueness.formats.fields import is_number
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal, nearest
-from trueness.rows.class_columns import BOOLEANS
+from trueness.rows.class_columns import BOOLEANS, columns_of
 from trueness.rows.containers import Contents
 from trueness.rows.groups import EncodedNames, combine
 from trueness.rows.lists import Lists, of_flat
@@ -196,7 +196,7 @@ def labels_of(column: Any, choice: Choice, n_classes: int, problems: list[Proble
     _note_missing(missing, choice.label, problems)
     if choice.index_of is None and is_numeric(column):
         return values_of(column).data
-    return _from_texts(encode_column(column, choice.label, "label"), missing, choice.index_of, problems)
+    return _from_texts(encode_column(column, choice.label, "label"), missing, choice, problems)
 
 
 def shares_of(
@@ -238,20 +238,32 @@ def _from_one_hot(column: NDArray[Any], n_classes: int, problems: list[Problem])
 def _from_texts(
     labels: EncodedNames,
     missing: BoolArray | None,
-    index_of: Mapping[str, int] | None,
+    choice: Choice,
     problems: list[Problem],
 ) -> NDArray[np.int64]:
     """Labels in text as class indices: names of classes or, without such names, whole numbers, true and false."""
+    index_of = choice.index_of
     of_names = [_index(name) if index_of is None else index_of.get(name, -1) for name in labels.names]
     indices = np.array(of_names, dtype=np.int64)[labels.codes] if of_names else labels.codes
     unknown = indices < 0 if missing is None else (indices < 0) & ~missing
     if unknown.any():
         values = _Texts(labels)
-        problems.append(Problem(unknown, _unknown_label(values[int(np.argmax(unknown))], index_of), values))
+        problems.append(Problem(unknown, _unknown_label(values[int(np.argmax(unknown))], choice), values))
     return np.maximum(indices, 0)
 
 
-def _unknown_label(name: str, index_of: Mapping[str, int] | None) -> Refusal:
+def _unknown_label(name: str, choice: Choice) -> Refusal:
+    index_of = choice.index_of
+    for other, column in _other_uses(choice):
+        if columns_of((*choice.probs, column)).endings[-1] == name:
+            return InvalidValueError(
+                "unknown-label",
+                "the label is {value!q}, but the column of its probability, {column!q}, is that of {other!t}",
+                "name another column for {other!t}",
+                argument="label",
+                column=column,
+                other=other,
+            )
     if index_of is None:
         return InvalidValueError(
             "unknown-label",
@@ -267,6 +279,13 @@ def _unknown_label(name: str, index_of: Mapping[str, int] | None) -> Refusal:
         argument="label",
         hint=nearest(name[:100], list(index_of)),
     )
+
+
+def _other_uses(choice: Choice) -> Iterator[tuple[str, str]]:
+    """The columns of clusters, groups and weights, each with its argument."""
+    single = {"clusters": choice.clusters, "weight": choice.weight}
+    yield from ((argument, column) for argument, column in single.items() if column is not None)
+    yield from (("groups", column) for column in choice.by)
 
 
 class _Texts:

@@ -38,6 +38,9 @@ from trueness.rows.groups import EncodedNames, objects_of
 from trueness.rows.lists import Lists
 from trueness.rows.option_rows import rows_of_lists
 
+IGNORED = "ignored"
+"""The code of pixels with the label `ignore_index`."""
+
 SKIPPED: Mapping[str, str] = {
     "not-finite": "probabilities that are not finite",
     "outside-range": "probabilities outside 0 to 1",
@@ -54,7 +57,7 @@ SKIPPED: Mapping[str, str] = {
     "wrong-field-count": "another number of fields than in the first row",
     "unreadable-row": "lines that cannot be read",
     "outside-crop": "voxels outside the crop, whose probabilities are all 0",
-    "ignored": "pixels with the ignored label",
+    IGNORED: "pixels with the ignored label",
 }
 """What is wrong with skipped rows, by the code of the refusal."""
 
@@ -100,6 +103,8 @@ class Batch:
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
+    may_ignore: bool = False
+    """Whether `ignore_index` applies to these rows and was not given."""
 
     def __len__(self) -> int:
         return len(self.y_true)

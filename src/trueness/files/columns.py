@@ -36,8 +36,8 @@ def choose(
     for condition in request.where:
         _require(fields, condition.column, file, "where")
     named = {label, request.weight, request.clusters, request.key, *by, *(shares.names if shares else ())}
-    columns = requested_probs(fields, request, named, file) if request.probs else None
-    columns = columns or detect_probs(fields, request, named, file)
+    _refuse_numbered(fields, request, by, named, file)
+    columns = _probs(fields, request, named, file)
     is_list = len(columns.names) == 1 and fields[columns.names[0]].kind == "list"
     for name in shares.names if shares else (label,):
         _refuse_two_roles(name, columns.names, request.weight, by)
@@ -65,6 +65,52 @@ def choose(
         found=tuple(found),
     )
     return _with_shares(chosen, shares, columns if request.header else None)
+
+
+def _probs(fields: Mapping[str, Field], request: Request, named: set[str | None], file: str) -> Columns:
+    """The columns of probabilities that were asked for, or those that are detected."""
+    find = requested_probs if request.probs else detect_probs
+    return find(fields, request, named, file)
+
+
+def _refuse_numbered(
+    fields: Mapping[str, Field], request: Request, by: Sequence[str], named: set[str | None], file: str
+) -> None:
+    """Refuse one of the numbered columns of probabilities, such as p_0 of p_*, as clusters, groups or weights.
+
+    One of p_id, p_cat and p_dog may be the clusters, so columns without numbers are not refused here.
+    """
+    if _is_listed(request.probs):
+        return
+    groups = [("groups", name) for name in by]
+    for argument, name in (("clusters", request.clusters), ("weight", request.weight), *groups):
+        found = None if name is None else _numbered_with(name, fields, request, named, file)
+        if found is not None:
+            raise InvalidValueError(
+                "named-twice",
+                "the column of {argument}, {column!q}, is one of the {n_columns} probability columns {first!q} to "
+                "{last!q}",
+                "name another column; or list those that hold probabilities in {probs}, separated by commas",
+                argument=argument,
+                column=name,
+                n_columns=len(found.names),
+                first=found.names[0],
+                last=found.names[-1],
+            )
+
+
+def _numbered_with(
+    name: str, fields: Mapping[str, Field], request: Request, named: set[str | None], file: str
+) -> Columns | None:
+    """The numbered columns of probabilities, if this column would be one of them without its other use."""
+    if not holds_numbers(fields[name], request.percent):
+        return None
+    try:
+        found = _probs(fields, request, named - {name}, file)
+    except InvalidValueError:
+        return None
+    numbered = len(found.names) > 1 and found.numbers is not None
+    return found if numbered and name in found.names else None
 
 
 def _share_columns(fields: Mapping[str, Field], request: Request, file: str) -> Columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import IO
@@ -12,9 +13,9 @@ import numpy as np
 from trueness._arrays import IntArray
 from trueness.bins import Edges, EqualMass
 from trueness.bins.selection import Keys, Prefixes, count_digits, order_statistics, sort_keys
-from trueness.files._bad_rows import refusal
+from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files.batches import Batch
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import Refusal
 from trueness.tabulation import variations_of
 from trueness.variation import Variation
 
@@ -32,11 +33,12 @@ def exact_edges(
     """For each measure, which has this range, the edges that `tabulate` would find for all rows at once, to the bit."""
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         files = [first, second][: len(measures)]
-        n_rows = sum(write_sort_keys(batch, measures, files, engine) for batch in batches if len(batch))
+        n_rows, skipped = 0, Counter[str]()
+        for batch in batches:
+            skipped += batch.skipped
+            n_rows += write_sort_keys(batch, measures, files, engine) if len(batch) else 0
         if n_rows == 0:
-            raise InvalidValueError(
-                "no-rows", "the files hold no rows", "check {row_filters} and how the files were written"
-            )
+            raise no_rows_left(skipped, filtered=False)
         nth = bins.nth(n_rows)
         ends = [order_statistics(nth, 1, partial(_count_digits, file), DIGIT_BITS)[0] for file in files]
     return [bins.edges_at(end, *range) for end, range in zip(ends, ranges, strict=True)]

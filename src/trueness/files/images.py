@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from trueness._arrays import FloatArray
 from trueness.files._values import exponentials, hundredths
-from trueness.files.batches import Batch, Remark, RowOptions
+from trueness.files.batches import IGNORED, Batch, Remark, RowOptions
 from trueness.files.mapped_arrays import array_in
 from trueness.files.request import Choice
 from trueness.files.source import BATCH_VALUES, BEGINNING, Position, PositionedBatch, read_ahead
@@ -35,9 +35,6 @@ OUTSIDE = "outside-crop"
 PREDICTIONS = ("y_prob", "predictions", "probs", "probabilities")
 LABELS = ("y_true", "ground_truth", "labels", "label")
 """The names of arrays in an NPZ file."""
-
-IGNORED = "ignored"
-"""The code of pixels with the label `ignore_index`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +140,7 @@ class ImageSource:
             options=self.options.rows,
             skipped=skipped,
             share=stop / max(1, len(pixels.y_true)),
+            may_ignore=self.options.ignore_index is None,
         )
 
     def _scaled(self, predictions: NDArray[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, FineGrid
-from trueness.files._bad_rows import refusal
+from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
@@ -186,12 +186,7 @@ def sum_source(
             checkpoint.save(run.state)
         raise
     if run.n_rows == 0:
-        raise InvalidValueError(
-            "no-rows",
-            "{what}",
-            "check {row_filters} and how the files were written",
-            what="no rows are left" if source.choice.where or run.state.skipped else "the files hold no rows",
-        )
+        raise no_rows_left(run.state.skipped, filtered=bool(source.choice.where))
     return Summed(run.state.tables, run.state.skipped)
 
 

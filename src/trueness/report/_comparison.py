@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trueness._markup import Markup, name_of, tag
 from trueness._printing import capitalise, count_text, plural, rows_text
 from trueness.assessment.reported import headline_metrics
-from trueness.assessment.text import bins_of, classes_of
+from trueness.assessment.text import bins_of, classes_of, what_is_compared
 from trueness.plots.forest import forest_chart, forest_of_metrics, forest_of_pairs
 from trueness.plots.picture import Picture
 from trueness.plots.reliability import ECE, VCE
@@ -65,7 +65,7 @@ def page_of_comparison(
 def _header(comparison: Comparison, heading: str) -> Markup:
     some = next(iter(comparison.assessments.values()))
     facts = [
-        plural(len(comparison.assessments), "model" if comparison.paired else "table"),
+        plural(len(comparison.assessments), what_is_compared(comparison)),
         rows_text(some.n_rows) if comparison.paired else "different rows",
         classes_of(some),
         bins_of(some),
@@ -81,7 +81,7 @@ def headline_of(comparison: Comparison) -> str:
     """The conclusion in a few words: the model that is better than all others, if there is one."""
     verdicts = comparison.verdicts
     if all(verdict.kind == "none" for verdict in verdicts):
-        return "No evidence that the models differ in calibration"
+        return f"No evidence that the {what_is_compared(comparison)}s differ in calibration"
     for name in comparison.assessments:
         of_model = [
             verdict
@@ -91,7 +91,7 @@ def headline_of(comparison: Comparison) -> str:
         if of_model and all(verdict.better == name for verdict in of_model):
             best = "better" if len(comparison.assessments) == 2 else "best"
             return f"{name} is {best} calibrated"
-    return "The models differ, but none is better calibrated than all others"
+    return f"The {what_is_compared(comparison)}s differ, but none is better calibrated than all others"
 
 
 ADVICE = (
@@ -99,10 +99,18 @@ ADVICE = (
     "choose."
 )
 
+_ADVICE_ON_TABLES = (
+    "Better calibration on some rows does not mean better predictions: compare accuracy, Brier score and log-loss "
+    "below too."
+)
+
 
 def _verdict(comparison: Comparison) -> Markup:
     clear = any(verdict.kind != "none" for verdict in comparison.verdicts)
-    advice = ADVICE if clear else "Compare on more rows, or choose by accuracy, Brier score and log-loss."
+    if comparison.paired:
+        advice = ADVICE if clear else "Compare on more rows, or choose by accuracy, Brier score and log-loss."
+    else:
+        advice = _ADVICE_ON_TABLES if clear else "Compare more rows."
     return tag(
         "section",
         tag("h2", name_of(headline_of(comparison))),
@@ -159,21 +167,25 @@ def _with_interval(estimate: Any, *, signed: bool) -> str:
 
 
 def _models(comparison: Comparison) -> Markup:
+    which = "this model is miscalibrated" if comparison.paired else "the model is miscalibrated on these rows"
     words = (
-        "Debiased: the value expected with unlimited data, with its interval. p: of all the evidence that this model "
-        "is miscalibrated, by itself."
+        "Debiased: the value expected with unlimited data, with its interval. p: of all the evidence that "
+        f"{which}, by itself."
     )
     return tag(
         "section",
-        tag("h2", "The models"),
-        html_table("Models", *model_table(comparison), id="models"),
+        tag("h2", f"The {what_is_compared(comparison)}s"),
+        html_table(f"{capitalise(what_is_compared(comparison))}s", *model_table(comparison), id="models"),
         tag("p", words, class_="detail"),
     )
 
 
 def _pictures(comparison: Comparison) -> list[Picture[Any]]:
     """All metrics of the only pair, or the main metrics of all pairs."""
-    caption = "Differences are between debiased values, with their intervals; at 0 the models do not differ."
+    caption = (
+        "Differences are between debiased values, with their intervals; at 0 the "
+        f"{what_is_compared(comparison)}s do not differ."
+    )
     if len(comparison.pairs) == 1:
         title = "Differences of all metrics"
         return [Picture("metrics", title, caption, "", forest_of_metrics, forest_chart, wide=True)]
@@ -220,7 +232,7 @@ def _differences(comparison: Comparison) -> Markup:
     name = "Differences, smallest p-value first"
     if len(lines) > MOST_TABLE:
         name = f"The first {MOST_TABLE} of {len(lines)} differences, smallest p-value first"
-    words = f"{how} Adjusted p-values are corrected for the number of pairs of models (Holm)."
+    words = f"{how} Adjusted p-values are corrected for the number of pairs of {what_is_compared(comparison)}s (Holm)."
     return tag(
         "section",
         tag("h2", "Differences"),
@@ -241,7 +253,11 @@ def _diagrams(comparison: Comparison) -> Markup:
         if kind.applies(result)
     ]
     left_out = len(comparison.assessments) - len(shown)
-    note = tag("p", f"{plural(left_out, 'more model')} not drawn.", class_="detail") if left_out else None
+    note = (
+        tag("p", f"{plural(left_out, f'more {what_is_compared(comparison)}')} not drawn.", class_="detail")
+        if left_out
+        else None
+    )
     return tag("section", tag("h2", "Bin by bin"), tag("div", figures, class_="figures"), note)
 
 
@@ -299,7 +315,8 @@ def _provenance(comparison: Comparison, made_by: str | None, file_name: str, *, 
             tag("pre", tag("code", models_from_report(comparison, file_name)), tabindex="0"),
         ]
     else:
-        parts.append(tag("p", "The tables of the models are not in this file: they would make it too large."))
+        of_models = " of the models" if comparison.paired else ""
+        parts.append(tag("p", f"The tables{of_models} are not in this file: they would make it too large."))
     p = min((pair.adjusted_p_value for pair in comparison.pairs), default=math.nan)
     parts.append(tag("p", f"Smallest adjusted p-value of a pair: {html_p_sentence(p)}.", class_="detail"))
     return tag("section", parts, citation())

@@ -130,7 +130,13 @@ class Rows:
             rows.normalize,
             soft_labels_of(truth, rows.n_rows, rows.n_classes)
             if soft_labels
-            else labels_of(truth, rows.n_rows, rows.n_classes, index_of),
+            else labels_of(
+                truth,
+                rows.n_rows,
+                rows.n_classes,
+                index_of,
+                may_ignore=predictions.data is not None and predictions.n_ignored is None,
+            ),
             rows.sample_weight,
             columns,
             truth.index if truth.index is not None else rows.index,
@@ -153,6 +159,7 @@ class Rows:
         from_logits: bool = False,
         normalize: bool = False,
         soft_labels: bool = False,
+        may_ignore: bool = False,
     ) -> Rows:
         """Rows of arrays whose shapes and dtypes are known to fit, such as a reader of files makes them.
 
@@ -161,7 +168,7 @@ class Rows:
         """
         contents = contents_of(y_prob, "y_prob").flat
         n_classes = contents.shape[1] if len(contents.shape) == 2 else 2
-        labels = None if y_true is None else Labels(y_true, n_classes)
+        labels = None if y_true is None else Labels(y_true, n_classes, may_ignore=may_ignore)
         if soft_labels and y_true is not None:
             labels = soft_labels_of(contents_of(y_true, "y_true"), contents.shape[0], n_classes)
         return cls(contents, contents.shape[0], n_classes, from_logits, normalize, labels, sample_weight)

@@ -33,6 +33,8 @@ class Contents:
     eps: float = float(np.finfo(np.float64).eps)
     index: Any = None
     """The row labels of a pandas object; None if they only count the rows from 0."""
+    n_ignored: int | None = None
+    """How many rows with the label `ignore_index` were left out; None if it was not given."""
 
     @classmethod
     def of_columns(cls, columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> Contents:

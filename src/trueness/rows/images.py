@@ -204,7 +204,7 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
     n_first = rest[0] if rest else 1
     return Pixels(
         labels,
-        replace(given, data=data),
+        replace(given, data=data, n_ignored=None if ignore_index is None else math.prod(rest) - len(labels)),
         n_first,
         math.prod(rest[1:]),
         kept,

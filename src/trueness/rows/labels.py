@@ -17,6 +17,9 @@ from trueness.rows.containers import Contents, is_bfloat16, refuse_none
 SHARE_TOLERANCE = 1e-5
 """How far the shares of a soft label may be from 1 in sum."""
 
+USUAL_IGNORED = (255, -1, -100)
+"""Labels that usually mark pixels or tokens without a class."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -28,6 +31,8 @@ class Labels:
     """Class index by name, if labels are names."""
     soft: bool = False
     """Whether each row is a distribution over the classes, (rows, classes)."""
+    may_ignore: bool = False
+    """Whether `ignore_index` applies to such rows and was not given."""
 
     def block(self, start: int, stop: int) -> NDArray[np.intp]:
         """Class indices of rows start to stop; the first bad label is refused."""
@@ -83,8 +88,14 @@ class Labels:
             return InvalidValueError(code, cause, "{hint}", hint=hint, **facts)
         if not _are_whole(part).all():
             return InvalidValueError(code, cause, "a class index is an integer", **facts)
-        last = self.n_classes - 1
-        return InvalidValueError(code, cause, "class indices run from 0 to {last}", last=last, **facts)
+        remedy = "class indices run from 0 to {last}"
+        if self.may_ignore and self._is_usually_ignored(facts["value"]):
+            remedy += "; {leave_out_label}{value:.0f}"
+        return InvalidValueError(code, cause, remedy, last=self.n_classes - 1, **facts)
+
+    def _is_usually_ignored(self, value: float) -> bool:
+        """Whether a label that is not a class is likely to mark rows without one; -1 of two classes may be a class."""
+        return value in USUAL_IGNORED and not (value == -1 and self.n_classes == 2)
 
     def _name_of(self, value: object) -> str | None:
         """The name of the class with this index, if the value is one and the names of the classes are texts."""
@@ -140,7 +151,12 @@ def _all_below(part: NDArray[Any], n_classes: int) -> bool:
 
 
 def labels_of(
-    contents: Contents, n_rows: int, n_classes: int, index_of: dict[Hashable, int] | None
+    contents: Contents,
+    n_rows: int,
+    n_classes: int,
+    index_of: dict[Hashable, int] | None,
+    *,
+    may_ignore: bool = False,
 ) -> Labels:
     """Labels of the right shape and dtype, or a refusal of y_true."""
     data = contents.data if contents.data is not None else np.stack(contents.columns or (), axis=1)
@@ -154,7 +170,7 @@ def labels_of(
     if data.dtype.kind == "O":
         refuse_none(data, "y_true")
     _require_numbers(data)
-    return Labels(data, n_classes)
+    return Labels(data, n_classes, may_ignore=may_ignore)
 
 
 def soft_labels_of(contents: Contents, n_rows: int, n_classes: int) -> Labels:

@@ -33,6 +33,8 @@ def shape_of(y_prob: Contents) -> tuple[int, int]:
             shape=shape,
         )
     if shape[0] == 0:
+        if y_prob.n_ignored:
+            raise all_rows_ignored(y_prob.n_ignored)
         raise InvalidValueError("no-rows", "{y_prob} has no rows", argument="y_prob")
     if len(shape) == 1:
         return shape[0], 2
@@ -45,6 +47,19 @@ def shape_of(y_prob: Contents) -> tuple[int, int]:
             shape=shape,
         )
     return shape[0], shape[1]
+
+
+def all_rows_ignored(n_rows: int) -> InvalidValueError:
+    """The refusal of rows of which none is left."""
+    return InvalidValueError(
+        "no-rows",
+        "the only row has the label of {ignore_index}"
+        if n_rows == 1
+        else "all {n_rows} rows have the label of {ignore_index}",
+        "check the labels",
+        argument="ignore_index",
+        n_rows=n_rows,
+    )
 
 
 def _require_numbers(array: NDArray[Any], argument: str) -> None:

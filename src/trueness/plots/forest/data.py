@@ -169,7 +169,7 @@ def forest_of_pairs(comparison: Any, metric: str = "vce", most: int = MOST_LINES
     if not lines:
         raise InvalidValueError(
             "missing-metric",
-            "the models of this comparison have no {label}",
+            "no pair of this comparison has {label}",
             "choose one of the metrics of pairs[0].contrasts",
             argument="metric",
             label=reported.label,
