@@ -24,7 +24,7 @@ class Scratch:
         self._pieces: dict[str, NDArray[np.float64]] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-        """An array of that shape with arbitrary content; its items are of 8 bytes, or of 4."""
+        """An array of that shape with arbitrary content; its items are of at most 8 bytes."""
         size = prod(shape)
         piece = self._pieces.get(name)
         if piece is None or piece.size < size:

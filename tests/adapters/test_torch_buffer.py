@@ -90,3 +90,25 @@ def test_buffered_rows_are_neither_lost_nor_kept_too_long(act: str) -> None:
     }.get(act, lambda: metric)()
     words = other["bins"] if act == "state_dict" else other.bins
     assert int(words[:, 0].sum()) == {"reset": 1, "load": 20}.get(act, 50)
+
+
+@torch_only
+def test_metrics_that_take_turns_do_not_share_their_buffers() -> None:
+    """The memory of a buffer is left to the next one, which may have another dtype or number of classes."""
+    import torch
+
+    metrics = {n_classes: metric_of(num_classes=n_classes) for n_classes in (3, 4, 7)}
+    rows = {n_classes: tensors(n_classes, 300) for n_classes in metrics}
+    seen = {n_classes: tn.Accumulator(n_classes) for n_classes in metrics}
+    for k in range(30):
+        for n_classes, metric in metrics.items():
+            dtype = torch.float32 if k % 5 < 3 else torch.float64
+            batch = (
+                rows[n_classes][0][10 * k : 10 * k + 10].to(dtype),
+                rows[n_classes][1][10 * k : 10 * k + 10],
+            )
+            metric.update(*batch)
+            seen[n_classes].update(batch[1], batch[0])
+            if (k + n_classes) % 4 == 0:
+                assert metric.table == seen[n_classes].table
+    assert all(metric.table == seen[n_classes].table for n_classes, metric in metrics.items())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
+from trueness._scratch import Scratch
 from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
@@ -53,6 +55,7 @@ class HostSums:
     def take(self, n_threads: int) -> dict[str, IntArray] | None:
         """The words of each state, by its name, of the rows added since the last call; None if there were none."""
         self._sum_buffered(n_threads)
+        self._buffer.close()
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
@@ -63,7 +66,7 @@ class HostSums:
 
     def forget(self) -> None:
         """Drop all rows that were added."""
-        self._buffer.forget()
+        self._buffer.close()
         self._running.take()
         self._skipped[:] = 0
 
@@ -88,6 +91,14 @@ class HostSums:
                 self._skipped += skipped[list(self.input.reasons)]
 
 
+_spare: list[Scratch] = []
+"""The memory of the last buffer that was closed.
+
+A metric is often made anew for each epoch, and writing to memory that the system has just handed over takes longer than
+summing the rows in it.
+"""
+
+
 class _Buffer:
     """A buffer of rows. They are copied, since the caller may reuse their memory; it is allocated on first use.
 
@@ -96,6 +107,7 @@ class _Buffer:
 
     def __init__(self) -> None:
         self.n_rows, self.eps = 0, 0.0
+        self._scratch: Scratch | None = None
         self._rows: NDArray[Any] = np.empty((0, 0))
         self._labels: NDArray[Any] = np.empty(0, np.int64)
 
@@ -106,8 +118,11 @@ class _Buffer:
     def open(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_values: int) -> None:
         """Allocate room for `n_values` values of such rows, and for their labels."""
         n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
-        self._rows = np.empty((n_rows, rows.shape[1]), rows.dtype)
-        self._labels = np.empty((n_rows, *labels.shape[1:]), labels.dtype)
+        with suppress(IndexError):
+            self._scratch = self._scratch or _spare.pop()
+        self._scratch = self._scratch or Scratch()
+        self._rows = self._scratch.array("rows", (n_rows, rows.shape[1]), rows.dtype)
+        self._labels = self._scratch.array("labels", (n_rows, *labels.shape[1:]), labels.dtype)
 
     def put(self, rows: NDArray[Any], labels: NDArray[Any]) -> int:
         """Copy as many rows as there is room for, and return their number."""
@@ -122,9 +137,12 @@ class _Buffer:
         """Whether there is no room for another row."""
         return self.n_rows == len(self._rows)
 
-    def forget(self) -> None:
-        """Empty the buffer."""
-        self.n_rows = 0
+    def close(self) -> None:
+        """Drop all rows, and leave the memory to the next buffer that is opened."""
+        self.n_rows, self.eps = 0, 0.0
+        if self._scratch is not None:
+            _spare[:] = [self._scratch]
+            self._scratch = None
 
     def take(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Empty the buffer and return its rows and labels, valid until the next `put`."""
