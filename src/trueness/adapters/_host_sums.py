@@ -118,9 +118,10 @@ class _Buffer:
     def open(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_values: int) -> None:
         """Allocate room for `n_values` values of such rows, and for their labels."""
         n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
-        with suppress(IndexError):
-            self._scratch = self._scratch or _spare.pop()
-        self._scratch = self._scratch or Scratch()
+        if self._scratch is None:
+            self._scratch = Scratch()
+            with suppress(IndexError):
+                self._scratch = _spare.pop()
         self._rows = self._scratch.array("rows", (n_rows, rows.shape[1]), rows.dtype)
         self._labels = self._scratch.array("labels", (n_rows, *labels.shape[1:]), labels.dtype)
 

@@ -8,12 +8,7 @@ from functools import partial
 
 from trueness._threads import Span, available_cores, run_aside
 from trueness.rows import Rows
-from trueness.tabulation.compiled import (
-    FEW_SHARED_VALUES,
-    WAKING_VALUES,
-    Pass,
-    one_block_each,
-)
+from trueness.tabulation.compiled import FEW_SHARED_VALUES, WAKING_VALUES, Pass, one_block_each
 from trueness.tabulation.compiled.library import MAX_SHARED, load, require_library
 
 SHORT_BATCH = range(200_000, FEW_SHARED_VALUES)
@@ -43,7 +38,7 @@ def _help(which: int, n_pauses: int) -> None:
 def _forget() -> None:
     """Forget helpers and shared jobs: in a forked process the threads do not exist."""
     _called.clear()
-    library, _ = load()
+    library = load()[0] if load.cache_info().currsize else None  # not loaded for this alone
     if library is not None:
         library.forget_shared()
 
