@@ -22,7 +22,7 @@ from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import EventSpec, SingleSpec, Sums, TableSpec
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum, carry
 from trueness.tabulation.compiled.event_cells import EventCells
-from trueness.tabulation.compiled.layout import layout_for
+from trueness.tabulation.compiled.layout import Layout, layout_for
 from trueness.tabulation.compiled.library import (
     MAX_MEASURES,
     UNDERFLOWED_WORDS,
@@ -206,16 +206,12 @@ class _Totals:
         log_p = underflowed_log_p(logits[some], labels[some])
         moments = log_moments(np.ascontiguousarray(block[some].T), Scratch(), second=False)
         log_score, log_likelihood = underflowed_score_units(log_p, entropy_in_bits(moments))
-        parts = self._parts(totals)
+        parts = _Parts.of(totals, self.layout)
         for table, at in zip(parts.bin_scores, bins, strict=False):
             _add_units(table[:, 0], at, log_score)
         _add_units(parts.predicted_scores[:, 0], predicted, log_score)
         _add_units(parts.overall[:1], np.zeros(len(log_p), np.int64), log_likelihood)
         self.impossible += int(np.count_nonzero(log_p == -np.inf))
-
-    def _parts(self, totals: IntArray) -> _Parts:
-        """The parts of `totals`, each a view of its shape."""
-        return _Parts(*[totals[start:stop].reshape(shape) for start, stop, shape in self.layout.parts])
 
     def sums(self) -> list[Sums]:
         """The sums so far, one for each table; they do not change when further rows are added."""
@@ -223,7 +219,7 @@ class _Totals:
             return []
         totals = self.totals.copy()
         totals.setflags(write=False)  # and so are all parts of it
-        parts = self._parts(totals)
+        parts = _Parts.of(totals, self.layout)
         of_all = self._sums_of_all(parts)
         return [Sums(**_sums_of_bins(parts, which, spec), **of_all) for which, spec in enumerate(self.specs)]
 
@@ -259,6 +255,11 @@ class _Parts(NamedTuple):
     odd_rows: IntArray
     split: IntArray
     """Whole and fraction of what shared ranks change, (2, K, M, C); empty if ties are not split."""
+
+    @classmethod
+    def of(cls, totals: IntArray, layout: Layout) -> _Parts:
+        """The parts of `totals`, each a view of its shape."""
+        return cls(*[totals[start:stop].reshape(shape) for start, stop, shape in layout.parts])
 
 
 BRIER_RESIDUAL = 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from trueness._scratch import Scratch
 from trueness._threads import Span, in_threads
 from trueness.refusals import Refusal
 from trueness.rows import Rows, refuse_bad_rows
-from trueness.table import EventSpec, EventSums, SingleSpec
+from trueness.table import EventSpec, EventSums, SingleSpec, TableSpec
 from trueness.table.cluster_sums import CellSums, EventCellSums, event_bin_starts
 from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.compiled import SCORE_BITS, SHARED_VALUES, _Parts, _Totals, _totals_for
 from trueness.tabulation.compiled.dealing import Chunk, Dealer, Runs
 from trueness.tabulation.compiled.event_cells import MOMENTS, EventCells
+from trueness.tabulation.compiled.layout import Layout
 from trueness.tabulation.compiled.library import (
     UNDERFLOWED_WORDS,
     Job,
@@ -89,7 +91,7 @@ class _UnitTotals:
     """The totals of each unit for up to two tables and one table of events."""
 
     def __init__(self, totals: _Totals, rows: Rows, n_units: int) -> None:
-        self.totals, self.layout = totals, _Layout(totals)
+        self.totals, self.layout = totals, _layout_of_lines(totals.layout, tuple(totals.specs))
         self.lines = np.zeros((n_units, len(totals.totals)), np.int64)
         self.form, self._idle = rows.form, list[_Worker]()
         self.events = None if totals.events is None else _UnitCells(totals.events, n_units)
@@ -177,9 +179,9 @@ class _Worker:
 class _Layout:
     """Where the words of sums are in a line of totals: whole parts, and the fractions that belong to them."""
 
-    def __init__(self, totals: _Totals) -> None:
-        self.specs, self.parts = totals.specs, dict(zip(_Parts._fields, totals.layout.parts, strict=True))
-        self.at = at = totals._parts(np.arange(len(totals.totals)))
+    def __init__(self, layout: Layout, specs: Sequence[TableSpec]) -> None:
+        self.specs, self.parts = specs, dict(zip(_Parts._fields, layout.parts, strict=True))
+        at = _Parts.of(np.arange(layout.n_totals), layout)
         pairs = [(at.ordered[0], at.ordered[1], PROBABILITY_BITS)] if at.ordered.size else []
         for scores in (at.bin_scores, at.predicted_scores):
             pairs += [
@@ -232,6 +234,12 @@ class _Layout:
             log_score=score(0),
             log_score_variance=score(1),
         )
+
+
+@lru_cache(maxsize=8)
+def _layout_of_lines(layout: Layout, specs: tuple[TableSpec, ...]) -> _Layout:
+    """Made once, as the layout of totals is."""
+    return _Layout(layout, specs)
 
 
 _OVERALL_BITS = (LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS)
