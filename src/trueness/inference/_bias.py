@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -74,6 +75,7 @@ def most_likely_beta(bins: AnyBins) -> tuple[float, float]:
         float(part.count @ (part.observed * own).sum(axis=1)) for part, own in zip(parts, logs, strict=True)
     )
 
+    @cache
     def excess(beta: float) -> tuple[float, float]:
         """How far the mean of ln q̄ exceeds the observed one, and the information, which is its slope."""
         total, information = -observed, 0.0
@@ -90,7 +92,7 @@ def most_likely_beta(bins: AnyBins) -> tuple[float, float]:
         low, high = -1.0, low
     while excess(low)[0] > 0 and low > -_MOST:
         low, high = 2 * low, low
-    beta = (low + high) / 2
+    beta = 1.0 if low <= 1.0 <= high else (low + high) / 2  # most models are nearly calibrated
     for _ in range(_MOST_STEPS):
         above, information = excess(beta)
         low, high = (beta, high) if above < 0 else (low, beta)
