@@ -193,139 +193,42 @@ def _lines() -> list[Setting]:
 
 
 def _class_lines() -> list[Setting]:
-    alike = {"classes": True, "dirichlet": [1.0] * 10}
-    shift, timid = streams.label_shift, streams.class_temperature
-    shared = {"n_classes": 10, "n_rows": 1000}
+    shift, timid, alike = streams.label_shift, streams.class_temperature, [1.0] * 10
+    seen: dict[str, Any] = {"must": "seen", "limits": {"alarms": (1, 1)}}
+
+    def line(name: str, fault: Fault, n_looks: int, runs: int, must: str = "", **more: Any) -> Setting:
+        """Ten classes that are alike, watched by class, 1000 rows a look, unless said otherwise."""
+        usual: dict[str, Any] = {"n_rows": 1000, "classes": True, "dirichlet": alike}
+        return Setting(name, n_classes=10, fault=fault, n_looks=n_looks, runs=runs, must=must, **usual | more)
+
+    def quiet(name: str, **more: Any) -> Setting:
+        """A calibrated stream of 100 rows a look."""
+        limits = {"alarms": (0, 0.083)}
+        return line(name, calibrated, 60, 400, "≤ .083", n_rows=100, limits=limits, **more)
+
     return [
-        Setting(
-            "classes alike, 100 rows, calibrated, 60 looks",
-            10,
-            100,
-            calibrated,
-            60,
-            400,
-            "≤ .083",
-            **alike,
-            limits={"alarms": (0, 0.083)},
+        quiet("classes alike, 100 rows, calibrated, 60 looks"),
+        quiet("classes unlike, 100 rows, calibrated, 60 looks", dirichlet=None),
+        line("classes alike, one 5 points more frequent", shift(0.05), 15, 100, **seen),
+        line("the same, ranks alone", shift(0.05), 60, 40, "not seen", classes=False),
+        line("classes alike, one 5 points more frequent, 100 rows", shift(0.05), 60, 100, n_rows=100),
+        line("classes alike, one 5 points less frequent", shift(-0.05), 15, 100, **seen),
+        line("classes alike, one 2 points more frequent", shift(0.02), 60, 60),
+        line(
+            "classes alike, one 5 points more frequent, δ = .02", shift(0.05), 30, 60, tolerance=0.02, **seen
         ),
-        Setting(
-            "classes unlike, 100 rows, calibrated, 60 looks",
-            10,
-            100,
-            calibrated,
-            60,
-            400,
-            "≤ .083",
-            classes=True,
-            limits={"alarms": (0, 0.083)},
-        ),
-        Setting(
-            "classes alike, one 5 points more frequent",
-            **shared,
-            fault=shift(0.05),
-            n_looks=15,
-            runs=100,
-            must="seen",
-            **alike,
-            limits={"alarms": (1, 1)},
-        ),
-        Setting(
-            "the same, ranks alone",
-            **shared,
-            fault=shift(0.05),
-            n_looks=60,
-            runs=40,
-            must="not seen",
-            dirichlet=[1.0] * 10,
-        ),
-        Setting(
-            "classes alike, one 5 points more frequent, 100 rows", 10, 100, shift(0.05), 60, 100, "", **alike
-        ),
-        Setting(
-            "classes alike, one 5 points less frequent",
-            **shared,
-            fault=shift(-0.05),
-            n_looks=15,
-            runs=100,
-            must="seen",
-            **alike,
-            limits={"alarms": (1, 1)},
-        ),
-        Setting(
-            "classes alike, one 2 points more frequent",
-            **shared,
-            fault=shift(0.02),
-            n_looks=60,
-            runs=60,
-            must="",
-            **alike,
-        ),
-        Setting(
-            "classes alike, one 5 points more frequent, δ = .02",
-            **shared,
-            fault=shift(0.05),
-            n_looks=30,
-            runs=60,
-            must="seen",
-            tolerance=0.02,
-            **alike,
-            limits={"alarms": (1, 1)},
-        ),
-        Setting(
+        line(
             "classes alike, one 1 point more frequent, δ = .02",
-            **shared,
-            fault=shift(0.01),
-            n_looks=60,
-            runs=60,
-            must="≤ .13",
+            shift(0.01),
+            60,
+            60,
+            "≤ .13",
             tolerance=0.02,
-            **alike,
             limits={"alarms": (0, 0.13)},
         ),
-        Setting(
-            "classes alike, odds of one to the power 1.3",
-            **shared,
-            fault=timid(1.3),
-            n_looks=20,
-            runs=60,
-            must="",
-            **alike,
-        ),
-        Setting(
-            "classes alike, odds of one to the power 0.75",
-            **shared,
-            fault=timid(0.75),
-            n_looks=20,
-            runs=60,
-            must="",
-            **alike,
-        ),
-        Setting(
-            "classes alike, sharpened 1.15, with class tables",
-            **shared,
-            fault=sharpened(1.15),
-            n_looks=20,
-            runs=100,
-            must="",
-            **alike,
-        ),
-        Setting(
-            "classes alike, sharpened 1.15, ranks alone",
-            **shared,
-            fault=sharpened(1.15),
-            n_looks=20,
-            runs=100,
-            must="",
-            dirichlet=[1.0] * 10,
-        ),
-        Setting(
-            "5 points after 100 calibrated looks",
-            **shared,
-            fault=shift(0.05),
-            n_looks=115,
-            runs=30,
-            must="",
-            after=100,
-            **alike,
-        ),
+        line("classes alike, odds of one to the power 1.3", timid(1.3), 20, 60),
+        line("classes alike, odds of one to the power 0.75", timid(0.75), 20, 60),
+        line("classes alike, sharpened 1.15, with class tables", sharpened(1.15), 20, 100),
+        line("classes alike, sharpened 1.15, ranks alone", sharpened(1.15), 20, 100, classes=False),
+        line("5 points after 100 calibrated looks", shift(0.05), 115, 30, after=100),
     ]

@@ -65,6 +65,14 @@ def nasty_logits(n_classes: int) -> NDArray[np.float64]:
     return np.concatenate([ordinary, tied, nearly, far, farther, -far * 1e305 / 900])
 
 
+def nasty_input(n_classes: int, dtype: str, *, from_logits: bool) -> NDArray[Any]:
+    """Such rows or logits in a dtype, without those that are not good in it."""
+    with np.errstate(all="ignore"):
+        given = (nasty_logits if from_logits else nasty_rows)(n_classes).astype(dtype)
+    given = given[~(given == np.inf).any(axis=1)]  # beyond float32
+    return given if from_logits else given[row_codes(Rows.of_arrays(None, given)) == RowCode.GOOD]
+
+
 def described(rows: Rows, variation: str = "entropy") -> BlockStatistics:
     measure = tn.variations[variation]
     edges = tn.EqualWidth(10).resolve(*measure.range_for(rows.n_classes))
@@ -112,11 +120,7 @@ class TestRows:
     def test_a_table_is_the_sum_of_its_rows(
         self, dtype: str, n_classes: int, from_logits: bool, engine: str
     ) -> None:
-        with np.errstate(all="ignore"):
-            given = (nasty_logits if from_logits else nasty_rows)(n_classes).astype(dtype)
-        given = given[~(given == np.inf).any(axis=1)]  # beyond float32
-        if not from_logits:
-            given = given[row_codes(Rows.of_arrays(None, given)) == RowCode.GOOD]
+        given = nasty_input(n_classes, dtype, from_logits=from_logits)
         labels = np.random.default_rng(2).integers(n_classes, size=len(given))
         one = rule_oracle.scalar_row_of_logits if from_logits else rule_oracle.scalar_row
         rows = [
@@ -149,11 +153,7 @@ class TestRows:
     def test_an_event_table_is_the_sum_of_its_rows(
         self, dtype: str, n_classes: int, from_logits: bool, engine: str
     ) -> None:
-        with np.errstate(all="ignore"):
-            given = (nasty_logits if from_logits else nasty_rows)(n_classes).astype(dtype)
-        given = given[~(given == np.inf).any(axis=1)]  # beyond float32
-        if not from_logits:
-            given = given[row_codes(Rows.of_arrays(None, given)) == RowCode.GOOD]
+        given = nasty_input(n_classes, dtype, from_logits=from_logits)
         labels = np.random.default_rng(3).integers(n_classes, size=len(given))
         events = tuple(range(n_classes))
         sums = tn.tabulate_events(
@@ -275,7 +275,8 @@ for c in (2, 7, 10, 33, 100):
 
 def test_the_bits_do_not_depend_on_the_instructions_of_the_processor() -> None:
     """NumPy chooses its loops by what the processor can; its logarithms then differ in their last bits."""
-    dispatched = np._core._multiarray_umath.__cpu_dispatch__  # type: ignore[attr-defined]
+    extensions: Any = np.show_config(mode="dicts")
+    dispatched = extensions["SIMD Extensions"].get("found", [])
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     printed = [
         subprocess.run(
