@@ -60,12 +60,13 @@ def portable_vce(y_true: np.ndarray, y_prob: np.ndarray) -> float:
     return tn.variation_calibration_error(tn.tabulate(y_true, y_prob, engine="portable"))
 
 
-def best_of_turns(contenders: list[Callable[[], object]], turns: int) -> list[float]:
-    """The shortest time of each contender, in seconds; they take turns."""
+def best_of_turns(contenders: list[Callable[[], object]], turns: int, *, collect: bool = True) -> list[float]:
+    """The shortest time of each contender, in seconds; they take turns, each after a collection of garbage or not."""
     best = [np.inf] * len(contenders)
     for _ in range(turns):
         for which, contender in enumerate(contenders):
-            gc.collect()
+            if collect:
+                gc.collect()
             begin = time.perf_counter()
             contender()
             best[which] = min(best[which], time.perf_counter() - begin)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import math
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -23,7 +20,7 @@ from measuring import (
     thousands,
     traced_growth,
 )
-from portable import whole_array_formula
+from portable import best_of_turns, whole_array_formula
 from required import Target
 
 import trueness as tn
@@ -129,32 +126,19 @@ def _first_call(data: Predictions, scale: int) -> Target:
 
 
 def _small(seconds: float) -> Iterator[Target]:
-    """`vce` on few rows: in turns of single calls, and in turns of repeated calls, which leaves the caches warm."""
+    """`vce` on few rows: in turns of single calls, and in turns of repeated calls, which leaves the caches warm.
+
+    No garbage is collected between single calls: the collector looks at all objects of all libraries, and loading again
+    what that drives out of the caches takes longer than a call on few rows.
+    """
     data = rows_of(1000, 10)
     work: dict[str, Work] = {"ours": lambda: tn.vce(*data), "formula": lambda: whole_array_formula(*data)}
-    single = _single_calls(list(work.values()), 300 if seconds >= 1 else 30)
+    turns = 300 if seconds >= 1 else 30
+    single = best_of_turns(list(work.values()), turns, collect=False)
     repeated = [timing.best for timing in take_turns(work, seconds, turn_seconds=0.1).values()]
     for (ours, formula), how in ((single, "single calls"), (repeated, "repeated calls")):
         text = f"`vce`, N = 1 000, C = 10, against the formula, {how} in turns"
         yield Target(text, ours / formula, 0.7, 0.45, at_most=True)
-
-
-def _single_calls(works: list[Work], n_turns: int) -> list[float]:
-    """The shortest call of each in seconds, one after the other.
-
-    No garbage is collected in between: the collector looks at all objects of all libraries, and loading again what that
-    drives out of the caches takes longer than a call on few rows.
-    """
-    shortest = [math.inf] * len(works)
-    gc.collect()
-    gc.disable()
-    for _ in range(n_turns):
-        for which, work in enumerate(works):
-            begin = time.perf_counter()
-            work()
-            shortest[which] = min(shortest[which], time.perf_counter() - begin)
-    gc.enable()
-    return shortest
 
 
 def _one_thread(data: Predictions, seconds: float, scale: int) -> Iterator[Target]:
