@@ -5,12 +5,9 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-from built_site import SITE, Page, broken, documented_names, is_external, pages
+from built_site import SITE, broken, documented_names, is_external, pages
 
 import trueness
-
-pytestmark = pytest.mark.site
 
 PUBLIC_MODULES = (
     "trueness.language",
@@ -116,33 +113,6 @@ def test_style_sheets_load_nothing_from_the_network() -> None:
         if re.match(r"(https?:)?//", url)
     ]
     assert wrong == []
-
-
-class TestTheChecksThemselves:
-    @pytest.fixture
-    def page(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
-        monkeypatch.setattr("built_site.SITE", tmp_path)
-        path = tmp_path / "index.html"
-        path.write_text(
-            '<h1 id="top"></h1><a href="#top"></a><a href="#no"></a><a href="other.html"></a>'
-            '<img src="a/x.png" alt="x.png"><img src="y.png" alt="A diagram."><script src="https://cdn.example/x.js">'
-        )
-        found = Page(path)
-        monkeypatch.setattr("built_site.pages", lambda: {"index.html": found})
-        return found
-
-    def test_broken_links(self, page: Page) -> None:
-        assert [link for link in page.links if broken(page, link)] == ["#no", "other.html"]
-
-    def test_pictures(self, page: Page) -> None:
-        assert [is_described(picture) for picture in page.pictures] == [False, True]
-
-    def test_assets(self, page: Page) -> None:
-        assert [link for link in page.loaded if is_external(link)] == ["https://cdn.example/x.js"]
-
-    def test_form_of_links(self) -> None:
-        links = ("https://a.org/x", "http://a.org", "https:///x y", "mailto:a@b.org")
-        assert [is_well_formed(link) for link in links] == [True, False, False, True]
 
 
 def test_commands_are_shown_as_a_terminal_takes_them() -> None:
