@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import pytest
 
 import trueness as tn
 
@@ -22,7 +23,7 @@ simulate, conventions, skce = tn.simulate, tn.conventions, tn.simplex.skce
 load, load_options, add = tn.CalibrationTable.load, tn.OptionTables.load, sum
 vce_of, rce_of = tn.variation_calibration_error, tn.ranked_calibration_error  # of a table
 ece_of, uce_of = tn.expected_calibration_error, tn.uncertainty_calibration_error
-ENGINES = ("portable", "auto")  # "auto": compiled, where the rows allow it
+needs_compiled = pytest.mark.compiled
 
 # Numbers and tables: gaps, sums of one table, classical numbers, evidence of a monitor
 
@@ -81,6 +82,12 @@ def sums(y: Any, p: Any, cells: Any, groups: Any = None, clusters: Any = None, *
                 part = parts.setdefault(place, {})
                 part |= {key: np.add(part.get(key, 0), it[i]).tolist() for key, it in sums.items()}
     return parts
+
+
+def compiles(variation: Any = "entropy", **how: Any) -> bool:
+    """Whether the compiled engine sums such rows."""
+    own = {"sample_weight", "soft_labels"} & how.keys()
+    return not own and variation in ("entropy", "confidence", "max_probability")
 
 
 def empty(table: Any) -> Any:
