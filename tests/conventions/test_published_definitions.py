@@ -1,4 +1,4 @@
-"""Every convention with bins against its published definition in plain loops (tests/convention_oracle.py)."""
+"""Every convention with bins against its published definition in plain loops (tests/oracles/convention_oracle.py)."""
 
 from collections.abc import Callable
 
