@@ -60,7 +60,9 @@ class TestErrors:
         if math.isfinite(constant):
             assert speak.vce_of(table) <= 2 * constant * speak.rce_of(table) + slack
 
-    @given(data(), st.sampled_from(["first", "split"]), st.sampled_from([1, 10, speak.EqualMass(3)]))
+    @given(
+        data(), st.sampled_from(["first", "split"]), st.sampled_from([1, 10, speak.EqualMass(3)])
+    )
     def test_entropy_vce_is_bounded_by_rce(self, rows: Data, ties: str, bins: Any) -> None:
         """VCE_H <= [R ln(C-1) + h2(R)] / ln C, R = RCE_TV, h2 in nats: concave in R.
 
@@ -199,7 +201,9 @@ class TestMeasures:
         x = np.column_stack([np.linspace(0.5, 1, 101), 1 - np.linspace(0.5, 1, 101)])
         names = "wilcox_variation_ratio average_deviation mean_difference standard_deviation margin"
         for name in names.split():
-            np.testing.assert_allclose(speak.measure(name)(x), 2 * (1 - x[:, 0]), rtol=0, atol=1e-13)
+            np.testing.assert_allclose(
+                speak.measure(name)(x), 2 * (1 - x[:, 0]), rtol=0, atol=1e-13
+            )
 
     @pytest.mark.parametrize("kind", ["renyi", "tsallis"])
     @pytest.mark.parametrize("distance", [1e-3, 1e-6, 1e-9, 1e-12, 1e-14])

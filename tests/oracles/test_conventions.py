@@ -37,7 +37,9 @@ def test_number_against_the_definition(name: str, kind: str, n_classes: int, n_b
     y_true, y_prob = ROWS[kind](n_classes)
     expected = definition(y_true, y_prob, n_bins)
     assert expected > 0.01
-    assert tn.ece(y_true, y_prob, convention=name, bins=n_bins) == pytest.approx(expected, abs=close)
+    assert tn.ece(y_true, y_prob, convention=name, bins=n_bins) == pytest.approx(
+        expected, abs=close
+    )
 
 
 @pytest.mark.parametrize("norm", ["l2", "max"])
@@ -75,7 +77,9 @@ def test_hle_is_hle_calibration_error() -> None:
     """`hle_calibration_error` sorts equal confidences stably; these are all different."""
     y_true, y_prob = random_rows(3, n_rows=1050)
     expected = tn.hle_calibration_error(y_prob.max(axis=1), y_prob.argmax(axis=1) == y_true)
-    assert tn.ece(y_true, y_prob, convention="hle", norm="l2") == pytest.approx(expected, abs=FLOAT64)
+    assert tn.ece(y_true, y_prob, convention="hle", norm="l2") == pytest.approx(
+        expected, abs=FLOAT64
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -101,8 +105,12 @@ def test_probmetrics_is_torchmetrics_away_from_0_and_1() -> None:
 def test_probmetrics_has_no_bin_for_1_alone() -> None:
     """1 becomes 1 - 1e-7 or less, which is below the last edge: the gap of .95 right and 1 wrong is one bin's."""
     y_true, y_prob = np.array([1, 0]), np.array([0.95, 1.0])
-    assert tn.ece(y_true, y_prob, convention="torchmetrics", bins=10) == pytest.approx((0.05 + 1) / 2)
-    assert tn.ece(y_true, y_prob, convention="probmetrics", bins=10) == pytest.approx(0.475, abs=1e-6)
+    assert tn.ece(y_true, y_prob, convention="torchmetrics", bins=10) == pytest.approx(
+        (0.05 + 1) / 2
+    )
+    assert tn.ece(y_true, y_prob, convention="probmetrics", bins=10) == pytest.approx(
+        0.475, abs=1e-6
+    )
 
 
 def test_smooth_error_of_a_constant_prediction_is_its_gap() -> None:
