@@ -24,7 +24,7 @@ def counts(table: Any) -> list[int]:
 def test_every_row_has_a_bin(rows: Data, how: dict[str, Any]) -> None:
     found = sums_of(tabulate(*rows, **how))
     assert sum(found["rows"]) == len(rows.y_true)
-    assert [sum(ranks) for ranks in found["ranks"]] == [n * oracle.UNIT for n in found["rows"]]
+    assert [sum(ranks) for ranks in found["rank"]] == [n * oracle.UNIT for n in found["rows"]]
     total = float(sum(map(sum, found["ordered"])) / oracle.UNIT)
     assert total == pytest.approx(float(rows.y_prob.astype(np.float64).sum()), rel=1e-12)
 

@@ -20,7 +20,7 @@ def means(table: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     found = sums_of(table)
     n = np.array(found["rows"], float)
     filled = n > 0
-    q, r = (np.array(found[name], object)[filled] / oracle.UNIT for name in ("ordered", "ranks"))
+    q, r = (np.array(found[name], object)[filled] / oracle.UNIT for name in ("ordered", "rank"))
     mean_q, mean_r = (x.astype(float) / n[filled, None] for x in (q, r))
     return n[filled] / n.sum(), mean_q, mean_r
 

@@ -194,7 +194,7 @@ class TestRepetitionAndWeights:
         one, other = sums_of(weighted), sums_of(repeated)
         assert one["edges"] == other["edges"]
         assert one["weight"] == other["weight"]
-        for names, bits in ((("ordered", "ranks", "variation"), 52), (("log_score",), 40)):
+        for names, bits in ((("ordered", "rank", "variation"), 52), (("log_score",), 40)):
             for name in names:
                 exact = np.array(other[name], object) / 2**bits
                 near = pytest.approx(exact.ravel().tolist(), rel=1e-12, abs=200 * 2.0**-40)

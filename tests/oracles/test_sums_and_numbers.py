@@ -137,7 +137,7 @@ def assert_same(table: Any, expected: dict[str, Any]) -> None:
     n, found = sum(expected["row_count"]), sums_of(table)
     assert found["edges"] == pytest.approx(expected["edges"], abs=1e-12)
     assert found["weight"] == expected["count"]
-    for ours, theirs in (("rows", "row_count"), ("ranks", "rank")):
+    for ours, theirs in (("rows", "row_count"), ("rank", "rank")):
         assert found[ours] == expected[theirs], ours
     for name in ("ordered", "tied_rows", "impossible_rows", "true_probability", "square"):
         assert found[name] == expected[name], name
@@ -215,7 +215,7 @@ def test_weighted_table_and_numbers(kind: str, name: str, binning: str, ties: st
         ("weight", "count", 1, 0),
         ("weight_square", "weight_square", 1, 0),
         ("ordered", "ordered", oracle.UNIT, heaviest * 2.0**-50),
-        ("ranks", "rank", oracle.UNIT, heaviest * 2.0**-50),
+        ("rank", "rank", oracle.UNIT, heaviest * 2.0**-50),
         ("variation", "variation", oracle.UNIT, heaviest * 1e-12),
         ("true_probability", "true_probability", oracle.UNIT, 0),
         ("square", "square", oracle.UNIT, 0),
