@@ -1,8 +1,7 @@
 """Rows for the conventions: random ones, and ones whose confidence lies on edges, at 1, or is shared."""
 
 import numpy as np
-
-import trueness as tn
+import speak
 
 N_ROWS = 1500
 
@@ -11,8 +10,8 @@ def random_rows(
     n_classes: int, dtype: str = "float64", n_rows: int = N_ROWS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Over-confident rows."""
-    y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(n_classes), rng=n_classes)
-    return y_true, tn.simulate.sharpen(y_prob, 1.5).astype(dtype)
+    y_true, y_prob = speak.simulate.calibrated(n_rows, np.ones(n_classes), rng=n_classes)
+    return y_true, speak.simulate.sharpen(y_prob, 1.5).astype(dtype)
 
 
 def rows_on_edges(

@@ -62,7 +62,7 @@ def assert_parts(found: Any, want: dict[str, float], of_event: bool = False) -> 
 def test_isotonic_parts_of_an_event(seed: int, n_rows: int) -> None:
     """CORP (Dimitriadis et al. 2021): score = miscalibration - discrimination + uncertainty."""
     y, p = one_event(n_rows, seed)
-    p = np.round(p * 3000) / 3600 + 1 / 64  # at most one value in each cell of today's grid
+    p = np.round(p * 3000) / 3600 + 1 / 64  # at most one value in 1/3600
     order = np.argsort(p, kind="stable")
     _, start, count = np.unique(p[order], return_index=True, return_counts=True)
     values = np.repeat(np.add.reduceat(y[order], start) / count, count)
@@ -80,9 +80,8 @@ def test_isotonic_parts_of_an_event(seed: int, n_rows: int) -> None:
 def test_the_smooth_error_is_its_own_width(seed: int) -> None:
     """smECE is the width s with smECE_s = s (Blasiok and Nakkiran 2023, section 5).
 
-    Rows at different thousandths, of which today's grid has one in a cell. The oracle's sum and
-    today's nodes, each at 1/2000 or 1/4096, are apart by at most 2e-5 for widths above .02, and
-    smECE_s - s falls at least as fast as -s does.
+    Rows at different thousandths, so that none share a cell of 1/3600. The oracle sums at 2001
+    points: its error is at most 2e-5 for widths above .02, and smECE_s - s falls as fast as -s.
     """
     y, p = one_event(60, seed, slope=0.5)
     _, first = np.unique(np.round(p, 3), return_index=True)
