@@ -143,7 +143,8 @@ def class_bins(y: Any, p: Any, bins: int) -> tuple[Any, Any, Any]:
 def event_numbers(y: Any, p: Any, bins: int = 10) -> dict[str, Any]:
     """The classical numbers of an event; of fits the value, its standard error and interval."""
     it = tn.assess_event(y, p, bins=bins, resamples=99, rng=0)
-    found = {name: getattr(it, name).value for name in ("ece", "ici", "brier_score", "log_loss")}
+    found = {name: getattr(it, name) for name in ("brier_score", "log_loss")}
+    found |= {"ece": it.ece.value, "ici": it.ici.value}
     fits = {"intercept": it.cox.intercept, "slope": it.cox.slope, "shift": it.prevalence.shift}
     found |= {
         k: (f.value, f.standard_error, f.interval.low, f.interval.high) for k, f in fits.items()
