@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from event_rows import B_OUTCOMES, B_PROBS
+import speak
 
-import trueness as tn
+B_PROBS = [0.02, 0.07, 0.13, 0.24, 0.36, 0.41, 0.58, 0.66, 0.83, 0.97]
+B_OUTCOMES = [0, 0, 1, 0, 0, 1, 0, 1, 1, 1]
 
 
 def rows(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -23,10 +24,10 @@ def test_corp_against_model_diagnostics(score) -> None:
     function = SquaredError() if score == "brier" else LogLoss()
     for y, p, near in ((np.array(B_OUTCOMES), np.array(B_PROBS), 1e-6), (*rows(5000, 0), 0.02)):
         theirs = decompose(y, p, scoring_function=function)
-        found = tn.corp_decomposition(tn.tabulate_events(y, p), score=score, resamples=9)
+        found = speak.score_parts(y, p, score=score)
         assert found.score == pytest.approx(theirs["score"][0], rel=1e-11)
         assert found.uncertainty == pytest.approx(theirs["uncertainty"][0], rel=1e-11)
-        # Cells of the event grid hold several rows, whose own order is not used: a smaller miscalibration, by 2 %.
+        # Cells hold several rows, whose own order is not used: a smaller miscalibration, by 2 %.
         assert found.miscalibration == pytest.approx(theirs["miscalibration"][0], rel=near)
 
 
@@ -38,24 +39,4 @@ def test_smooth_error_against_relplot(seed: int) -> None:
 
     y, p = rows(2000, seed)
     # It halves the width ten times and evaluates on coarser meshes: within .0011.
-    assert tn.smece(y, p) == pytest.approx(relplot.smECE(f=p, y=y), abs=0.0011)
-
-
-@pytest.mark.reproduction
-def test_best_temperature_against_scipy() -> None:
-    from scipy.optimize import minimize_scalar
-
-    y, p = tn.simulate.calibrated(2000, [0.3] * 10, rng=1)
-    sharp = tn.simulate.sharpen(p, 1.4)
-    logs = np.maximum(np.log(sharp), -69)
-
-    def loss(a: float) -> float:
-        top = (a * logs).max(axis=1)
-        return float(
-            (top + np.log(np.exp(a * logs - top[:, None]).sum(axis=1)) - a * logs[range(2000), y]).mean()
-        )
-
-    theirs = minimize_scalar(loss, bounds=(0.25, 4), method="bounded", options={"xatol": 1e-9})
-    found = tn.temperature_profile(y, sharp).fit()
-    assert found.exponent == pytest.approx(theirs.x, abs=1e-6)
-    assert found.refinement == pytest.approx(theirs.fun, abs=1e-8)
+    assert speak.smece(y, p) == pytest.approx(relplot.smECE(f=p, y=y), abs=0.0011)
