@@ -32,18 +32,18 @@ def test_ordered_brier_parts(seed: int, n_rows: int, n_classes: int) -> None:
         entropy = -sum(v * math.log(v) for v in row if v > 0) / math.log(n_classes)
         outcome = [float(c == label) for c in order]
         rows.append(([row[c] for c in order], outcome, int(np.sum(entropy > edges + 1e-12))))
-    want, found = oracle.brier_parts(rows), speak.score_parts(y, p, bins=4)
+    want, found = oracle.brier_parts(rows), speak.brier_parts(y, p, 4)
     assert_parts(found, want)
     if (np.bincount([at for _, _, at in rows]) != 1).all():
         corrected = want["rel"] - want["bias"]
-        assert found.corrected_reliability == pytest.approx(corrected, abs=1e-12)
+        assert found["corrected_reliability"] == pytest.approx(corrected, abs=1e-12)
 
 
 @given(seeds, st.integers(2, 60))
 def test_brier_parts_of_an_event(seed: int, n_rows: int) -> None:
     y, p = one_event(n_rows, seed)
     want = oracle.brier_parts([([pi], [float(yi)], 0) for pi, yi in zip(p, y, strict=True)])
-    assert_parts(speak.score_parts(y, p, bins=1), want, of_event=True)
+    assert_parts(speak.brier_parts(y, p, 1), want, of_event=True)
 
 
 def assert_parts(found: Any, want: dict[str, float], of_event: bool = False) -> None:
@@ -52,10 +52,10 @@ def assert_parts(found: Any, want: dict[str, float], of_event: bool = False) -> 
     if not of_event:
         keys["uncertainty"] = "unc"
     for name, key in keys.items():
-        assert getattr(found, name) == pytest.approx(want[key], abs=1e-12), name
-    parts = found.reliability - found.resolution + found.uncertainty
-    whole = parts + found.within_variance - found.within_covariance
-    assert whole == pytest.approx(found.score, abs=1e-12)
+        assert found[name] == pytest.approx(want[key], abs=1e-12), name
+    parts = found["reliability"] - found["resolution"] + found["uncertainty"]
+    whole = parts + found["within_variance"] - found["within_covariance"]
+    assert whole == pytest.approx(found["score"], abs=1e-12)
 
 
 @given(seeds, st.integers(5, 40))
@@ -67,13 +67,13 @@ def test_isotonic_parts_of_an_event(seed: int, n_rows: int) -> None:
     _, start, count = np.unique(p[order], return_index=True, return_counts=True)
     values = np.repeat(np.add.reduceat(y[order], start) / count, count)
     curve = np.array(oracle.pool_adjacent_violators(values.tolist()))
-    found = speak.score_parts(y, p)
-    assert np.repeat(found.curve, count) == pytest.approx(curve, abs=1e-12)
+    found = speak.corp_parts(y, p)
+    assert np.repeat(found["curve"], count) == pytest.approx(curve, abs=1e-12)
     score, rest = np.mean((p - y) ** 2), np.mean((curve - y[order]) ** 2)
-    assert found.score == pytest.approx(score, abs=1e-12)
-    assert found.miscalibration == pytest.approx(score - rest, abs=1e-12)
-    parts = found.miscalibration - found.discrimination + found.uncertainty
-    assert found.score == pytest.approx(parts, abs=1e-12)
+    assert found["score"] == pytest.approx(score, abs=1e-12)
+    assert found["miscalibration"] == pytest.approx(score - rest, abs=1e-12)
+    parts = found["miscalibration"] - found["discrimination"] + found["uncertainty"]
+    assert found["score"] == pytest.approx(parts, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(12))

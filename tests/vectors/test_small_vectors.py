@@ -83,12 +83,14 @@ class TestScoresOfT:
         assert z == pytest.approx(0.960920731030, abs=1e-11)
 
     def test_brier_parts_in_entropy_bins(self) -> None:
-        found = speak.score_parts(T_LABELS, T_PROBS, bins=speak.Edges(self.ENTROPY_BINS))
-        assert found.score == exactly(0.371875)
-        parts = found.reliability, found.resolution, found.uncertainty
+        found = speak.brier_parts(T_LABELS, T_PROBS, speak.Edges(self.ENTROPY_BINS))
+        assert found["score"] == exactly(0.371875)
+        parts = found["reliability"], found["resolution"], found["uncertainty"]
         assert parts == exactly((0.0407125, 0, 0.375))
-        assert (found.within_variance, found.within_covariance) == exactly((0.0130375, 0.056875))
-        assert found.corrected_reliability == exactly(-0.0842875)
+        assert (found["within_variance"], found["within_covariance"]) == exactly(
+            (0.0130375, 0.056875)
+        )
+        assert found["corrected_reliability"] == exactly(-0.0842875)
 
     def test_log_loss(self) -> None:
         table = speak.tabulate(T_LABELS, T_PROBS)
@@ -140,21 +142,21 @@ class TestEventB:
         assert self.NUMBERS["ece"] == exactly(0.327)
 
     def test_brier_parts_in_five_bins_of_two(self) -> None:
-        found = speak.score_parts(B_OUTCOMES, B_PROBS, speak.EqualMass(5))
-        assert found.score == exactly(0.17793)
-        parts = found.reliability, found.resolution, found.uncertainty
+        found = speak.brier_parts(B_OUTCOMES, B_PROBS, speak.EqualMass(5))
+        assert found["score"] == exactly(0.17793)
+        parts = found["reliability"], found["resolution"], found["uncertainty"]
         assert parts == exactly((0.027775, 0.1, 0.25))
-        assert (found.within_variance, found.within_covariance) == exactly((0.002155, 0.002))
-        assert found.corrected_reliability == exactly(-0.122225)
+        assert (found["within_variance"], found["within_covariance"]) == exactly((0.002155, 0.002))
+        assert found["corrected_reliability"] == exactly(-0.122225)
 
     def test_isotonic_parts(self) -> None:
-        found = speak.score_parts(B_OUTCOMES, B_PROBS)
-        assert found.curve == exactly(np.array([0, 0, 1 / 3, 1 / 3, 1 / 3, 0.5, 0.5, 1, 1, 1]))
-        parts = found.miscalibration, found.discrimination, found.uncertainty
+        found = speak.corp_parts(B_OUTCOMES, B_PROBS)
+        assert found["curve"] == exactly(np.array([0, 0, 1 / 3, 1 / 3, 1 / 3, 0.5, 0.5, 1, 1, 1]))
+        parts = found["miscalibration"], found["discrimination"], found["uncertainty"]
         assert parts == exactly((0.061263333333, 0.133333333333, 0.25))
-        log = speak.score_parts(B_OUTCOMES, B_PROBS, score="log")
-        assert log.score == exactly(0.524512109364)
-        parts = log.miscalibration, log.discrimination, log.uncertainty
+        log = speak.corp_parts(B_OUTCOMES, B_PROBS, score="log")
+        assert log["score"] == exactly(0.524512109364)
+        parts = log["miscalibration"], log["discrimination"], log["uncertainty"]
         assert parts == exactly((0.194928422763, 0.363563493960, 0.693147180560))
 
     def test_smooth_error(self) -> None:
