@@ -149,8 +149,25 @@ class TestWhatDoesNotMatter:
         random.shuffle(new)
         columns = np.empty_like(rows.y_prob)
         columns[:, new] = rows.y_prob
-        renamed = tabulate(np.array(new)[rows.y_true], columns, **how)
-        assert sums_of(renamed) == sums_of(tabulate(*rows, **how))
+        renamed = np.array(new)[rows.y_true], columns
+        assert sums_of(tabulate(*renamed, **how)) == sums_of(tabulate(*rows, **how))
+
+    @settings(max_examples=20)
+    @given(data(), st.randoms(use_true_random=False))
+    def test_sums_of_classes_follow_their_names(self, rows: Data, random: Any) -> None:
+        """Cells of each class, and scores by predicted class; of two classes the second is kept."""
+        c = rows.y_prob.shape[1]
+        assume(c > 2 and all(len(set(row)) == len(row) for row in rows.y_prob.tolist()))
+        new = list(range(c))
+        random.shuffle(new)
+        columns = np.empty_like(rows.y_prob)
+        columns[:, new] = rows.y_prob
+        cells = [k / 10 for k in range(11)]
+        found = speak.sums(np.array(new)[rows.y_true], columns, cells)
+        for label, part in speak.sums(*rows, cells).items():
+            names = part if "view=class" in label else {"predicted_scores"} & part.keys()
+            for name in names:
+                assert [found[label][name][k] for k in new] == part[name], name
 
     @settings(max_examples=10)
     @given(data(1, 10_000), options())
@@ -169,6 +186,23 @@ class TestWhatDoesNotMatter:
     @given(data(), options())
     def test_the_engine(self, rows: Data, how: dict[str, Any]) -> None:
         assert tabulate(*rows, engine="portable", **how) == tabulate(*rows, engine="auto", **how)
+
+
+class TestGroups:
+    @settings(max_examples=15)
+    @given(data(min_rows=6), options())
+    def test_a_group_is_the_table_of_its_rows(self, rows: Data, how: dict[str, Any]) -> None:
+        """Each group has the sums of its rows alone, and all groups add up to all rows."""
+        names = np.array(["east", "south", "west"])[np.arange(len(rows.y_true)) % 3]
+        found = speak.sums(*rows, [k / 10 for k in range(11)], groups=names, **how)
+        whole = tabulate(*rows, **how)
+        parts = []
+        for name in sorted(set(names)):
+            parts.append(tabulate(*(part[names == name] for part in rows), **how))
+            (label,) = (it for it in found if name in it and "view=bin" in it)
+            own = sums_of(parts[-1])
+            assert {key: found[label][key] for key in own} == own
+        assert add(parts) == whole
 
 
 class TestRepetitionAndWeights:
