@@ -1,5 +1,6 @@
 """The vectors T and B of the specification, whose numbers were worked out by exact arithmetic."""
 
+import numpy as np
 import pytest
 from event_rows import B_OUTCOMES, B_PROBS, T_LABELS, T_PROBS, event_b
 

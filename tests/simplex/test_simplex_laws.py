@@ -25,7 +25,7 @@ def rows_of(n_rows: int, n_classes: int, seed: int, alpha: float = 0.5):
 
 @given(seeds, st.integers(2, 30), st.integers(2, 6))
 def test_the_bandwidth_against_plain_loops(seed: int, n_rows: int, n_classes: int) -> None:
-    y, p = rows_of(n_rows, n_classes, seed)
+    _, p = rows_of(n_rows, n_classes, seed)
     gamma = oracle.bandwidth(p.tolist())
     if gamma == 0:
         return
