@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import pytest
 
 import trueness as tn
 
@@ -23,7 +24,7 @@ skce, skce_test = tn.simplex.skce, tn.simplex.skce_test
 load, load_options, add = tn.CalibrationTable.load, tn.OptionTables.load, sum
 vce_of, rce_of = tn.variation_calibration_error, tn.ranked_calibration_error  # of a table
 ece_of, uce_of = tn.expected_calibration_error, tn.uncertainty_calibration_error
-ENGINES = ("portable", "auto")  # "auto": compiled, where the rows allow it
+needs_compiled = pytest.mark.compiled
 
 gaps_of = {"vce": tn.variation_gap, "rce": tn.ranked_gap, "uce": tn.uncertainty_gap}
 _ONE = "rows weight_square ordered rank variation log_score log_score_variance tied_rows"
@@ -80,6 +81,12 @@ def sums(y: Any, p: Any, cells: Any, groups: Any = None, clusters: Any = None, *
                 part = parts.setdefault(place, {})
                 part |= {key: np.add(part.get(key, 0), it[i]).tolist() for key, it in sums.items()}
     return parts
+
+
+def compiles(variation: Any = "entropy", **how: Any) -> bool:
+    """Whether the compiled engine sums such rows."""
+    own = {"sample_weight", "soft_labels"} & how.keys()
+    return not own and variation in ("entropy", "confidence", "max_probability")
 
 
 def empty(table: Any) -> Any:

@@ -46,6 +46,8 @@ def parts_of(kind: str, n: int, c: int) -> np.ndarray:
         return np.where(np.arange(n)[:, None] % 2 * (kind != "one-hot"), some, certain)
     if kind == "uniform":
         return np.ones((n, c), np.int64)
+    if kind == "powers":  # 2**-k and its complement, on edges of the cells of classes
+        return np.where(np.arange(c) < c - 1, 1, 2 ** (1 + mixed(n, 1, 24)) - c + 1)
     if kind == "tiny":
         return np.where(some > 20, 2 ** mixed(n, c, 34), 0) + first
     return some if kind in ("smooth", "options") else some**4 * (some > 9) + first

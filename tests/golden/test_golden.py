@@ -2,16 +2,25 @@
 
 import pytest
 import speak
-from golden import INPUTS, content, stored, unlike
+from golden import INPUTS, content, rows_of, stored, unlike
 
 CLOSE = 1e-12
-"""For numbers; for weighted sums until they are added in one order, then None: equal bits."""
+"""Of numbers, and of weighted sums until all engines add them in one order: then None, for equal bits."""
+COMPILED = [name for name in INPUTS if speak.compiles(**rows_of(name)[2])]
 
 
-@pytest.mark.parametrize("engine", speak.ENGINES)
-@pytest.mark.parametrize("name", INPUTS)
-def test_sums_and_numbers_stay(name: str, engine: str) -> None:
+def require_stored(name: str, engine: str) -> None:
     kept, found = stored()[name], content(name, engine)
-    close = CLOSE if "weights" in name else None
-    assert unlike(kept["sums"], found["sums"], close) == []
+    assert unlike(kept["sums"], found["sums"], CLOSE if "weights" in name else None) == []
     assert unlike(kept["numbers"], found["numbers"], CLOSE) == []
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_sums_and_numbers_stay(name: str) -> None:
+    require_stored(name, "portable")
+
+
+@speak.needs_compiled
+@pytest.mark.parametrize("name", COMPILED)
+def test_sums_and_numbers_of_the_compiled_engine_stay(name: str) -> None:
+    require_stored(name, "compiled")
