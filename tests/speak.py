@@ -19,13 +19,12 @@ vce, ece, uce, rce, cwece, smece = tn.vce, tn.ece, tn.uce, tn.rce, tn.cwece, tn.
 tabulate, Accumulator, Refusal = tn.tabulate, tn.Accumulator, tn.Refusal
 EqualWidth, EqualMass, Edges = tn.EqualWidth, tn.EqualMass, tn.Edges
 Variation, variations, renyi, tsallis = tn.Variation, tn.variations, tn.renyi, tn.tsallis
-simulate, conventions, skce = tn.simulate, tn.conventions, tn.simplex.skce
+simulate, conventions = tn.simulate, tn.conventions
+skce, skce_test = tn.simplex.skce, tn.simplex.skce_test
 load, load_options, add = tn.CalibrationTable.load, tn.OptionTables.load, sum
 vce_of, rce_of = tn.variation_calibration_error, tn.ranked_calibration_error  # of a table
 ece_of, uce_of = tn.expected_calibration_error, tn.uncertainty_calibration_error
 needs_compiled = pytest.mark.compiled
-
-# Numbers and tables: gaps, sums of one table, classical numbers, evidence of a monitor
 
 gaps_of = {"vce": tn.variation_gap, "rce": tn.ranked_gap, "uce": tn.uncertainty_gap}
 _ONE = "rows weight_square ordered rank variation log_score log_score_variance tied_rows"
@@ -44,7 +43,7 @@ def sums_of(table: Any) -> dict[str, Any]:
 
 def _exact(kept: Any) -> Any:
     if hasattr(kept, "whole"):
-        kept = kept.whole.astype(object) * 2**kept.bits + kept.fraction
+        kept = kept.whole.astype(object) * 2**kept.bits + kept.fraction.astype(object)
     return np.asarray(getattr(kept, "value", kept))
 
 
@@ -106,23 +105,26 @@ def measure(name: str) -> Any:
     return getattr(tn, kind)(float(order[:-1])) if order else tn.variations[name]
 
 
-def class_bins(y_true: Any, y_prob: Any, bins: int) -> list[Any]:
-    """Rows, predicted and observed sums of each class in bins of equal width, (C, M) each."""
-    t = tn.tabulate_events(y_true, y_prob).coarsen(bins)
-    return [t.count.tolist(), t.predicted_sum.tolist(), t.observed_count.tolist()]
+def class_bins(y: Any, p: Any, bins: int) -> tuple[Any, Any, Any]:
+    """Rows, predicted and observed of each class in bins of equal width, (C, M)."""
+    it = tn.tabulate_events(y, p).coarsen(bins)
+    return it.count, it.predicted_sum, it.observed_count
 
 
-def event_numbers(y: Any, p: Any) -> dict[str, Any]:
-    """The classical numbers of an event from its rows."""
-    r = tn.assess_event(y, p, resamples=99, rng=0)
-    found = {name: getattr(r, name).value for name in ("ici", "spiegelhalter", "hosmer_lemeshow")}
+def event_numbers(y: Any, p: Any, bins: int = 10) -> dict[str, Any]:
+    """The classical numbers of an event; of fits the value, its standard error and interval."""
+    it = tn.assess_event(y, p, bins=bins, resamples=99, rng=0)
+    found = {name: getattr(it, name) for name in ("brier_score", "log_loss")}
+    found |= {"ece": it.ece.value, "ici": it.ici.value}
+    fits = {"intercept": it.cox.intercept, "slope": it.cox.slope, "shift": it.prevalence.shift}
     found |= {
-        name: (getattr(r, name).standardised, getattr(r, name).law_p_value) for name in ("ks", "kuiper")
+        k: (f.value, f.standard_error, f.interval.low, f.interval.high) for k, f in fits.items()
     }
-    fits = {"intercept": r.cox.intercept, "slope": r.cox.slope, "shift": r.prevalence.shift}
-    found |= {n: (f.value, f.standard_error, f.interval.low, f.interval.high) for n, f in fits.items()}
-    p_values = {"p": r.spiegelhalter.p_value, "chi_square_p": r.hosmer_lemeshow.chi_square_p_value}
-    return found | p_values | {"ece": r.ece.value, "brier": r.brier_score.value, "log_loss": r.log_loss.value}
+    found |= {
+        k: (getattr(it, k).standardised, getattr(it, k).law_p_value) for k in ("ks", "kuiper")
+    }
+    z, h = it.spiegelhalter, it.hosmer_lemeshow
+    return found | {"z": (z.value, z.p_value), "hosmer": (h.value, h.chi_square_p_value)}
 
 
 def brier_parts(y: Any, p: Any, bins: Any) -> dict[str, float]:
@@ -138,15 +140,16 @@ def corp_parts(y: Any, p: Any, score: str = "brier") -> dict[str, Any]:
     """The score of an event, its parts by isotonic regression, and the curve."""
     found = tn.corp_decomposition(tn.tabulate_events(y, p), score=score, resamples=9)
     return {
-        n: getattr(found, n) for n in ("score", "miscalibration", "discrimination", "uncertainty", "curve")
+        n: getattr(found, n)
+        for n in ("score", "miscalibration", "discrimination", "uncertainty", "curve")
     }
 
 
 def evidence(looks: Any, bins: int, tolerance: float = 0.0) -> list[float]:
-    """ln E of a monitor after each look (rows)."""
+    """The logarithm of a monitor's e-value after each look, which is rows."""
     monitor = tn.Monitor(alpha=0.05, tolerance=tolerance)
-    for at, rows in enumerate(looks, 1):
-        monitor.update(tn.tabulate(*rows, bins=bins), at=at)
+    for at, (y, p) in enumerate(looks, 1):
+        monitor.update(tn.tabulate(y, p, bins=bins), at=at)
     return [look.log_e_value for look in monitor.looks]
 
 
