@@ -33,7 +33,10 @@ NEEDS = {
     "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
     "netcal": ("netcal",),
     "outside": ("statsmodels", "mapie"),
-    "peers": ("model_diagnostics", "relplot", "sklearn"),
+    "peers": (
+        *("calibration", "mapie", "model_diagnostics", "netcal", "relplot", "statsmodels"),
+        *("sklearn", "torch", "torchmetrics"),
+    ),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "schemas": ("jsonschema",),

@@ -184,7 +184,10 @@ def scalar_event(p: float, observed: bool) -> ScalarEvent:
 
 
 TO_STEPS = float.fromhex("0x1.71547652b82fep+11")  # 2048/ln 2
-STEP_HIGH, STEP_LOW = float.fromhex("0x1.62e42fep-12"), float.fromhex("0x1.f473de6af278fp-41")  # ln 2/2048
+STEP_HIGH, STEP_LOW = (
+    float.fromhex("0x1.62e42fep-12"),
+    float.fromhex("0x1.f473de6af278fp-41"),
+)  # ln 2/2048
 
 
 @cache

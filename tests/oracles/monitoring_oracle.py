@@ -44,7 +44,14 @@ def swap23(p: Vector, s: float) -> Vector:
 
 def directions(C: int) -> list[tuple[Callable[[Vector, float], Vector], float]]:
     rest = 1 / 8 if C == 2 else 1 / 12
-    found = [(flat, 1 / 4), (sharp, 1 / 4), (top_down, 1 / 8), (top_up, 1 / 8), (noise, rest), (swap12, rest)]
+    found = [
+        (flat, 1 / 4),
+        (sharp, 1 / 4),
+        (top_down, 1 / 8),
+        (top_up, 1 / 8),
+        (noise, rest),
+        (swap12, rest),
+    ]
     return found if C == 2 else [*found, (swap23, rest)]
 
 
@@ -81,7 +88,9 @@ def lower_level(u: Vector, f: Vector, nu: float) -> float:
     if max(ratios) - min(ratios) <= nu:
         return min(ratios)
     return bisect(
-        lambda c: moved_down(u, f, c) - moved_up(u, f, c + nu), max(min(ratios), 1e-300), max(ratios) - nu
+        lambda c: moved_down(u, f, c) - moved_up(u, f, c + nu),
+        max(min(ratios), 1e-300),
+        max(ratios) - nu,
     )
 
 
@@ -123,7 +132,9 @@ def log_components(Q: list[Vector], R: list[Vector], delta: float) -> list[tuple
     found = []
     for direction, weight in directions(C):
         for size in SIZES:
-            found.append((weight / 7 * 3 / 4, _all_bins(direction, size, filled, fs, ps, R, shares, delta)))
+            found.append(
+                (weight / 7 * 3 / 4, _all_bins(direction, size, filled, fs, ps, R, shares, delta))
+            )
             for b in range(M):
                 value = 0.0
                 if b in filled:
@@ -133,7 +144,9 @@ def log_components(Q: list[Vector], R: list[Vector], delta: float) -> list[tuple
 
 
 def _all_bins(direction, size, filled, fs, ps, R, shares, delta):  # type: ignore[no-untyped-def]  # noqa: PLR0917
-    s = strength(lambda s: sum(shares[b] * tv(direction(ps[b], s), ps[b]) for b in filled), delta + size)
+    s = strength(
+        lambda s: sum(shares[b] * tv(direction(ps[b], s), ps[b]) for b in filled), delta + size
+    )
     if s is None:
         return 0.0
     us = {b: direction(ps[b], s) for b in filled}

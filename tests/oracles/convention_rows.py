@@ -1,8 +1,7 @@
 """Rows for the conventions: random ones, and ones whose confidence lies on edges, at 1, or is shared."""
 
 import numpy as np
-
-import trueness as tn
+import speak
 
 N_ROWS = 1500
 
@@ -11,8 +10,8 @@ def random_rows(
     n_classes: int, dtype: str = "float64", n_rows: int = N_ROWS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Over-confident rows."""
-    y_true, y_prob = tn.simulate.calibrated(n_rows, np.ones(n_classes), rng=n_classes)
-    return y_true, tn.simulate.sharpen(y_prob, 1.5).astype(dtype)
+    y_true, y_prob = speak.simulate.calibrated(n_rows, np.ones(n_classes), rng=n_classes)
+    return y_true, speak.simulate.sharpen(y_prob, 1.5).astype(dtype)
 
 
 def rows_on_edges(
@@ -25,7 +24,9 @@ def rows_on_edges(
     top[: n_rows // 10] = 1.0
     y_prob = np.repeat(((1 - top) / (n_classes - 1))[:, None], n_classes, axis=1)
     y_prob[np.arange(n_rows), rng.integers(0, n_classes, n_rows)] = top
-    y_true = np.where(rng.random(n_rows) < 0.7, y_prob.argmax(axis=1), rng.integers(0, n_classes, n_rows))
+    y_true = np.where(
+        rng.random(n_rows) < 0.7, y_prob.argmax(axis=1), rng.integers(0, n_classes, n_rows)
+    )
     return y_true, y_prob.astype(dtype)
 
 

@@ -1,13 +1,12 @@
-"""Rows for the laws: Hypothesis chooses the shape, the kind and a seed, and NumPy fills in the rows."""
+"""Rows for the laws: Hypothesis chooses shape, kind and seed, and NumPy fills in the rows."""
 
 import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 import oracle
+import speak
 from hypothesis import strategies as st
-
-import trueness as tn
 
 MEASURES = [*oracle.MEASURES, "renyi(2)", "tsallis(0.5)"]
 KINDS = ("smooth", "sharp", "decimals", "one-hot", "some one-hot", "uniform")
@@ -25,9 +24,8 @@ def made(seed: int, n_rows: int, n_classes: int, kind: str, dtype: str = "float6
     elif kind in {"one-hot", "some one-hot"}:
         y_prob = np.eye(n_classes)[rng.integers(0, n_classes, n_rows)]
         if kind != "one-hot":
-            y_prob = np.where(
-                rng.random((n_rows, 1)) < 0.5, y_prob, rng.dirichlet(np.ones(n_classes), n_rows)
-            )
+            spread = rng.dirichlet(np.ones(n_classes), n_rows)
+            y_prob = np.where(rng.random((n_rows, 1)) < 0.5, y_prob, spread)
     elif kind == "uniform":
         y_prob = np.full((n_rows, n_classes), 1 / n_classes)
     else:
@@ -50,7 +48,7 @@ def data(draw: st.DrawFn, min_rows: int = 1, max_rows: int = 60) -> Data:
 def options(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "variation": draw(st.sampled_from(MEASURES)),
-        "bins": draw(st.sampled_from([1, 3, 10, tn.FineGrid(200)])),
+        "bins": draw(st.sampled_from([1, 3, 10, speak.EqualWidth(200)])),
         "ties": draw(st.sampled_from(["first", "split"])),
     }
 
@@ -60,12 +58,19 @@ def cut(rows: Data, points: list[int]) -> list[Data]:
     return [Data(rows.y_true[a:b], rows.y_prob[a:b]) for a, b in itertools.pairwise(bounds)]
 
 
+def numbers_of(table: Any) -> dict[str, float]:
+    """Every error that is read off a table, whatever its measure."""
+    return {
+        **{f"vce {norm}": speak.vce_of(table, norm=norm) for norm in ("l1", "l2", "max")},
+        **{f"rce {d}": speak.rce_of(table, distance=d) for d in ("tv", "w1")},
+    }
+
+
 def numbers(y_true: Any, y_prob: Any, **how: Any) -> dict[str, float]:
-    table = tn.tabulate(y_true, y_prob, **how)
+    """The same of rows, with ECE and UCE, which choose their measure themselves."""
     rows_only = {name: value for name, value in how.items() if name != "variation"}
     return {
-        **{f"vce {norm}": tn.variation_calibration_error(table, norm=norm) for norm in ("l1", "l2", "max")},
-        **{f"rce {d}": tn.ranked_calibration_error(table, d) for d in ("tv", "w1", "hellinger")},
-        "ece": tn.ece(y_true, y_prob, **rows_only),
-        "uce": tn.uce(y_true, y_prob, **rows_only),
+        **numbers_of(speak.tabulate(y_true, y_prob, **how)),
+        "ece": speak.ece(y_true, y_prob, **rows_only),
+        "uce": speak.uce(y_true, y_prob, **rows_only),
     }

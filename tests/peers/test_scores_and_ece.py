@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import trueness as tn
+import speak
+from speak import simulate, sums_of
 
 CASES = {2: 20, 3: 15, 6: 12}
 
@@ -20,14 +20,13 @@ def rows_away_from_edges(
     n_classes: int, n_bins: int, dtype: str = "float64"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Over-confident rows whose confidence is at least 1e-4 of the range from every edge of n_bins over [0, 1]."""
-    y_true, y_prob = tn.simulate.calibrated(4000, np.ones(n_classes), rng=n_classes)
-    y_prob = tn.simulate.sharpen(y_prob, 1.5)
+    y_true, y_prob = simulate.calibrated(4000, np.ones(n_classes), rng=n_classes)
+    y_prob = simulate.sharpen(y_prob, 1.5)
     top = y_prob.max(axis=1) * n_bins
     keep = np.abs(top - np.round(top)) > 1e-4 * n_bins
     return y_true[keep], y_prob[keep].astype(dtype)
 
 
-@pytest.mark.sklearn
 @pytest.mark.parametrize("n_classes", CASES)
 def test_ece_against_scikit_learn(n_classes: int) -> None:
     """The top label as a binary problem, with the confidence as the probability that it is correct."""
@@ -40,10 +39,9 @@ def test_ece_against_scikit_learn(n_classes: int) -> None:
     count = np.histogram(confidence, np.arange(n_bins + 1) / n_bins)[0]
     theirs = np.abs(accuracy - mean) @ count[count > 0] / len(y_true)
     assert theirs > 0.03
-    assert tn.ece(y_true, y_prob) == pytest.approx(theirs, abs=1e-12)
+    assert speak.ece(y_true, y_prob) == pytest.approx(theirs, abs=1e-12)
 
 
-@pytest.mark.sklearn
 def test_equal_mass_against_scikit_learn() -> None:
     """strategy="quantile" takes np.percentile as edges: with N = M k rows and no ties, groups of k rows each."""
     from sklearn.calibration import calibration_curve
@@ -51,12 +49,12 @@ def test_equal_mass_against_scikit_learn() -> None:
     y_true, y_prob = (part[:3000] for part in rows_away_from_edges(3, 15))
     right, confidence = y_prob.argmax(axis=1) == y_true, y_prob.max(axis=1)
     accuracy, mean = calibration_curve(right, confidence, n_bins=10, strategy="quantile")
-    assert tn.ece(y_true, y_prob, bins=tn.EqualMass(10)) == pytest.approx(
+    assert speak.ece(y_true, y_prob, bins=speak.EqualMass(10)) == pytest.approx(
         np.abs(accuracy - mean).mean(), abs=1e-12
     )
 
 
-@pytest.mark.torch
+@pytest.mark.peers
 @pytest.mark.parametrize("n_classes", CASES)
 @pytest.mark.parametrize("norm", ["l1", "l2", "max"])
 def test_ece_against_torchmetrics(n_classes: int, norm: str) -> None:
@@ -70,10 +68,9 @@ def test_ece_against_torchmetrics(n_classes: int, norm: str) -> None:
         torch.tensor(y_prob), torch.tensor(y_true), num_classes=n_classes, n_bins=n_bins, norm=norm
     )
     assert float(theirs) > 0.03
-    assert tn.ece(y_true, y_prob, norm=norm) == pytest.approx(float(theirs), abs=1e-5)
+    assert speak.ece(y_true, y_prob, norm=norm) == pytest.approx(float(theirs), abs=1e-5)
 
 
-@pytest.mark.sklearn
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n_classes", [2, 3, 10, 100])
@@ -81,10 +78,10 @@ def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool)
     """Their brier_score_loss sums over the classes too with scale_by_half=False; float32 rows are given as float64."""
     from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
-    y_true, y_prob = tn.simulate.calibrated(3000, np.full(n_classes, 0.7), rng=n_classes)
+    y_true, y_prob = simulate.calibrated(3000, np.full(n_classes, 0.7), rng=n_classes)
     y_prob = y_prob.astype(dtype)
     weight = np.random.default_rng(1).gamma(1.0, 1.0, 3000) if weighted else None
-    table = tn.tabulate(y_true, y_prob, sample_weight=weight)
+    found = sums_of(speak.tabulate(y_true, y_prob, sample_weight=weight))
     y_prob = y_prob.astype(np.float64)
     y_prob /= y_prob.sum(axis=1, keepdims=True)
     how: dict[str, Any] = {"sample_weight": weight}
@@ -94,13 +91,19 @@ def test_scores_against_scikit_learn(n_classes: int, dtype: str, weighted: bool)
         if n_classes == 2
         else brier_score_loss(y_true, y_prob, labels=labels, scale_by_half=False, **how)
     )
-    close = 1e-6 if dtype == "float32" else 1e-12  # theirs needs rows that are divided by their sums
-    assert table.accuracy == pytest.approx(accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12)
-    assert table.brier_score == pytest.approx(brier, rel=close)
-    assert table.log_loss == pytest.approx(log_loss(y_true, y_prob, labels=labels, **how), rel=close)
+    close = (
+        1e-6 if dtype == "float32" else 1e-12
+    )  # theirs needs rows that are divided by their sums
+    assert found["accuracy"] == pytest.approx(
+        accuracy_score(y_true, y_prob.argmax(axis=1), **how), rel=1e-12
+    )
+    assert found["brier_score"] == pytest.approx(brier, rel=close)
+    assert found["log_loss"] == pytest.approx(
+        log_loss(y_true, y_prob, labels=labels, **how), rel=close
+    )
 
 
-@pytest.mark.torch
+@pytest.mark.peers
 @pytest.mark.parametrize("n_classes", [2, 10, 100])
 def test_scores_of_logits_against_torch(n_classes: int) -> None:
     """cross_entropy takes ln p from the logits, too: logits that differ by thousands still have a finite loss."""
@@ -111,11 +114,11 @@ def test_scores_of_logits_against_torch(n_classes: int) -> None:
     logits, labels = rng.normal(0, 3, (2000, n_classes)), rng.integers(0, n_classes, 2000)
     logits[:50] *= 1000
     z, y = torch.tensor(logits), torch.tensor(labels)
-    table = tn.tabulate(labels, logits, from_logits=True)
-    assert table.log_loss == pytest.approx(cross_entropy(z, y).item(), rel=1e-12)
+    found = sums_of(speak.tabulate(labels, logits, from_logits=True))
+    assert found["log_loss"] == pytest.approx(cross_entropy(z, y).item(), rel=1e-12)
     squares = mse_loss(z.softmax(dim=1), one_hot(y, n_classes).double(), reduction="sum")
-    assert table.brier_score == pytest.approx(squares.item() / 2000, rel=1e-12)
-    assert table.accuracy == (z.argmax(dim=1) == y).double().mean().item()
+    assert found["brier_score"] == pytest.approx(squares.item() / 2000, rel=1e-12)
+    assert found["accuracy"] == (z.argmax(dim=1) == y).double().mean().item()
 
 
 # Confidences .1, .2, ..., 1.0 over ten classes, a hundred rows each, of which so many are right: the gaps alternate
@@ -143,7 +146,7 @@ def test_decimals_on_edges_are_grouped_exactly(dtype: str) -> None:
         y_prob = y_prob.astype(np.float64)
     exact = {"float64": 1e-12, "float32": 1e-7, "float32 cast": 1e-7, "float16": 1e-3}[dtype]
     assert pytest.approx(0.1) == GROUPED
-    assert tn.ece(y_true, y_prob, bins=tn.Edges(EDGES)) == pytest.approx(GROUPED, abs=exact)
+    assert speak.ece(y_true, y_prob, bins=speak.Edges(EDGES)) == pytest.approx(GROUPED, abs=exact)
 
 
 def scikit_learn(y_true: np.ndarray, y_prob: np.ndarray) -> float:
@@ -177,7 +180,9 @@ def digitize(y_true: np.ndarray, y_prob: np.ndarray) -> float:
 
 
 def digitize_right(y_true: np.ndarray, y_prob: np.ndarray) -> float:
-    return binned(np.digitize(y_prob[:, 0], np.linspace(0, 1, 11)[1:-1], right=True), y_true, y_prob)
+    return binned(
+        np.digitize(y_prob[:, 0], np.linspace(0, 1, 11)[1:-1], right=True), y_true, y_prob
+    )
 
 
 def ceiling(y_true: np.ndarray, y_prob: np.ndarray) -> float:
@@ -191,14 +196,12 @@ def floor(y_true: np.ndarray, y_prob: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("library", "dtype", "value"),
     [
-        pytest.param(scikit_learn, "float64", 0.1, marks=pytest.mark.sklearn),
-        pytest.param(
-            scikit_learn, "float32", 0.04, marks=pytest.mark.sklearn
-        ),  # .4 joins .5, .6 joins .7, .8 joins .9
-        pytest.param(scikit_learn, "float16", 0.060022, marks=pytest.mark.sklearn),
-        pytest.param(torchmetrics, "float64", 0.1, marks=pytest.mark.torch),
-        pytest.param(torchmetrics, "float32", 0.1, marks=pytest.mark.torch),
-        pytest.param(torchmetrics, "float16", 0.060022, marks=pytest.mark.torch),
+        (scikit_learn, "float64", 0.1),
+        (scikit_learn, "float32", 0.04),  # .4 joins .5, .6 joins .7, .8 joins .9
+        (scikit_learn, "float16", 0.060022),
+        pytest.param(torchmetrics, "float64", 0.1, marks=pytest.mark.peers),
+        pytest.param(torchmetrics, "float32", 0.1, marks=pytest.mark.peers),
+        pytest.param(torchmetrics, "float16", 0.060022, marks=pytest.mark.peers),
         (digitize, "float64", 0.04),  # .2 joins .3, .5 joins .6, .9 joins 1.0
         (digitize, "float32", 0.06),
         (digitize_right, "float64", 0.1),
@@ -221,15 +224,38 @@ def rows_near_certainty() -> tuple[np.ndarray, np.ndarray]:
 
 def test_certainty_shares_the_last_bin() -> None:
     y_true, y_prob = rows_near_certainty()
-    assert tn.ece(y_true, y_prob, bins=tn.Edges(EDGES)) == pytest.approx(0.025, abs=1e-12)
+    assert speak.ece(y_true, y_prob, bins=speak.Edges(EDGES)) == pytest.approx(0.025, abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("library", "value"),
     [
-        pytest.param(scikit_learn, 0.025, marks=pytest.mark.sklearn),
-        pytest.param(torchmetrics, 0.075, marks=pytest.mark.torch),  # bin 11 of 10: |.9 - 1|/2 + |1 - .95|/2
+        (scikit_learn, 0.025),
+        pytest.param(
+            torchmetrics, 0.075, marks=pytest.mark.peers
+        ),  # bin 11 of 10: |.9 - 1|/2 + |1 - .95|/2
     ],
 )
 def test_other_libraries_on_certain_predictions(library: Any, value: float) -> None:
     assert library(*rows_near_certainty()) == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("n_bins", [10, 15])
+@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
+def test_error_of_each_class_against_torchmetrics(n_bins: int, norm: str) -> None:
+    """On random rows, which are on no edge; in float64 torchmetrics keeps them so."""
+    import torch
+    from torchmetrics.functional.classification import binary_calibration_error
+
+    y_true, y_prob = simulate.calibrated(3000, np.ones(4), rng=4)
+    y_prob = simulate.sharpen(y_prob, 1.4)
+    of_classes = []
+    for c in range(4):
+        y, p = (y_true == c).astype(int), y_prob[:, c]
+        theirs = binary_calibration_error(torch.tensor(p), torch.tensor(y), n_bins, norm).item()
+        ours = speak.cwece(y, np.column_stack([1 - p, p]), bins=n_bins, norm=norm)
+        assert ours == pytest.approx(theirs, abs=1e-14)
+        of_classes.append(theirs)
+    found = speak.cwece(y_true, y_prob, bins=n_bins, norm=norm)
+    assert found == pytest.approx(np.mean(of_classes), abs=1e-14)
