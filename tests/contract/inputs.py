@@ -125,6 +125,7 @@ STEPS: dict[str, Step] = {
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
     "as utf-8-sig": lambda data: data.decode().encode("utf-8-sig"),
     "as utf-16": lambda data: data.decode().encode("utf-16"),
+    "as utf-16-le": lambda data: data.decode().encode("utf-16-le"),
     "as latin-1": lambda data: data.decode().encode("latin-1"),
     "no ligature": replaced("œ", "oe"),
     "tabs": replaced(",", "\t"),

@@ -46,9 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def given(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The current folder, with all files and nothing else."""
     monkeypatch.chdir(made)
-    before = contents(made, "*")
+    before = contents(made, locks=True)
     yield made
-    for name, data in contents(made, "*").items():
+    for name, data in contents(made, locks=True).items():
         if name not in before:
             Path(made, name).unlink()
         elif data != before[name]:
@@ -77,7 +77,7 @@ def test_contract(job: str, case: dict[str, Any], given: Path) -> None:
     assert (refusal == wanted) or (wanted == "*" and refusal), printed
     assert row == case.get("row"), printed
     assert {name: after.get(name) for name in before} == before, "an input is changed"
-    assert not wanted or after.keys() == before.keys(), "something is written"
+    assert ended.code in (0, 1, 3) or after.keys() == before.keys(), "something is written"
     assert all(c.isprintable() or c in "\n\t" for c in printed), "a terminal would be written to"
     if "numbers" in case:
         found = speak.numbers_of(ended.printed)
@@ -122,13 +122,10 @@ def found(name: str) -> list[str]:
     return [name] if path == name else sorted(glob.glob(str(LOGS / path)))
 
 
-def contents(folder: Path, pattern: str = "[!.]*") -> dict[str, bytes]:
-    """The files of a folder; a hidden one is a lock."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob(pattern)
-        if path.is_file()
-    }
+def contents(folder: Path, locks: bool = False) -> dict[str, bytes]:
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in paths if locks or path.suffix != ".lock"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
 
 
 @pytest.mark.parametrize(
