@@ -89,15 +89,15 @@ def images(rows: Rows) -> np.ndarray:
 
 
 def by_command(job: str, output: str, suffix: str, **options: Any) -> Step:
-    """The file that the command writes."""
+    """The file that the command writes; an empty one if it writes none, so that its cases fail."""
 
     def step(data: bytes) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             source, made = Path(folder, f"2026-11-01{suffix}"), Path(folder, "made")
             source.write_bytes(data)
             line = speak.command_line(job, {"files": [str(source)], output: made, **options})
-            assert speak.command(line) == 0
-            return made.read_bytes()
+            speak.command(line)
+            return made.read_bytes() if made.exists() else b""
 
     return step
 
