@@ -105,7 +105,8 @@ def run(job: str, case: dict[str, Any]) -> Outcome:
     line = speak.command_line(job, options)
     if "shell" in case:
         given = case["shell"].replace("{}", shlex.join([sys.executable, "-m", "trueness", *line]))
-        ended = subprocess.run(["bash", "-c", given], capture_output=True, text=True, check=False)
+        bash = ["bash", "-c", given]
+        ended = subprocess.run(bash, capture_output=True, text=True, check=False, timeout=120)
         return Outcome(ended.returncode, ended.stdout, ended.stderr)
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
