@@ -1,0 +1,3 @@
+"""The jobs are run as scripts and not collected."""
+
+collect_ignore_glob = ["[!t]*.py"]
