@@ -12,8 +12,7 @@
 #   make validation  write docs/background/validation.md anew (needs make torch)
 #   make dist    the source distribution, and a wheel of it that passes the tests without extras
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
-#   make extras  measure what each extra installs, for docs/reference/installing.md
-#   make torch   torch, torchmetrics, Lightning and transformers, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -44,7 +43,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation dist check-dist release-check wheels extras torch clean
+.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation dist check-dist release-check wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -121,9 +120,6 @@ check-dist: $(VENV)/.dist
 	@$(VENV)/bin/python scripts/check_release.py --dist
 	$(VENV)/bin/python -m twine check --strict dist/*
 
-extras: $(VENV)/.package
-	@$(VENV)/bin/python scripts/measure_extras.py
-
 wheels: $(VENV)/.wheels
 	@$(VENV)/bin/python scripts/make_wheels.py
 
@@ -159,7 +155,7 @@ $(VENV)/.wheels: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning transformers accelerate
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
 	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 

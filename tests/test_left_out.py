@@ -16,19 +16,19 @@ import pytest
 @pytest.mark.parametrize("n", range(3))
 def test_left_out(n): assert False
 
-@pytest.mark.jax
+@pytest.mark.images
 @pytest.mark.torch
 def test_left_out_for_two_reasons(): assert False
 
 def test_run(): pass
 """
-SETTINGS = "[pytest]\nmarkers =\n    torch\n    frames\n    jax\n    sklearn\n"
+SETTINGS = "[pytest]\nmarkers =\n    torch\n    frames\n    images\n    sklearn\n"
 
 
 def run(folder: Path, *options: str, **environment: str) -> tuple[int, list[str]]:
-    """pytest on `TESTS` in a folder where torch and JAX are unknown."""
+    """pytest on `TESTS` in a folder where torch and nibabel are unknown."""
     replaced = CONFTEST.replace('("torch", "torchmetrics")', '("no_torch",)').replace(
-        '("jax",)', '("no_jax",)'
+        '("nibabel",)', '("no_nibabel",)'
     )
     for name, text in (("conftest.py", replaced), ("test_it.py", TESTS), ("pytest.ini", SETTINGS)):
         (folder / name).write_text(text, encoding="utf-8")
@@ -52,7 +52,7 @@ def test_the_last_lines_say_how_many_and_what_to_do(tmp_path: Path, options: lis
     heading, *left_out, last = [line for line in lines if line][-4:]
     assert heading.strip("= ") == "left out: 4 of the tests"
     assert left_out == [
-        "1 test marked 'jax' needs no_jax; to run it: pip install -e '.[test]' (make test does it)",
+        "1 test marked 'images' needs no_nibabel; to run it: pip install -e '.[test]' (make test does it)",
         "4 tests marked 'torch' need no_torch; to run them: make torch, then make test again",
     ]
     assert "1 passed" in last
@@ -67,5 +67,5 @@ def test_the_bare_leg_leaves_out_on_purpose(tmp_path: Path) -> None:
 def test_in_ci_nothing_may_be_left_out(tmp_path: Path) -> None:
     code, lines = run(tmp_path, CI="true")
     assert code == pytest.ExitCode.USAGE_ERROR
-    assert any("jax: no_jax not installed" in line for line in lines)
+    assert any("images: no_nibabel not installed" in line for line in lines)
     assert any("torch: no_torch not installed" in line for line in lines)

@@ -1,7 +1,6 @@
 """The workflows call make targets that exist, store no secret, and agree with the scripts that they run."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -128,28 +127,3 @@ class TestCheckOfAReleases:
         assert check([*names, "old.whl"], ["win_amd64"], "1.2.0") == [
             "dist/old.whl does not belong to version 1.2.0"
         ]
-
-
-class TestExtras:
-    def test_the_table_is_that_of_the_measured_extras(self) -> None:
-        """If this fails, run `make extras`."""
-        measure = script("measure_extras")
-        measured = json.loads(measure.RESULTS.read_text(encoding="utf-8"))
-        assert {name: one["requirements"] for name, one in measured.items()} == measure.requirements()
-        shown = measure.PAGE.read_text(encoding="utf-8").split(measure.BEGIN)[1].split(measure.END)[0]
-        expected = measure.table(measured, package=0)
-        lines = shown.strip().splitlines()
-        assert lines[:2] == expected[:2]
-        assert lines[3:] == expected[3:]  # the first has the size of the package itself
-
-    def test_extras_refer_to_extras(self) -> None:
-        wanted = script("measure_extras").requirements()
-        assert set(wanted["cli"]) < set(wanted["all"])
-        assert wanted[""] == ["numpy>=2.0", "narwhals>=1.30"]
-
-    def test_a_page_keeps_what_is_around_the_table(self) -> None:
-        measure = script("measure_extras")
-        page = f"before\n{measure.BEGIN}\nold\n{measure.END}\nafter\n"
-        assert measure.page_with(page, ["| new |"]) == (
-            f"before\n{measure.BEGIN}\n\n| new |\n\n{measure.END}\nafter\n"
-        )

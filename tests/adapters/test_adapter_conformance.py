@@ -47,15 +47,6 @@ def by_torch(engine: str, name: str = "VariationCalibrationError") -> Maker:
     return make
 
 
-def by_huggingface(y_true: np.ndarray, y_prob: np.ndarray, **options: Any) -> tn.CalibrationTable:
-    from trueness.adapters.huggingface import CalibrationModule
-
-    module = CalibrationModule(by_class=False, confidence_bins=10, **options)
-    for start in range(0, len(y_prob), 173):
-        module.add_batch(predictions=y_prob[start : start + 173], references=y_true[start : start + 173])
-    return module.tables.by_variation
-
-
 def by_query(kind: str) -> Maker:
     """The rows as columns of a lazy query, in the type that they have."""
 
@@ -84,7 +75,6 @@ def _query(kind: str, rows: Any) -> Any:
 ON_DEVICE = by_torch("device")
 DUCKDB = by_query("duckdb")
 ADAPTERS = [
-    pytest.param(by_huggingface, id="huggingface"),
     pytest.param(by_query("polars"), marks=[pytest.mark.queries, pytest.mark.frames], id="polars"),
     pytest.param(by_query("arrow"), marks=[pytest.mark.queries, pytest.mark.frames], id="arrow"),
     pytest.param(DUCKDB, marks=[pytest.mark.queries, pytest.mark.frames], id="duckdb"),

@@ -27,7 +27,7 @@ RUN_BY_TESTS = {
 }
 
 
-NOT_INSTALLED = ("from transformers import", "import wandb")
+NOT_INSTALLED = "import wandb"
 """Libraries of which a page shows the one line where trueness is passed in; everything else on these pages runs."""
 
 
