@@ -33,7 +33,6 @@ NEEDS = {
     "peers": ("model_diagnostics", "relplot", "sklearn"),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
-    "schemas": ("jsonschema",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "queries": ("duckdb", "polars", "pyarrow"),
