@@ -8,7 +8,6 @@
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
 #   make docs    build the documentation into build/docs/html, strictly, and run its examples
 #   make docs-serve  the same, served at http://127.0.0.1:8000
-#   make gallery draw the pictures of docs/guide/gallery.md anew
 #   make validation  write docs/background/validation.md anew (needs make torch)
 #   make dist    the source distribution, and a wheel of it that passes the tests without extras
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
@@ -43,7 +42,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation dist check-dist release-check wheels torch clean
+.PHONY: demo test test-bare lint bench browser cluster docs docs-serve validation dist check-dist release-check wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -100,9 +99,6 @@ docs: $(VENV)/.docs
 
 docs-serve: docs
 	@$(VENV)/bin/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
-
-gallery: $(VENV)/.test
-	@$(VENV)/bin/python scripts/make_gallery.py
 
 validation: $(VENV)/.test $(VENV)/.torch
 	@$(VENV)/bin/python scripts/make_validation_page.py

@@ -22,7 +22,6 @@ def test_code_cells_are_on_executed_pages(path: Path) -> None:
 
 
 RUN_BY_TESTS = {
-    "guide/gallery.md",  # tests/plots/test_gallery.py
     "integrations/cluster.md",  # tests/adapters/, with Dask and Spark
 }
 

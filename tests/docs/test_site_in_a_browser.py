@@ -15,7 +15,6 @@ OF_EACH_KIND = (
     "index.html",
     "start/five-minutes.html",
     "guide/files.html",
-    "guide/gallery.html",
     "cases/digits.html",
     "metrics/vce.html",
     "background/theory.html",
@@ -89,7 +88,7 @@ def is_remote(url: str) -> bool:
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("reliability diagram", "guide/gallery.html"), ("sample_weight", "generated/trueness.tabulate.html")],
+    [("temperature scaling", "cases/digits.html"), ("sample_weight", "generated/trueness.tabulate.html")],
 )
 def test_search_works_from_a_file(browser: Any, words: str, expected: str) -> None:
     page = browser.new_page()

@@ -80,7 +80,6 @@ DRAWN = {
     "gaps": lambda: each(plots.GapDisplay.from_assessment),
     "ranks": lambda: each(plots.RankDisplay.from_assessment),
     "result-ranks": lambda: [it.plot_ranks for it in models().values()],
-    "cumulative": lambda: each(plots.CumulativeScoreDisplay.from_assessment),
     "predicted-class": lambda: each(plots.PredictedClassDisplay.from_assessment),
     "classes": lambda: each(plots.ClassDisplay.from_assessment),
     "groups": lambda: each(plots.ForestDisplay.from_assessment),
