@@ -43,7 +43,7 @@ class TestContent:
         assert page.count("<figure") == 2
         evidence = alarmed().evidence_of().sum(axis=0)
         table = page[page.index("Bins with most evidence") :].partition("</table>")[0]
-        assert f"+{evidence.max():.4f}" in table
+        assert f"{evidence.max():+.4f}".replace("-", "−") in table
         assert table.count("<tr") == 1 + 3
         assert "Rows are taken as independent" in page
 
