@@ -30,7 +30,10 @@ NEEDS = {
     "lightning": ("lightning",),
     "netcal": ("netcal",),
     "outside": ("statsmodels", "mapie"),
-    "peers": ("model_diagnostics", "relplot", "sklearn"),
+    "peers": (
+        *("calibration", "mapie", "model_diagnostics", "netcal", "relplot", "statsmodels"),
+        *("sklearn", "torch", "torchmetrics"),
+    ),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
     "sklearn": ("sklearn",),

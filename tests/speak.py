@@ -5,12 +5,153 @@ The judges import this and nothing of the package.
 
 from __future__ import annotations
 
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+
 import trueness as tn
 
 # Numbers and tables -------------------------------------------------------------------------------
 
-vce, ece, uce, rce, cwece = tn.vce, tn.ece, tn.uce, tn.rce, tn.cwece
-tabulate = tn.tabulate
+vce, ece, uce, rce, cwece, smece = tn.vce, tn.ece, tn.uce, tn.rce, tn.cwece, tn.smece
+tabulate, Accumulator, Refusal = tn.tabulate, tn.Accumulator, tn.Refusal
+EqualWidth, EqualMass, Edges = tn.EqualWidth, tn.EqualMass, tn.Edges
+Variation, variations, renyi, tsallis = tn.Variation, tn.variations, tn.renyi, tn.tsallis
+simulate, conventions = tn.simulate, tn.conventions
+skce, skce_test = tn.simplex.skce, tn.simplex.skce_test
+load, load_options, add = tn.CalibrationTable.load, tn.OptionTables.load, sum
+vce_of, rce_of = tn.variation_calibration_error, tn.ranked_calibration_error  # of a table
+ece_of, uce_of = tn.expected_calibration_error, tn.uncertainty_calibration_error
+needs_compiled = pytest.mark.compiled
+
+gaps_of = {"vce": tn.variation_gap, "rce": tn.ranked_gap, "uce": tn.uncertainty_gap}
+_ONE = "rows weight_square ordered rank variation log_score log_score_variance tied_rows"
+_ONE += " impossible_rows true_probability square log_likelihood label_spread"
+
+
+def sums_of(table: Any) -> dict[str, Any]:
+    """Its sums in units of 2^-52 (logarithms 2^-40), or floats if it has weights; edges; scores."""
+    found: dict[str, Any] = {"weight": table.count.tolist(), "edges": table.edges.tolist()}
+    for name in _ONE.split():
+        if (kept := getattr(table.sums, name)) is not None:
+            found[name] = _exact(kept).tolist()
+    scores = ("accuracy", "brier_score", "log_loss") if table.n_rows else ()
+    return found | {"ranks": found["rank"]} | {name: getattr(table, name) for name in scores}
+
+
+def _exact(kept: Any) -> Any:
+    if hasattr(kept, "whole"):
+        kept = kept.whole.astype(object) * 2**kept.bits + kept.fraction.astype(object)
+    return np.asarray(getattr(kept, "value", kept))
+
+
+def sums(y: Any, p: Any, cells: Any, groups: Any = None, clusters: Any = None, **how: Any) -> Any:
+    """The sums of all rows, or of each group, by bin, top label and class; those of each cluster."""
+    if groups is None and clusters is None:
+        rows = {name: how[name] for name in how if name not in ("variation", "bins")}
+        table, top = tn.tabulate(y, p, **how), tn.tabulate(y, p, variation="confidence", **rows)
+        classes = None if isinstance(p, list) else tn.tabulate_events(y, p, grid="class", **rows)
+        found = {"": (table, top, classes, None)}
+    else:
+        how |= {"confidence_bins": 10, "min_group_size": 1, "resamples": 1, "level": 0.5}
+        result = tn.assess(y, p, groups=groups, clusters=clusters, **how)
+        tables = {f"group={it.name} ": it.assessment.tables for it in result.groups}
+        views = attrgetter("by_variation", "by_confidence", "by_class", "clusters")
+        found = {name: views(it) for name, it in (tables or {"": result.tables}).items()}
+    parts: dict[str, Any] = {}
+    for name, (table, top, classes, units) in found.items():
+        each = table if isinstance(table, tn.OptionTables) else {table.n_classes: table}
+        for n, one in each.items():
+            scores = {"predicted_scores": _exact(one.sums.predicted_scores).tolist()}
+            parts[f"{name}options={n} view=bin"] = sums_of(one) | scores
+            parts[f"{name}options={n} view=top"] = sums_of(top if one is table else top[n])
+        if classes is not None:
+            merged = classes.coarsen(tn.Edges(cells)).sums
+            merged = {key: _exact(kept).tolist() for key, kept in merged.items()}
+            parts[f"{name}options={n} view=class"] = merged
+        for of in units.of_tables if units else ():
+            by_confidence = getattr(of.spec, "is_by_confidence", "none: of classes")
+            kind = {False: "bin", True: "top"}.get(by_confidence, "class")
+            sums = {key: _exact(kept) for key, kept in of.sums.items()}
+            for i, (unit, at) in enumerate(zip(of.units, of.bins, strict=True)):
+                label = f"{name}cluster={units.clusters.names[unit]} options={of.spec.n_classes}"
+                place = f"{label} view={kind} at={at // 10 if kind == 'class' else at}"
+                part = parts.setdefault(place, {})
+                part |= {key: np.add(part.get(key, 0), it[i]).tolist() for key, it in sums.items()}
+    return parts
+
+
+def compiles(variation: Any = "entropy", **how: Any) -> bool:
+    """Whether the compiled engine sums such rows."""
+    own = {"sample_weight", "soft_labels"} & how.keys()
+    return not own and variation in ("entropy", "confidence", "max_probability")
+
+
+def empty(table: Any) -> Any:
+    """The table of no rows that adds to this one."""
+    return type(table).empty(table.spec)
+
+
+def lipschitz(name: str, n_classes: int) -> float:
+    """L1 of a measure: |V(x) - V(y)| <= L1 ||x - y||_1; infinite if there is none."""
+    return float(measure(name).lipschitz_for(n_classes))
+
+
+def measure(name: str) -> Any:
+    """A measure by name, with its order in brackets if it has one."""
+    kind, _, order = name.partition("(")
+    return getattr(tn, kind)(float(order[:-1])) if order else tn.variations[name]
+
+
+def class_bins(y: Any, p: Any, bins: int) -> tuple[Any, Any, Any]:
+    """Rows, predicted and observed of each class in bins of equal width, (C, M)."""
+    it = tn.tabulate_events(y, p).coarsen(bins)
+    return it.count, it.predicted_sum, it.observed_count
+
+
+def event_numbers(y: Any, p: Any, bins: int = 10) -> dict[str, Any]:
+    """The classical numbers of an event; of fits the value, its standard error and interval."""
+    it = tn.assess_event(y, p, bins=bins, resamples=99, rng=0)
+    found = {name: getattr(it, name) for name in ("brier_score", "log_loss")}
+    found |= {"ece": it.ece.value, "ici": it.ici.value}
+    fits = {"intercept": it.cox.intercept, "slope": it.cox.slope, "shift": it.prevalence.shift}
+    found |= {
+        k: (f.value, f.standard_error, f.interval.low, f.interval.high) for k, f in fits.items()
+    }
+    found |= {
+        k: (getattr(it, k).standardised, getattr(it, k).law_p_value) for k in ("ks", "kuiper")
+    }
+    z, h = it.spiegelhalter, it.hosmer_lemeshow
+    return found | {"z": (z.value, z.p_value), "hosmer": (h.value, h.chi_square_p_value)}
+
+
+def brier_parts(y: Any, p: Any, bins: Any) -> dict[str, float]:
+    """The Brier score of an event, or of ordered rows, and its parts in bins."""
+    event = np.ndim(p) == 1
+    table = tn.tabulate_events(y, p) if event else tn.tabulate(y, p, bins=bins)
+    found = tn.brier_decomposition(table, *([bins] if event else []), resamples=9)
+    names = "score reliability resolution uncertainty within_variance within_covariance"
+    return {n: getattr(found, n) for n in f"{names} corrected_reliability".split()}
+
+
+def corp_parts(y: Any, p: Any, score: str = "brier") -> dict[str, Any]:
+    """The score of an event, its parts by isotonic regression, and the curve."""
+    found = tn.corp_decomposition(tn.tabulate_events(y, p), score=score, resamples=9)
+    return {
+        n: getattr(found, n)
+        for n in ("score", "miscalibration", "discrimination", "uncertainty", "curve")
+    }
+
+
+def evidence(looks: Any, bins: int, tolerance: float = 0.0) -> list[float]:
+    """The logarithm of a monitor's e-value after each look, which is rows."""
+    monitor = tn.Monitor(alpha=0.05, tolerance=tolerance)
+    for at, (y, p) in enumerate(looks, 1):
+        monitor.update(tn.tabulate(y, p, bins=bins), at=at)
+    return [look.log_e_value for look in monitor.looks]
+
 
 # Answers: results, their numbers and their conclusion ---------------------------------------------
 

@@ -38,14 +38,6 @@ def test_the_small_vectors_by_class() -> None:
     assert table.coarsen(5).count.tolist() == [[3, 2, 1, 2, 0], [3, 2, 1, 2, 0], [4, 2, 1, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("weights", "value"), [(None, 0.210833333333), ("expected", 0.21096875), ("observed", 0.2071875)]
-)
-def test_the_small_vectors_of_all_classes(weights: str | None, value: float) -> None:
-    assert tn.cwece(LABELS, ROWS, bins=5, weights=weights) == exactly(value)
-    assert tn.classwise_error(tn.tabulate_events(LABELS, ROWS), 5, weights) == exactly(value)
-
-
 def test_the_largest_gap_is_that_of_the_worst_bin() -> None:
     """Class 0, second bin: two rows, .21 + .24 predicted, none observed; others by hand likewise."""
     table = tn.tabulate_events(LABELS, ROWS)
@@ -63,54 +55,12 @@ def simulated(n_classes: int, n_rows: int = 3000) -> tuple[np.ndarray, np.ndarra
     return y_true, tn.simulate.sharpen(y_prob, 1.4)
 
 
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-def test_two_classes_are_one_event(norm: str) -> None:
-    """Also with the columns exchanged, since no row is on an edge."""
-    y_true, y_prob = simulated(2)
-    found = tn.cwece(y_true, y_prob, norm=norm)
-    assert found == tn.event_calibration_error(tn.tabulate_events(y_true, y_prob, events=1), norm=norm)
-    assert found == pytest.approx(tn.cwece(1 - y_true, y_prob[:, ::-1], norm=norm), abs=1e-12)
-    assert {tn.cwece(y_true, y_prob, norm=norm, weights=each) for each in ("expected", "observed")} == {found}
-
-
-def test_relabelled_classes_have_the_same_mean_and_repeated_rows_are_whole_weights() -> None:
-    y_true, y_prob = simulated(5)
-    order = np.array([3, 0, 4, 1, 2])
-    assert tn.cwece(order[y_true], y_prob[:, np.argsort(order)]) == pytest.approx(
-        tn.cwece(y_true, y_prob), abs=1e-15
-    )
-    times = np.arange(len(y_true)) % 3
-    for weights in (None, "expected", "observed"):
-        assert tn.cwece(y_true, y_prob, sample_weight=times, weights=weights) == pytest.approx(
-            tn.cwece(y_true.repeat(times), y_prob.repeat(times, axis=0), weights=weights), abs=1e-12
-        )
-
-
 def test_bins_of_equal_mass_are_those_of_each_class() -> None:
     y_true, y_prob = simulated(4)
     table, bins = tn.tabulate_events(y_true, y_prob), tn.EqualMass(7)
     of_classes = [tn.event_calibration_error(table.select(c), bins) for c in range(4)]
     assert tn.classwise_error(table, bins) == pytest.approx(np.mean(of_classes), abs=1e-15)
     assert len({table.select(c).coarsen(bins).grid for c in range(4)}) > 1
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("n_bins", [10, 15])
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-def test_torchmetrics_agrees(n_bins: int, norm: str) -> None:
-    """On random rows, which are on no edge; in float64 torchmetrics keeps them so."""
-    import torch
-    from torchmetrics.functional.classification import binary_calibration_error
-
-    y_true, y_prob = simulated(4)
-    expected = [
-        binary_calibration_error(
-            torch.tensor(y_prob[:, c]), torch.tensor(y_true == c).long(), n_bins, norm
-        ).item()
-        for c in range(4)
-    ]
-    table = tn.tabulate_events(y_true, y_prob)
-    assert event_metrics.event_errors(table, n_bins, norm=norm).tolist() == pytest.approx(expected, abs=1e-14)
 
 
 def test_the_norms_are_those_of_other_metrics() -> None:

@@ -10,7 +10,7 @@ Three things make it so:
 - Sums over the classes are sums of whole numbers, which do not depend on the order. In [1, 2] floats are 2⁻⁵² apart, so
   the bits of 1 + x, less those of 1, are x in units of 2⁻⁵².
 
-The compiled engine follows the same formulas; `tests/rule_oracle.py` has them for one row in plain Python.
+The compiled engine follows the same formulas; `tests/oracles/rule_oracle.py` has them for one row in plain Python.
 """
 
 from __future__ import annotations

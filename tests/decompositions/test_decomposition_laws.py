@@ -25,29 +25,6 @@ def one_event(n_rows: int, seed: int, slope: float = 1.0):
     return (rng.random(n_rows) < odds / (1 + odds)).astype(int), p
 
 
-@given(seeds, st.integers(5, 60), st.sampled_from([2, 3, 6]))
-def test_ordered_brier_parts_against_plain_loops(seed: int, n_rows: int, n_classes: int) -> None:
-    y, p = tn.simulate.calibrated(n_rows, [0.7] * n_classes, rng=seed)
-    table = tn.tabulate(y, p, bins=4)
-    edges = np.array([0.25, 0.5, 0.75])
-    rows = []
-    for label, row in zip(y, p.tolist(), strict=True):
-        order = sorted(range(n_classes), key=lambda c: -row[c])
-        entropy = -sum(v * math.log(v) for v in row if v > 0) / math.log(n_classes)
-        outcome = [float(c == label) for c in order]
-        rows.append(([row[c] for c in order], outcome, int(np.sum(entropy > edges + 1e-12))))
-    want, found = oracle.brier_parts(rows), tn.brier_decomposition(table, resamples=9)
-    assert found.score == pytest.approx(want["score"], abs=1e-12)
-    assert found.reliability == pytest.approx(want["rel"], abs=1e-12)
-    assert found.resolution == pytest.approx(want["res"], abs=1e-12)
-    assert found.uncertainty == pytest.approx(want["unc"], abs=1e-12)
-    assert found.within_variance == pytest.approx(want["wbv"], abs=1e-12)
-    assert found.within_covariance == pytest.approx(want["wbc"], abs=1e-12)
-    assert found.total == pytest.approx(found.score, abs=1e-12)
-    if (table.row_count != 1).all():
-        assert found.corrected_reliability == pytest.approx(want["rel"] - want["bias"], abs=1e-12)
-
-
 @given(seeds, st.integers(2, 60))
 def test_the_parts_of_an_event_are_half_of_those_of_two_classes(seed: int, n_rows: int) -> None:
     y, p = one_event(n_rows, seed)
@@ -76,34 +53,6 @@ def test_brier_Z_of_two_classes_is_that_of_spiegelhalter() -> None:
     found = tn.brier_test(tn.tabulate(y, p))
     assert found.value == pytest.approx(-spiegelhalter.value, rel=1e-9)
     assert found.p_value == pytest.approx(spiegelhalter.p_value, rel=1e-9)
-
-
-@given(seeds, st.integers(5, 40))
-def test_corp_against_plain_loops(seed: int, n_rows: int) -> None:
-    y, p = one_event(n_rows, seed)
-    p = np.round(p * 3000) / 3600 + 1 / 64  # at most one value in each cell
-    order = np.argsort(p, kind="stable")
-    _, start, count = np.unique(p[order], return_index=True, return_counts=True)
-    cells = np.add.reduceat(y[order], start)
-    values = np.repeat(cells / count, count)
-    curve = np.array(oracle.pool_adjacent_violators(values.tolist()))
-    found = tn.corp_decomposition(tn.tabulate_events(y, p), resamples=9)
-    assert np.repeat(found.curve, count) == pytest.approx(curve, abs=1e-12)
-    score = np.mean((p - y) ** 2)
-    assert found.score == pytest.approx(score, abs=1e-12)
-    assert found.miscalibration == pytest.approx(score - np.mean((curve - y[order]) ** 2), abs=1e-12)
-    assert found.score == pytest.approx(
-        found.miscalibration - found.discrimination + found.uncertainty, abs=1e-12
-    )
-
-
-@given(seeds, st.floats(0.02, 0.3))
-def test_smooth_error_against_direct_summation(seed: int, width: float) -> None:
-    y, p = one_event(30, seed)
-    (cells,) = event_cells(tn.tabulate_events(y, p))
-    assert smooth_error_at(cells, width) == pytest.approx(
-        oracle.smooth_error_at(p.tolist(), y.tolist(), width), abs=2e-5
-    )
 
 
 def test_the_smooth_error_is_its_own_width() -> None:

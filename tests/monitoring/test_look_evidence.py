@@ -1,7 +1,6 @@
 """The e-value of a look: exact values, an oracle in plain loops, means by enumeration, and laws."""
 
 import math
-from collections.abc import Sequence
 
 import monitoring_oracle as oracle
 import numpy as np
@@ -23,25 +22,6 @@ from trueness.monitoring.watched import Watched
 
 class TestExactValues:
     """Section 12."""
-
-    @pytest.mark.parametrize(
-        ("tables", "tolerance", "expected"),
-        [
-            ([T1], 0.0, 0.247640454795),
-            ([T1], 0.02, 0.180854860770),
-            ([T1, T2], 0.0, 1.376838960025),
-            ([T1, T2], 0.02, 0.614253193669),
-            ([T3], 0.0, 5.010399899029),
-        ],
-    )
-    def test_log_e_value(
-        self, tables: Sequence[tn.CalibrationTable], tolerance: float, expected: float
-    ) -> None:
-        assert watched(tables, tolerance=tolerance).log_e_value == pytest.approx(expected, abs=2e-12)
-
-    def test_e_value(self) -> None:
-        assert watched([T1, T2]).e_value == pytest.approx(3.96235664260, abs=1e-10)
-        assert watched([T1, T2], tolerance=0.02).e_value == pytest.approx(1.84827577997, abs=1e-10)
 
     @pytest.mark.parametrize(
         ("size", "tolerance", "expected"),
@@ -90,16 +70,6 @@ class TestAgainstPlainLoops:
         values = family.log_values([Watched(table)])[0]
         np.testing.assert_allclose(values, [value for _, value in expected], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(family.weights, [weight for weight, _ in expected], rtol=1e-14)
-
-    def test_evidence_of_several_looks(self) -> None:
-        rng = np.random.default_rng(5)
-        tables = [
-            tn.tabulate(*tn.simulate.calibrated(40, [1, 1, 1], rng=rng), bins=tn.EqualWidth(2))
-            for _ in range(4)
-        ]
-        expected = oracle.log_e_values([counts_of(table) for table in tables], 0.0)
-        monitor = watched(tables)
-        assert [look.log_e_value for look in monitor.looks] == pytest.approx(expected, abs=1e-10)
 
     def test_impossible_predictions_and_labels(self) -> None:
         y_prob = [[1.0, 0.0, 0.0]] * 30 + [[0.5, 0.5, 0.0]] * 30 + [[0.6, 0.3, 0.1]] * 30

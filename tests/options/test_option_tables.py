@@ -65,12 +65,6 @@ class TestVectors:
         z = table.log_score_sum / np.sqrt(table.log_score_variance)
         assert z == pytest.approx(-2.979961380699, abs=1e-11)
 
-    def test_padded_to_four_it_would_be_another_number(self) -> None:
-        padded = np.zeros((20, 4))
-        for row, p in zip(padded, O1_PROB, strict=True):
-            row[: len(p)] = p
-        assert tn.vce(O1_TRUE, padded) == pytest.approx(0.284641540207, abs=1e-12)
-
     def test_o2_gaps_of_opposite_sign_cancel_inside_a_bin(self) -> None:
         found = numbers(O2_TRUE, O1_PROB, ties="first")
         assert found["vce"] == pytest.approx(0.052930082998, abs=1e-12)
@@ -98,18 +92,6 @@ class TestVectors:
         found = numbers(Y_TRUE, ROWS, bins=bins, ties=ties)
         assert found == pytest.approx({key: expected[key] for key in found}, abs=1e-12)
         assert tn.uce(Y_TRUE, ROWS, bins=bins, ties=ties) == pytest.approx(expected["uce"], abs=1e-12)
-
-    @pytest.mark.parametrize("name", ["iqv", "wilcox_variation_ratio", "confidence", "max_probability"])
-    def test_other_measures_with_the_options_of_each_cell(self, name: str) -> None:
-        measure = {
-            "iqv": oracle.iqv,
-            "wilcox_variation_ratio": oracle.wilcox_variation_ratio,
-            "confidence": oracle.confidence,
-            "max_probability": oracle.max_probability,
-        }[name]
-        expected = option_oracle.metrics(Y_TRUE.tolist(), ROWS, 10, "split", measure)
-        assert tn.vce(Y_TRUE, ROWS, variation=name) == pytest.approx(expected["vce"], abs=1e-12)
-        assert tn.tabulate(Y_TRUE, ROWS, variation=name).edges.tolist() == oracle.equal_width(10, 0.0, 1.0)
 
     def test_a_measure_whose_range_depends_on_the_options_is_refused(self) -> None:
         gini = tn.Variation("own", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))

@@ -24,17 +24,12 @@ def rows_of(n_rows: int, n_classes: int, seed: int, alpha: float = 0.5):
 
 
 @given(seeds, st.integers(2, 30), st.integers(2, 6))
-def test_estimates_against_plain_loops(seed: int, n_rows: int, n_classes: int) -> None:
-    y, p = rows_of(n_rows, n_classes, seed)
+def test_the_bandwidth_against_plain_loops(seed: int, n_rows: int, n_classes: int) -> None:
+    _, p = rows_of(n_rows, n_classes, seed)
     gamma = oracle.bandwidth(p.tolist())
     if gamma == 0:
         return
     assert median_distance(p) == pytest.approx(gamma, rel=1e-12)
-    assert skce(y, p, "biased") == pytest.approx(oracle.biased(y, p.tolist(), gamma), abs=1e-13)
-    assert skce(y, p, "unbiased") == pytest.approx(oracle.unbiased(y, p.tolist(), gamma), abs=1e-13)
-    for size in {2, min(3, n_rows), n_rows}:
-        blocks = oracle.blocks(y, p.tolist(), size, gamma)
-        assert skce(y, p, "block", block=size) == pytest.approx(np.mean(blocks), abs=1e-13)
 
 
 @given(seeds, st.integers(2, 40), st.integers(2, 5), st.integers(1, 12), st.integers(1, 5))

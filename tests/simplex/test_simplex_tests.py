@@ -10,16 +10,6 @@ import trueness as tn
 from trueness.simplex import simplex_ece, simplex_ece_test, skce, skce_test
 
 
-def test_the_test_of_blocks_against_plain_loops() -> None:
-    y, p = tn.simulate.calibrated(60, [1, 1, 1], rng=4)
-    found = skce_test(y, p, method="block", block=3, bandwidth=0.4)
-    values = oracle.blocks(y.tolist(), p.tolist(), 3, 0.4)
-    b, mean = len(values), sum(values) / len(values)
-    squares = sum((value - mean) ** 2 for value in values)
-    assert found.z == pytest.approx(mean / math.sqrt(squares / (b * (b - 1))), rel=1e-12)
-    assert found.p_value == pytest.approx(math.erfc(found.z / math.sqrt(2)) / 2, rel=1e-12)
-
-
 def test_multipliers_and_bootstrap_against_plain_loops() -> None:
     y, p = tn.simulate.calibrated(25, [1, 1, 1], rng=2)
     terms = [[oracle.term(y, p, i, j, 0.5) for j in range(25)] for i in range(25)]

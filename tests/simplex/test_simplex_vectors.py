@@ -1,6 +1,5 @@
 """Vectors of the specification, and values that others have published."""
 
-import math
 
 import numpy as np
 import pytest
@@ -36,22 +35,6 @@ def test_the_cells_of_T() -> None:
 
 
 CORNERS = [[1.0, 0.0], [0.0, 1.0]]
-
-
-@pytest.mark.parametrize(
-    ("labels", "biased", "unbiased"),
-    [
-        ([0, 1], 0.0, 0.0),
-        ([0, 0], 0.5, 0.0),
-        ([1, 0], 1 - math.exp(-1), -2 * math.exp(-1)),
-        ([1, 1], 0.5, 0.0),
-    ],
-)
-def test_the_two_dimensional_example_of_CalibrationErrors_jl(labels, biased, unbiased) -> None:
-    # Tests of CalibrationErrors.jl, "Two-dimensional example": both kernels are exp(-1) at these two points.
-    assert skce(labels, CORNERS, "biased", bandwidth=1.0) == pytest.approx(biased, abs=1e-15)
-    assert skce(labels, CORNERS, "unbiased", bandwidth=1.0) == pytest.approx(unbiased, abs=1e-15)
-    assert skce(labels * 10, CORNERS * 10, "block", bandwidth=1.0) == pytest.approx(unbiased, abs=1e-15)
 
 
 # Widmann et al. (2019), fourteen networks on the 10 000 test images of CIFAR-10, as in the paper's data: the biased,

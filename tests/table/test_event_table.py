@@ -87,16 +87,6 @@ class TestAgainstPlainLoops:
             found, expected = units(getattr(table.sums, name)), units(getattr(one.sums, name))
             assert found == [5000 * each for each in expected], name
 
-    def test_the_vector_of_small_numbers(self) -> None:
-        """Eight rows of three classes in five bins; .20 of class 1 is on an edge, and in the first bin."""
-        ones = [[70, 20], [62, 27], [55, 33], [13, 72], [8, 63], [21, 41], [24, 17], [3, 9]]
-        rows = np.array([[a, b, 100 - a - b] for a, b in ones])
-        table = tn.tabulate_events([0, 0, 1, 1, 2, 1, 2, 2], rows / 100).coarsen(5)
-        assert table.count.tolist() == [[3, 2, 1, 2, 0], [3, 2, 1, 2, 0], [4, 2, 1, 0, 1]]
-        assert table.expected_total == pytest.approx([2.56, 2.82, 2.62], abs=1e-14)
-        assert table.observed_total.tolist() == [2, 3, 3]
-
-
 class TestSums:
     @pytest.mark.parametrize("name", TABLES)
     def test_adding_the_empty_table_changes_nothing(self, name: str) -> None:

@@ -1,13 +1,12 @@
 """Classes of the vector T and the event B, whose numbers were worked out by exact arithmetic."""
 
 import pytest
-from event_rows import B_OUTCOMES, B_PROBS, FIVE, class_of_t, event_b, totals_of
+from event_rows import FIVE, class_of_t, event_b
 
 from trueness.inference.events.calibration_error import event_calibration_error, expected_absolute_gap
 from trueness.inference.events.cox import cox_fit
-from trueness.inference.events.cumulative import cumulative_differences, largest_tail, range_tail
+from trueness.inference.events.cumulative import largest_tail, range_tail
 from trueness.inference.events.curve_errors import curve_errors
-from trueness.inference.events.event_statistics import brier_score, log_loss, spiegelhalter_test
 from trueness.inference.events.hosmer_lemeshow import hosmer_lemeshow_test
 from trueness.inference.events.in_the_large import gap_test
 from trueness.inference.events.spread import spread_test
@@ -73,26 +72,10 @@ def test_the_gap_of_B():
     assert (found.expected, found.value, found.ratio) == exactly((4.27, -0.073, 1.170960187354))
 
 
-def test_scores_of_B():
-    totals = totals_of(B_PROBS, B_OUTCOMES)
-    z = spiegelhalter_test(totals)
-    assert (z.value, z.p_value) == exactly((0.510371041830, 0.609791540515))
-    assert (brier_score(totals).value, log_loss(totals).value) == exactly((0.17793, 0.524512109364))
-
-
 def test_hosmer_lemeshow_of_B_in_five_bins_of_two():
     found = hosmer_lemeshow_test(event_b(), [0], 99, n_bins=5)
     assert (found.value, found.chi_square_p_value, found.degrees) == exactly(
         (1.866613210507, 0.867276623520, 5)
-    )
-
-
-def test_cumulative_differences_of_B():
-    found = cumulative_differences(event_b(), [0], 99, square=totals_of(B_PROBS, B_OUTCOMES).square)
-    ks, kuiper = found.ks, found.kuiper
-    assert (ks.value, ks.standardised, ks.law_p_value) == exactly((0.078, 0.638850849990, 0.938038695269))
-    assert (kuiper.value, kuiper.standardised, kuiper.law_p_value) == exactly(
-        (0.087, 0.712564409604, 0.999003857837)
     )
 
 
