@@ -8,12 +8,10 @@
 #   make browser Chromium, for the tests of the report (Debian's package; CI always has it)
 #   make docs    build the documentation into build/docs/html, strictly, and run its examples
 #   make docs-serve  the same, served at http://127.0.0.1:8000
-#   make gallery draw the pictures of docs/guide/gallery.md anew
 #   make validation  write docs/background/validation.md anew (needs make torch)
 #   make dist    the source distribution, and a wheel of it that passes the tests without extras
 #   make wheels  wheels for five platforms in dist/, compiled by ziglang
-#   make extras  measure what each extra installs, for docs/reference/installing.md
-#   make torch   torch, torchmetrics, Lightning and transformers, for the tests that need them (large; CI always has them)
+#   make torch   torch, torchmetrics and Lightning, for the tests that need them (large; CI always has them)
 #   make clean   remove what the other targets made
 
 PYTHON  ?= python3
@@ -44,7 +42,7 @@ CLUSTER_FOR_TESTS := $(VENV)/.cluster
 BROWSER_FOR_TESTS := browser
 endif
 
-.PHONY: demo test test-bare lint bench browser cluster docs docs-serve gallery validation dist check-dist release-check wheels extras torch clean
+.PHONY: demo test test-bare lint bench browser cluster docs docs-serve validation dist check-dist release-check wheels torch clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -102,9 +100,6 @@ docs: $(VENV)/.docs
 docs-serve: docs
 	@$(VENV)/bin/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
 
-gallery: $(VENV)/.test
-	@$(VENV)/bin/python scripts/make_gallery.py
-
 validation: $(VENV)/.test $(VENV)/.torch
 	@$(VENV)/bin/python scripts/make_validation_page.py
 
@@ -120,9 +115,6 @@ release-check:
 check-dist: $(VENV)/.dist
 	@$(VENV)/bin/python scripts/check_release.py --dist
 	$(VENV)/bin/python -m twine check --strict dist/*
-
-extras: $(VENV)/.package
-	@$(VENV)/bin/python scripts/measure_extras.py
 
 wheels: $(VENV)/.wheels
 	@$(VENV)/bin/python scripts/make_wheels.py
@@ -159,7 +151,7 @@ $(VENV)/.wheels: $(VENV)/.package
 
 $(VENV)/.torch: $(VENV)/.package
 	$(VENV)/bin/$(PIP) '$(TORCH)'
-	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning transformers accelerate
+	$(VENV)/bin/$(PIP) '$(TORCH)' torchmetrics lightning
 	$(VENV)/bin/$(PIP) --no-deps netcal  # its metrics need NumPy and SciPy only
 	@touch $@
 

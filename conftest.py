@@ -3,17 +3,8 @@
 Their examples run with all others; in CI, `tests/conftest.py` refuses to run if a library is missing.
 """
 
-import os
-import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-
-# Read when these libraries are first imported, by tests and pages alike.
-os.environ |= {
-    "KERAS_BACKEND": "jax",
-    "KERAS_HOME": str(Path(tempfile.gettempdir()) / "trueness-keras"),
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-}
 
 ABOUT = {
     "src/trueness/reproduction/dirichlet.py": ("scipy",),
@@ -24,9 +15,6 @@ ABOUT = {
     "src/trueness/adapters/_assessed_metrics.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_rank_metric.py": ("torch", "torchmetrics"),
     "src/trueness/adapters/_event_metric.py": ("torch", "torchmetrics"),
-    "src/trueness/adapters/_device_events.py": ("torch",),
-    "src/trueness/adapters/_device_rows.py": ("torch",),
-    "src/trueness/adapters/_device_sums.py": ("torch",),
     "src/trueness/adapters/_state_words.py": ("torch",),
     "src/trueness/adapters/_host_sums.py": ("torch",),
     "src/trueness/adapters/_metric_input.py": ("torch",),
@@ -34,11 +22,7 @@ ABOUT = {
     "src/trueness/adapters/_tensor_checks.py": ("torch",),
     "src/trueness/adapters/torch.py": ("torch", "torchmetrics"),
     "docs/integrations/torch.md": ("torch", "torchmetrics"),
-    "docs/integrations/mlflow.md": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
-    "docs/integrations/tracking.md": ("tensorboardX",),
-    "docs/integrations/keras-and-jax.md": ("jax", "keras"),
     "docs/integrations/polars-and-duckdb.md": ("duckdb", "polars", "pyarrow"),
-    "docs/integrations/xarray.md": ("xarray",),
 }
 
 collect_ignore_glob = ["docs/conf.py", "docs/_ext/*"]  # of Sphinx

@@ -27,10 +27,7 @@ NEEDS = {
     "frames": ("pandas", "polars", "pyarrow"),
     "excel": ("openpyxl",),
     "images": ("nibabel",),
-    "jax": ("jax",),
-    "keras": ("jax", "keras"),
     "lightning": ("lightning",),
-    "mlflow": ("mlflow", "sqlalchemy", "alembic", "pandas", "sklearn"),
     "netcal": ("netcal",),
     "outside": ("statsmodels", "mapie"),
     "peers": (
@@ -39,14 +36,10 @@ NEEDS = {
     ),
     "plots": ("matplotlib",),
     "reproduction": ("scipy",),
-    "schemas": ("jsonschema",),
     "sklearn": ("sklearn",),
     "spark": ("pyspark", "fsspec", "pandas", "pyarrow"),
     "queries": ("duckdb", "polars", "pyarrow"),
-    "tensorboard": ("tensorboardX",),
     "torch": ("torch", "torchmetrics"),
-    "transformers": ("torch", "accelerate", "transformers"),
-    "xarray": ("xarray",),
     "workflows": ("yaml",),
 }
 PROGRAMS = {"emulation": ("qemu-aarch64", "qemu-x86_64"), "gcc": ("gcc",), "spark": ("java",)}
@@ -64,7 +57,6 @@ REMEDY = {
     "torch": "make torch, then make test again",
     "lightning": "make torch, then make test again",
     "netcal": "make torch, then make test again",
-    "transformers": "make torch, then make test again",
 }
 DEFAULT_REMEDY = "pip install -e '.[test]' (make test does it)"
 

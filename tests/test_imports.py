@@ -7,9 +7,8 @@ import sys
 import pytest
 
 OPTIONAL = {
-    "dask", "distributed", "duckdb", "fsspec", "jax", "keras", "lightning", "matplotlib", "mlflow", "narwhals",
-    "pandas", "polars", "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics", "transformers",
-    "xarray",
+    "dask", "distributed", "duckdb", "fsspec", "lightning", "matplotlib", "narwhals",
+    "pandas", "polars", "pyarrow", "pyspark", "scipy", "shtab", "sklearn", "torch", "torchmetrics",
 }  # fmt: skip
 
 
@@ -37,7 +36,7 @@ SMALL = "import numpy as np, trueness as tn; y, p = np.array([0, 1]), np.array([
         SMALL
         + "import trueness.plots, trueness.report as r; a = tn.assess([0, 1] * 9, [[0.9, 0.1]] * 18, rng=0)\n"
         + "r.page(a); a._repr_html_()",
-        "from trueness.adapters import dask, huggingface, mlflow, queries, spark",
+        "from trueness.adapters import dask, queries, spark",
     ],
     ids=["import", "metrics", "lists", "stream", "reproduction", "report", "adapters"],
 )

@@ -1,4 +1,4 @@
-"""Parts of pages that are written at build: options of the command, fields of JSON, results of benchmarks.
+"""Parts of pages that are written at build: options of the command, results of benchmarks.
 
 A line such as ``<!-- generated: command -->`` in a page is replaced by what the function of that name in `PARTS` gives.
 """
@@ -6,9 +6,8 @@ A line such as ``<!-- generated: command -->`` in a page is replaced by what the
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -74,64 +73,6 @@ def escaped(text: str) -> str:
     return "`".join(
         part if k % 2 else re.sub(r"([\\*_\[\]<>|#$~])", r"\\\1", part) for k, part in enumerate(parts)
     )
-
-
-def schema(name: str) -> str:
-    """Every object of a JSON Schema with its fields."""
-    content = json.loads(
-        (ROOT / "docs" / "reference" / "schemas" / f"{name}.json").read_text(encoding="utf-8")
-    )
-    return "\n\n".join(_definition(name, *each) for each in content["$defs"].items())
-
-
-def _definition(file: str, name: str, definition: dict[str, Any]) -> str:
-    text = _literal(definition["description"])
-    parts = [f"(json-{file}-{name.lower()})=\n### {name}", text]
-    if "properties" not in definition:
-        return "\n\n".join([*parts, "\n".join(f"- {each}" for each in _choices(file, definition))])
-    required = set(definition["required"])
-    fields = [
-        f"`{field}` {' or '.join(_types(file, of))}{'' if field in required else ' (if it applies)'}\n"
-        f": {_literal(of['description'])}"
-        for field, of in definition["properties"].items()
-    ]
-    return "\n\n".join([*parts, *fields])
-
-
-def _choices(file: str, definition: dict[str, Any]) -> Iterator[str]:
-    """The alternatives of a definition, each with its description."""
-    for of in definition["anyOf"]:
-        text = _literal(of.get("description", ""))
-        yield f"{' or '.join(_types(file, of))}{': ' if text else ''}{text}"
-
-
-def _types(file: str, of: dict[str, Any]) -> Iterator[str]:
-    """The types of a schema in words, with links to other definitions."""
-    if "$ref" in of:
-        other, _, name = of["$ref"].partition("#/$defs/")
-        yield f"[{name}](#json-{other.removesuffix('.json') or file}-{name.lower()})"
-    for value in [of["const"]] if "const" in of else of.get("enum", []):
-        yield f"`{json.dumps(value)}`"
-    for part in of.get("anyOf", []):
-        yield from _types(file, part)
-    kinds = of.get("type", [])
-    for kind in kinds if isinstance(kinds, list) else [kinds]:
-        yield _kind(file, kind, of)
-
-
-def _kind(file: str, kind: str, of: dict[str, Any]) -> str:
-    if kind == "array":
-        return f"list of {' or '.join(_types(file, of['items']))}"
-    if kind == "object" and isinstance(of.get("additionalProperties"), dict):
-        return f"object: name to {' or '.join(_types(file, of['additionalProperties']))}"
-    if kind == "object" and "properties" in of:
-        return f"object with {', '.join(f'`{name}`' for name in of['properties'])}"
-    return kind
-
-
-def _literal(text: str) -> str:
-    """A description as Markdown."""
-    return re.sub(r"([|*<>\[\]])", r"\\\1", text)
 
 
 def formats() -> str:
@@ -205,7 +146,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "common": common,
     "formats": formats,
     "limits": limits,
-    "schema": schema,
 }
 
 

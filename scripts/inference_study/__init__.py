@@ -1,1 +1,1 @@
-"""The parts of the study of the inference; `scripts/study_inference.py` runs them."""
+"""The tests and the errors that `scripts/study_which_number.py` puts beside each other."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch_metrics import metric_of, tensors, torch_only
+from torch_metrics import metric_of, own_rows, tensors, torch_only
 
 import trueness as tn
 from trueness.assessment.reported import estimates_of
@@ -39,7 +39,6 @@ def value_of(metric: Any) -> Any:
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
 @pytest.mark.parametrize("n_classes", [2, 3, 10])
 @pytest.mark.parametrize(
     "options",
@@ -50,20 +49,17 @@ def value_of(metric: Any) -> Any:
     ],
     ids=["defaults", "confidence", "bins"],
 )
-def test_all_numbers_are_those_of_assess(n_classes: int, options: dict[str, Any], engine: str) -> None:
+def test_all_numbers_are_those_of_assess(n_classes: int, options: dict[str, Any]) -> None:
     rows, labels = tensors(n_classes)
     how = dict(options)
-    metric = metric_of("CalibrationMetric", n_classes, how.pop("bins", 10), engine=engine, **how)
+    metric = metric_of("CalibrationMetric", n_classes, how.pop("bins", 10), **how)
     found = filled(metric, rows, labels).compute()
     result = tn.assess(labels, rows, **({"rng": 0} | options))
     expected = numbers_of(result)
     assert [*found] == [*expected]
     assert all(one.dtype.is_floating_point and one.shape == () for one in found.values())
-    if engine == "host":
-        assert value_of(metric) == expected
-        assert tn.assess_table(metric.tables, **_inference(options)) == result
-    else:
-        assert value_of(metric) == pytest.approx(expected, abs=1e-9)
+    assert value_of(metric) == expected
+    assert tn.assess_table(metric.tables, **_inference(options)) == result
 
 
 def _inference(options: dict[str, Any]) -> dict[str, Any]:
@@ -73,11 +69,10 @@ def _inference(options: dict[str, Any]) -> dict[str, Any]:
 
 @torch_only
 @pytest.mark.parametrize("name", SINGLE)
-@pytest.mark.parametrize("engine", ["host", "device"])
 @pytest.mark.parametrize("variation", ["entropy", "confidence", "iqv"])
-def test_debiased_values_are_those_of_the_table(name: str, engine: str, variation: str) -> None:
+def test_debiased_values_are_those_of_the_table(name: str, variation: str) -> None:
     rows, labels = tensors(4, 300)
-    metric = filled(metric_of(name, 4, 8, variation, engine=engine, rng=3), rows, labels)
+    metric = filled(metric_of(name, 4, 8, variation, rng=3), rows, labels)
     table = tn.tabulate(labels, rows, bins=8, variation=variation)
     estimate = getattr(tn.assess_table(table, rng=3), SINGLE[name])
     assert value_of(metric) == pytest.approx(estimate.debiased, abs=1e-12)
@@ -139,7 +134,7 @@ def test_the_sums_of_all_processes(name: str) -> None:
     alone = filled(metric_of(name, 4, resamples=199), torch.cat([rows, rows]), torch.cat([labels, labels]))
     assert value_of(metric) == value_of(alone)
     assert metric.table.n_rows == 1800
-    assert metric.local_table.n_rows == 900
+    assert own_rows(metric) == 900
 
 
 @torch_only
@@ -170,19 +165,18 @@ def test_a_batch_of_ignored_rows() -> None:
 
 @torch_only
 @pytest.mark.parametrize("name", ["VariationCalibrationError", "ClasswiseCalibrationError", "NetGap"])
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_all_rows_are_ignored(name: str, engine: str) -> None:
+def test_all_rows_are_ignored(name: str) -> None:
     """A batch has the value NaN, but there is no value of all batches; further rows count."""
     import torch
 
     rows, labels = tensors(3)
-    metric = metric_of(name, 3, ignore_index=-100, engine=engine)
+    metric = metric_of(name, 3, ignore_index=-100)
     for _ in range(2):
         assert math.isnan(metric(rows[:4], torch.full((4,), -100)).item())
     with pytest.raises(ValueError, match="all rows have the label of ignore_index, -100; check the targets"):
         metric.compute()
     metric.update(rows, labels)
-    assert value_of(metric) == value_of(filled(metric_of(name, 3, engine=engine), rows, labels))
+    assert value_of(metric) == value_of(filled(metric_of(name, 3), rows, labels))
 
 
 @torch_only

@@ -12,10 +12,9 @@ from trueness.adapters._integer_words import sums_of
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_bad_rows_are_counted_by_reason_and_refused_by_compute(engine: str) -> None:
+def test_bad_rows_are_counted_by_reason_and_refused_by_compute() -> None:
     rows, labels = tensors(3, 400)
-    good = metric_of(num_classes=3, engine=engine)
+    good = metric_of(num_classes=3)
     good.update(rows[50:], labels[50:])
     rows[:3, 1] = float("nan")
     rows[3, 0] = float("inf")
@@ -23,13 +22,13 @@ def test_bad_rows_are_counted_by_reason_and_refused_by_compute(engine: str) -> N
     rows[9:20, 0] = -0.2
     labels[20:45] = 3
     labels[45:50] = -1
-    metric = metric_of(num_classes=3, engine=engine)
+    metric = metric_of(num_classes=3)
     metric.update(rows[:200], labels[:200])
     metric.update(rows[200:], labels[200:])
     forgiven = metric.clone()
     forgiven.totals[-4:] = 0
     assert equal_counts(forgiven.table, good.table)
-    assert forgiven.table == good.table if engine == "host" else forgiven.table.isclose(good.table)
+    assert forgiven.table == good.table
     over = int(((rows[4:9] > 1).any(1)).sum())
     assert metric.totals[-4:].tolist() == [4, 11 + over, 5 - over, 30]
     with pytest.raises(
@@ -45,13 +44,12 @@ def test_bad_rows_are_counted_by_reason_and_refused_by_compute(engine: str) -> N
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_bad_logits(engine: str) -> None:
+def test_bad_logits() -> None:
     import torch
 
     inf = float("inf")
     rows = torch.tensor([[0.0, 1.0], [-inf, 1.0], [inf, 0.0], [-inf, -inf], [0.0, float("nan")]])
-    metric = metric_of(num_classes=2, from_logits=True, engine=engine)
+    metric = metric_of(num_classes=2, from_logits=True)
     metric.update(rows, torch.tensor([1, 1, 0, 0, 0]))
     assert metric.totals[-4:].tolist() == [3, 0, 0, 0]
     with pytest.raises(
@@ -61,11 +59,10 @@ def test_bad_logits(engine: str) -> None:
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_a_batch_of_bad_rows_or_of_none(engine: str) -> None:
+def test_a_batch_of_bad_rows_or_of_none() -> None:
     import torch
 
-    metric = metric_of(num_classes=2, engine=engine)
+    metric = metric_of(num_classes=2)
     metric.update(torch.empty(0, 2), torch.empty(0, dtype=torch.int64))
     metric.update(torch.full((7, 2), 2.0), torch.zeros(7, dtype=torch.int64))
     assert metric.totals[-4:].tolist() == [0, 7, 0, 0]
@@ -73,15 +70,14 @@ def test_a_batch_of_bad_rows_or_of_none(engine: str) -> None:
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_labels_out_of_range(engine: str) -> None:
+def test_labels_out_of_range() -> None:
     import torch
 
     for ignored, what in (
         (None, "0 to 2; to leave out rows with another label, such as 255 or -100, pass it as ignore_index"),
         (-100, "0 to 2, or -100, which is ignore_index"),
     ):
-        metric = metric_of(num_classes=3, ignore_index=ignored, engine=engine)
+        metric = metric_of(num_classes=3, ignore_index=ignored)
         metric.update(torch.full((2, 3), 1 / 3, dtype=torch.float64), torch.tensor([0, 255]))
         with pytest.raises(ValueError, match=what):
             metric.compute()
@@ -144,11 +140,22 @@ def test_bad_tensors() -> None:
 
 
 @torch_only
-def test_the_device_without_float64_is_refused() -> None:
+def test_tensors_on_another_device_than_the_metric_are_refused() -> None:
     import torch
 
-    with pytest.raises(TypeError, match=r"no float64: move the metric to the CPU and pass preds.cpu\(\)"):
-        metric_of(num_classes=3)._thresholds_on(torch.device("mps"), 1e-7)
+    with pytest.raises(ValueError, match="preds is on meta, the metric on cpu"):
+        metric_of(num_classes=3).update(
+            torch.empty(5, 3, device="meta"), torch.empty(5, dtype=torch.int64, device="meta")
+        )
+
+
+@torch_only
+def test_a_measure_of_your_own() -> None:
+    measure = tn.Variation("my_gini", lambda x: 1 - (x**2).sum(axis=-1), range=lambda c: (0, 1 - 1 / c))
+    rows, labels = tensors(4)
+    metric = metric_of(num_classes=4, variation=measure)
+    metric.update(rows, labels)
+    assert metric.table == tn.tabulate(labels.numpy(), rows.numpy(), variation=measure)
 
 
 @torch_only
@@ -202,9 +209,8 @@ def test_labels_of_any_whole_type_and_an_ignored_one_that_it_cannot_hold() -> No
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
 @pytest.mark.parametrize("n_classes", [2**7, 2**7 + 1, 2**8 + 1, 2**15 + 1])
-def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -> None:
+def test_labels_at_the_ends_of_every_integer_type(n_classes: int) -> None:
     import torch
 
     rows = torch.zeros((2, n_classes), dtype=torch.float32)
@@ -214,7 +220,7 @@ def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -
         for label in {ends.min, -1, 0, n_classes - 1, n_classes, ends.max}:
             if not ends.min <= label <= ends.max:
                 continue
-            metric = metric_of(num_classes=n_classes, engine=engine, n_bins=1)
+            metric = metric_of(num_classes=n_classes, n_bins=1)
             metric.update(rows, torch.tensor([0, label], dtype=dtype))
             good = 0 <= label < n_classes
             assert metric.totals[-4:].tolist() == [0, 0, 0, int(not good)], (dtype, label)

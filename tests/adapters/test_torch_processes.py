@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from table_counts import equal_counts
-from torch_metrics import metric_of, tensors, torch_only
+from torch_metrics import metric_of, own_rows, tensors, torch_only
 
 import trueness as tn
 
@@ -27,7 +27,7 @@ def shares(n_classes: int = 7, n_rows: int = 3001, first: int = 1234) -> list[An
     return [(rows[:first], labels[:first]), (rows[first:], labels[first:])]
 
 
-def one_of_two(rank: int, folder: str, engine: str) -> None:
+def one_of_two(rank: int, folder: str) -> None:
     """A process of a group of two, with its share of the rows in batches of its own sizes.
 
     What only one process does must not wait for the other: if it did, this would not end.
@@ -36,8 +36,8 @@ def one_of_two(rank: int, folder: str, engine: str) -> None:
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
     join_two(rank, folder)
-    metric = metric_of(num_classes=7, engine=engine, confidence_bins=12, by_class=True)
-    classwise = metric_of("ClasswiseCalibrationError", 7, engine=engine)
+    metric = metric_of(num_classes=7, confidence_bins=12, by_class=True)
+    classwise = metric_of("ClasswiseCalibrationError", 7)
     rows, labels = shares()[rank]
     step = 100 + 57 * rank
     for batch in zip(rows.split(step), labels.split(step), strict=True):
@@ -54,28 +54,28 @@ def one_of_two(rank: int, folder: str, engine: str) -> None:
     value = metric.compute()
     classwise.compute()
     assert classwise.table == metric.class_table
-    assert classwise.local_table.n_rows == metric.local_class_table.n_rows == len(rows)
+    assert own_rows(classwise) == own_rows(metric) == len(rows)
     if rank == 0:
         metric.table.save(f"{folder}/read-once.json")
     copies = metric.clone(), pickle.loads(pickle.dumps(metric))
     assert all(copy.table == metric.table for copy in copies)
     with metric.sync_context():
         assert metric.table.n_rows == metric.confidence_table.n_rows == 3001
-        assert metric.local_table.n_rows == metric.local_confidence_table.n_rows == len(rows)
-    assert metric.local_table.n_rows == metric.local_confidence_table.n_rows == len(rows)
+        assert own_rows(metric) == len(rows)
+    assert own_rows(metric) == len(rows)
     metric.table.save(f"{folder}/{rank}.json")
     metric.confidence_table.save(f"{folder}/{rank}-confidence.json")
     metric.class_table.save(f"{folder}/{rank}-classes.json")
     Path(f"{folder}/{rank}.txt").write_text(repr(value.item()))
 
     metric.update(rows[:10], labels[:10])
-    with pytest.raises(TorchMetricsUserError, match=r"metric.local_table has the rows of this process alone"):
+    with pytest.raises(TorchMetricsUserError, match=r"call metric.compute\(\) on every process first"):
         metric.table  # noqa: B018
-    assert metric.local_table.n_rows == len(rows) + 10
+    assert own_rows(metric) == len(rows) + 10
     metric.compute()
     assert metric.table.n_rows == 3021
     metric.reset()
-    assert metric.local_table.n_rows == 0
+    assert own_rows(metric) == 0
     with pytest.raises(TorchMetricsUserError):
         metric.table  # noqa: B018
     dist.destroy_process_group()
@@ -83,22 +83,21 @@ def one_of_two(rank: int, folder: str, engine: str) -> None:
 
 
 @torch_only
-@pytest.mark.parametrize("engine", ["host", "device"])
-def test_two_processes_are_one(tmp_path: Path, engine: str) -> None:
+def test_two_processes_are_one(tmp_path: Path) -> None:
     import torch.multiprocessing as mp
 
-    mp.spawn(one_of_two, (str(tmp_path), engine), nprocs=2)
+    mp.spawn(one_of_two, (str(tmp_path),), nprocs=2)
     rows, labels = tensors(7, 3001)
-    whole = metric_of(num_classes=7, engine=engine, confidence_bins=12, by_class=True)
+    whole = metric_of(num_classes=7, confidence_bins=12, by_class=True)
     whole.update(rows, labels)
     for rank in (0, 1):
         for name, expected in ((f"{rank}", whole.table), (f"{rank}-confidence", whole.confidence_table)):
             table = tn.CalibrationTable.load(tmp_path / f"{name}.json")
             assert equal_counts(table, expected)
-            assert table == expected if engine == "host" else table.isclose(expected)
+            assert table == expected
         assert tn.EventTable.load(tmp_path / f"{rank}-classes.json") == tn.tabulate_events(labels, rows)
         value = float((tmp_path / f"{rank}.txt").read_text())
-        assert value == pytest.approx(whole.compute().item(), abs=0 if engine == "host" else 1e-12)
+        assert value == pytest.approx(whole.compute().item(), abs=0)
     assert tn.CalibrationTable.load(tmp_path / "read-once.json") == tn.CalibrationTable.load(
         tmp_path / "0.json"
     )
@@ -119,7 +118,7 @@ def numbers_of_each_step(rank: int) -> None:
         )
         expected = tn.vce(all_labels, all_rows)
         assert metric(rows[batch], labels[batch]).item() == pytest.approx(expected, abs=1e-12)
-        assert metric.local_table.n_rows == start + 100
+        assert own_rows(metric) == start + 100
         with pytest.raises(TorchMetricsUserError):
             metric.table  # noqa: B018
     metric.compute()
@@ -135,10 +134,10 @@ def numbers_of_each_step(rank: int) -> None:
         with pytest.raises(ValueError, match="1 of 500 rows is invalid"):
             metric.compute()
     if rank == 1:
-        assert metric.local_table.n_rows == 250
+        assert own_rows(metric) == 250
     else:
         with pytest.raises(ValueError, match="1 of 250 rows is invalid"):
-            metric.local_table  # noqa: B018
+            own_rows(metric)
 
 
 def numbers_of_one_process(rank: int) -> None:
@@ -148,7 +147,7 @@ def numbers_of_one_process(rank: int) -> None:
     metric.update(rows, labels)
     assert metric.table.n_rows == len(rows)
     assert metric.compute().item() == pytest.approx(tn.vce(labels, rows), abs=1e-12)
-    assert metric.table == metric.local_table
+    assert own_rows(metric) == len(rows)
     with metric.sync_context():
         assert metric.table.n_rows == 600
 
@@ -184,7 +183,7 @@ def numbers_of_a_collection(rank: int) -> None:
     for name in ("vce", "rce"):
         with pytest.raises(TorchMetricsUserError):
             metrics[name].table  # noqa: B018
-        assert metrics[name].local_table.n_rows == 2 * len(rows)
+        assert own_rows(metrics[name]) == 2 * len(rows)
 
 
 def one_of_two_with_other_settings(rank: int, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""False alarms and delays by seeded simulation: short versions of `scripts/study_monitoring.py`.
+"""False alarms and delays by seeded simulation.
 
 Limits are those of section 12 of the specification, widened to the Monte-Carlo error of fewer runs.
 """

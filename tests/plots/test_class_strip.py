@@ -1,4 +1,4 @@
-"""The strip of classes, and the pictures of the log-score by predicted class and over the bins."""
+"""The strip of classes, and the picture of the log-score by predicted class."""
 
 import math
 from dataclasses import replace
@@ -8,11 +8,10 @@ import pytest
 from artists import NAMES
 
 import trueness as tn
-from trueness.inference.events.cumulative import largest_quantile
-from trueness.plots import ClassDisplay, CumulativeScoreDisplay, PredictedClassDisplay, pictures
+from trueness.plots import ClassDisplay, PredictedClassDisplay, pictures
 from trueness.plots.classes import class_chart, class_strip_of
 from trueness.plots.classes.svg import ratio_ticks
-from trueness.plots.cumulative import cumulative_chart, cumulative_score_of, predicted_classes_of
+from trueness.plots.cumulative import predicted_classes_of
 
 plots = pytest.mark.plots
 
@@ -128,29 +127,6 @@ class TestPredictedClasses:
         assert display.data.n_left_out == len(NAMES) - 3
 
 
-class TestCumulative:
-    def test_bins_and_path_are_those_of_the_test(self, result):
-        r, test = cumulative_score_of(result), result.cumulative_log_score
-        filled = np.flatnonzero(result.table.row_count)
-        np.testing.assert_array_equal(r.z, test.bin_values[filled])
-        np.testing.assert_array_equal(r.cumulated, test.cumulated[filled])
-        assert np.abs(r.cumulated).max() == pytest.approx(test.value)
-        assert r.reach == pytest.approx(2.2414, abs=1e-4) == largest_quantile(0.95)
-        assert r.y_limit >= test.value
-
-    def test_an_over_confident_model_falls(self, result):
-        r = cumulative_score_of(result)
-        assert r.cumulated[-1] < -r.reach
-        assert cumulative_chart(r).count("score over") > cumulative_chart(r).count("score under")
-
-    def test_without_the_sums_it_is_refused(self, result):
-        with pytest.raises(tn.Refusal, match="no cumulated log-score"):
-            cumulative_score_of(replace(result, cumulative_log_score=None))
-        with pytest.raises(tn.Refusal, match="no log-score by predicted class"):
-            predicted_classes_of(replace(result, by_predicted_class=None))
-
-    @plots
-    def test_the_display_draws_the_path_from_0(self, result):
-        display = CumulativeScoreDisplay.from_assessment(result)
-        line = display.ax_.lines[-1].get_ydata()
-        np.testing.assert_array_equal(line, [0.0, *display.data.cumulated])
+def test_without_the_sums_the_picture_is_refused(result):
+    with pytest.raises(tn.Refusal, match="no log-score by predicted class"):
+        predicted_classes_of(replace(result, by_predicted_class=None))

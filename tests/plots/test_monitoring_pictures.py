@@ -2,11 +2,10 @@
 
 import math
 
-import numpy as np
 import pytest
-from monitored import NO_ROWS, T1, T2, stream, watched
+from monitored import T1, T2, stream, watched
 
-from trueness.plots.monitoring import bin_evidence_of, evidence_of, trend_lines_of
+from trueness.plots.monitoring import evidence_of, trend_lines_of
 
 ALARMED = watched(stream(12, 600, exponent=1.7, after=6, seed=5))
 
@@ -31,24 +30,6 @@ class TestData:
         assert data.names == ("a", "b")
         assert data.arrived == ("b", "a")
         assert data.gap.tolist() == pytest.approx([monitor.looks[1].gap, monitor.looks[0].gap])
-
-    def test_bins_and_looks(self) -> None:
-        data = bin_evidence_of(ALARMED)
-        assert data is not None
-        assert data.value.shape == (10, 12)
-        assert data.value[:, 6:].sum() > data.value[:, :6].sum()
-        assert bin_evidence_of(watched([NO_ROWS])) is None
-        assert bin_evidence_of(watched([T1], dependence="look")) is None
-
-    def test_many_looks_share_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from trueness.plots.monitoring import data as module
-
-        monkeypatch.setattr(module, "MOST_COLUMNS", 5)
-        data = bin_evidence_of(ALARMED)
-        assert data is not None
-        assert data.value.shape == (10, 4)
-        assert data.columns[0] == "1 to 3"
-        np.testing.assert_allclose(data.value[:, 0], ALARMED.evidence_of()[:3].sum(axis=0))
 
 
 @pytest.mark.plots

@@ -59,21 +59,3 @@ def test_refusals() -> None:
     with pytest.raises(tn.Refusal) as caught:
         tn.tabulate_confusion([0, 1], [[0.7, 0.3], [0.7, 0.7]])
     assert caught.value.row == 1
-
-
-@pytest.mark.plots
-def test_the_picture_shows_both_numbers() -> None:
-    import matplotlib.pyplot as plt
-
-    from trueness.plots import ConfusionDisplay
-
-    y, p = tn.simulate.calibrated(500, [0.5] * 3, rng=0)
-    display = ConfusionDisplay.from_predictions(y, p, classes=None)
-    table = tn.tabulate_confusion(y, p)
-    texts = [text.get_text() for text in display.ax_.texts]
-    assert len(texts) == 9
-    assert texts[0].startswith(f"{table.observed[0, 0]}\n")
-    assert np.allclose(display.ax_.images[0].get_array(), np.clip(table.gap, -6, 6))
-    many = ConfusionDisplay.from_predictions(*tn.simulate.calibrated(500, [0.5] * 30, rng=0))
-    assert not many.ax_.texts
-    plt.close("all")

@@ -40,7 +40,11 @@ class TestContent:
         assert "Alarm: " in page
         assert "over-confident, E = " in page
         assert "Before and since the estimated start" in page
-        assert page.count("<figure") == 3
+        assert page.count("<figure") == 2
+        evidence = alarmed().evidence_of().sum(axis=0)
+        table = page[page.index("Bins with most evidence") :].partition("</table>")[0]
+        assert f"{evidence.max():+.4f}".replace("-", "−") in table
+        assert table.count("<tr") == 1 + 3
         assert "Rows are taken as independent" in page
 
     def test_no_alarm(self) -> None:

@@ -150,26 +150,6 @@ def test_running_sums_skip_and_count_what_has_a_code(engine: str, n_threads: int
         assert [tn.CalibrationTable(spec, sums[0])] == tabulate_rows(good, [spec], engine)
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("from_logits", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 5, 40])
-def test_the_device_finds_the_same_codes(n_classes: int, from_logits: bool) -> None:
-    import torch
-
-    from trueness.adapters._device_sums import device_row_codes
-    from trueness.adapters._metric_input import MetricInput
-
-    for seed in range(20):
-        labels, y_prob, _ = nasty_rows(seed, n_classes)
-        whole = np.where(np.isfinite(labels) & (np.abs(labels) < 99), labels, -7).astype(np.int64)
-        input = MetricInput.of(n_classes, from_logits=from_logits)
-        found = device_row_codes(
-            torch.from_numpy(y_prob), torch.from_numpy(whole), input, float(np.finfo(float).eps)
-        )
-        expected = row_codes(Rows.of_arrays(whole, y_prob, from_logits=from_logits))
-        assert np.array_equal(found.numpy(), expected)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 9, 33, 200])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("options", [{}, {"from_logits": True}, {"normalize": True}])

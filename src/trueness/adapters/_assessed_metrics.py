@@ -36,7 +36,6 @@ class AssessedMetric(RankMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
         soft_labels: bool = False,
@@ -55,7 +54,6 @@ class AssessedMetric(RankMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
-            engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
             soft_labels=soft_labels,
@@ -93,7 +91,7 @@ class DebiasedVariationCalibrationError(AssessedMetric):
         Number of simulated resamples, as in `trueness.assess`.
     rng : int
         Seed of the resamples. Each `compute` uses the same one, so epochs do not differ by the simulation alone.
-    num_classes, n_bins, variation, task, ties, from_logits, ignore_index, class_axis, engine
+    num_classes, n_bins, variation, task, ties, from_logits, ignore_index, class_axis
         As in `VariationCalibrationError`.
     confidence_bins, by_class, soft_labels, kwargs
         As in `VariationCalibrationError`.
@@ -147,7 +145,7 @@ class CalibrationMetric(AssessedMetric):
         Bins of confidence, for ECE; by default as `n_bins`.
     class_bins : int or EqualWidth, EqualMass, Edges
         Bins of the probability of each class, over [0, 1], for the metrics by class.
-    num_classes, n_bins, variation, task, ties, from_logits, ignore_index, class_axis, engine, soft_labels, kwargs
+    num_classes, n_bins, variation, task, ties, from_logits, ignore_index, class_axis, soft_labels, kwargs
         As in `VariationCalibrationError`.
     resamples, rng
         As in `DebiasedVariationCalibrationError`.
@@ -181,7 +179,6 @@ class CalibrationMetric(AssessedMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         soft_labels: bool = False,
         resamples: int = 999,
         rng: int = 0,
@@ -199,7 +196,6 @@ class CalibrationMetric(AssessedMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
-            engine=engine,
             soft_labels=soft_labels,
             resamples=resamples,
             rng=rng,

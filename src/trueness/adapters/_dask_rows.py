@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -12,9 +12,7 @@ from trueness.files.remote import Remote
 from trueness.formats.arrow import field_of, pyarrow
 from trueness.formats.fields import Field
 from trueness.partitions import FilePiece, Options, Work
-from trueness.partitions.comparison import BatchesOfModels, ChooseColumns, CompareWork, pieces_of_models
 from trueness.refusals import InvalidTypeError, InvalidValueError, reason_of
-from trueness.rows.class_columns import Columns
 
 
 class Pieces(NamedTuple):
@@ -25,31 +23,19 @@ class Pieces(NamedTuple):
     pieces: list[tuple[Any, ...]]
 
 
-class ComparedPieces(NamedTuple):
-    """All partitions of the rows of several models; on a worker, `batches(work, *piece)` are those of one of them."""
-
-    work: CompareWork
-    batches: Callable[..., BatchesOfModels]
-    pieces: list[tuple[Any, ...]]
-
-
 def of_frame(frame: Any, request: Request, rows: RowOptions, plan: Plan) -> Pieces:
     """The partitions of a Dask data frame."""
-    choice, n_classes = choose_in_frame(frame)(request, None)
+    choice, n_classes = _chosen(frame, request)
     work = Work.of(request, rows, plan, choice, n_classes)
     return Pieces(work, _frame_batches, _frame_pieces(frame, choice.wanted.names))
 
 
-def choose_in_frame(frame: Any) -> ChooseColumns:
-    """The choice of columns in a Dask data frame."""
+def _chosen(frame: Any, request: Request) -> tuple[Choice, int]:
+    """The columns that are asked for, and the number of classes."""
     fields = {str(name): _field(frame, place) for place, name in enumerate(frame.columns)}
-
-    def choose(request: Request, first: Columns | None) -> tuple[Choice, int]:
-        choice = partitions.choice_of(fields, request, first)
-        n_classes = choice.known_classes
-        return choice.with_width(_first_width(frame, choice)) if n_classes is None else (choice, n_classes)
-
-    return choose
+    choice = partitions.choice_of(fields, request)
+    n_classes = choice.known_classes
+    return choice.with_width(_first_width(frame, choice)) if n_classes is None else (choice, n_classes)
 
 
 def _frame_pieces(frame: Any, wanted: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -57,25 +43,6 @@ def _frame_pieces(frame: Any, wanted: Sequence[str]) -> list[tuple[Any, ...]]:
     names = [str(name) for name in frame.columns]
     parts = frame[[frame.columns[names.index(name)] for name in wanted]].to_delayed()
     return list(zip(parts, range(len(parts)), strict=True))
-
-
-def compared_frame(frame: Any, work: CompareWork) -> ComparedPieces:
-    """The partitions of a Dask data frame with the columns of several models."""
-    return ComparedPieces(work, _compared_frame_batches, _frame_pieces(frame, work.column_names))
-
-
-def _compared_frame_batches(work: CompareWork, frame: Any, number: int) -> BatchesOfModels:
-    return {name: _frame_batches(of_model, frame, number) for name, of_model in work.works.items()}
-
-
-def compared_files(files: Mapping[str, list[Remote]], work: CompareWork, slots: int) -> ComparedPieces:
-    """The files of several models, in pieces for this many tasks at the same time."""
-    pieces = pieces_of_models(files, slots)
-    return ComparedPieces(work, _compared_file_batches, [(piece,) for piece in pieces])
-
-
-def _compared_file_batches(work: CompareWork, piece: Mapping[str, FilePiece]) -> BatchesOfModels:
-    return {name: piece[name].batches(of_model) for name, of_model in work.works.items()}
 
 
 def _field(frame: Any, place: int) -> Field:

@@ -16,9 +16,9 @@ class EventMetric(TableMetric):
     """A number computed from an `EventTable`; its bins are chosen when it is computed, from the cells of the table."""
 
     def __init__(
-        self, input: MetricInput, n_bins: int | Bins, *, task: str, norm: str, engine: str, **kwargs: Any
+        self, input: MetricInput, n_bins: int | Bins, *, task: str, norm: str, **kwargs: Any
     ) -> None:
-        super().__init__(input, task=task, norm=norm, engine=engine, **kwargs)
+        super().__init__(input, task=task, norm=norm, **kwargs)
         self.n_bins = as_bins(n_bins)
         if not isinstance(self.n_bins, EqualMass):  # bins that the cells do not merge into are refused now
             assert input.event_spec is not None
@@ -33,11 +33,6 @@ class EventMetric(TableMetric):
         process must have called `compute` since its last update; inside `sync_context` it is that of all processes too.
         """
         return _event_table(self._tables())
-
-    @property
-    def local_table(self) -> EventTable:
-        """The event table of the rows of this process alone."""
-        return _event_table(self._local_tables())
 
     def _value(self, tables: list[AnyTable]) -> float:
         return self._number_of(_event_table(tables))

@@ -27,7 +27,7 @@ _N_MOMENTS = 2 * len(POWERS) + 3 + 1
 
 
 class EventLayout(NamedTuple):
-    """What the words of events depend on, as plain values, which torch.compile can trace."""
+    """What the words of events depend on, as plain values."""
 
     events: tuple[Event, ...]
     n_cells: int

@@ -17,8 +17,6 @@ If labels are soft, rank counts are in halves, and the totals end with the sum o
 The last two are also kept of the rows that predict each class, after the number of these rows. They do not depend on
 the bins, so they are among the totals.
 
-Of a table that sums only what a number needs (`TableSpec.detail`), the words of a bin end with the rank counts,
-and the totals have none of the scores.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ _FIRST_TOTALS = N_COUNTS + 3 * len(TOTALS)
 
 def width(spec: TableSpec, soft: bool = False) -> int:
     """The number K of words in a bin."""
-    return 1 + _n_sums(spec, soft) * spec.n_cells + (3 + N_SCORES if spec.has_scores else 0)
+    return 1 + _n_sums(spec, soft) * spec.n_cells + 3 + N_SCORES
 
 
 def n_totals(spec: TableSpec, soft: bool = False) -> int:
@@ -58,7 +56,7 @@ def n_totals(spec: TableSpec, soft: bool = False) -> int:
 
 def _n_scored_totals(spec: TableSpec) -> int:
     """The number of words before those of soft labels."""
-    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES) if spec.has_scores else N_COUNTS
+    return _FIRST_TOTALS + spec.n_cells * (1 + N_SCORES)
 
 
 def _n_sums(spec: TableSpec, soft: bool) -> int:
@@ -77,11 +75,9 @@ def words_of(sums: Sums, spec: TableSpec, soft: bool = False) -> tuple[IntArray,
         sums.rows[:, None],
         *halves(_exact(sums.ordered)),
         *([rank.whole] if _has_whole_ranks(spec, soft) else halves(rank)),
+        *_scored_words(sums),
     ]
-    totals: list[IntArray] = [np.array([sums.tied_rows, sums.impossible_rows])]
-    if spec.has_scores:
-        words += _scored_words(sums)
-        totals += _scored_totals(sums)
+    totals: list[IntArray] = [np.array([sums.tied_rows, sums.impossible_rows]), *_scored_totals(sums)]
     if soft:
         spread = sums.label_spread or ExactSum.zeros((), PROBABILITY_BITS)
         totals.append(np.ravel(three_words(_exact(spread))))
@@ -121,9 +117,8 @@ def sums_of(bins: IntArray, totals: IntArray, spec: TableSpec, soft: bool = Fals
         "rank": ExactSum(ranks[0].copy(), np.zeros_like(ranks[0]), PROBABILITY_BITS)
         if _has_whole_ranks(spec, soft)
         else of_halves(*ranks),
+        **_scored_sums(bins[:, -3 - N_SCORES :], totals, c),
     }
-    if spec.has_scores:
-        sums |= _scored_sums(bins[:, -3 - N_SCORES :], totals, c)
     first = _n_scored_totals(spec)
     if soft and (last := totals[first : first + 3]).any():
         sums["label_spread"] = of_three_words(last, HALF)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, NamedTuple, Self
 
@@ -64,9 +63,8 @@ class MetricInput(NamedTuple):
         ignore_index: int | None = None,
         class_axis: int = 1,
         soft_labels: bool = False,
-        detail: str = "scores",
     ) -> Self:
-        """The input that the arguments of a metric of calibration tables describe; `detail` is one of `DETAILS`."""
+        """The input that the arguments of a metric of calibration tables describe."""
         soft = boolean("soft_labels", soft_labels)
         if soft and ignore_index is not None:
             raise InvalidValueError(
@@ -84,16 +82,7 @@ class MetricInput(NamedTuple):
                 "confidence_bins must be None with variation='confidence': `table` is binned by confidence already",
                 argument="confidence_bins",
             )
-        if detail != "scores" and (second or plan.by_class):
-            raise InvalidValueError(
-                "bad-argument",
-                "{argument} asks for a table, but with tables=False there is none",
-                "leave out one of the two",
-                argument="confidence_bins" if second else "by_class",
-            )
-        specs = tuple(
-            replace(spec, detail=detail) for spec in plan.calibration_specs(n_classes, weighted=False)
-        )
+        specs = tuple(plan.calibration_specs(n_classes, weighted=False))
         events = EventSpec.by_class(n_classes, ties) if plan.by_class else None
         layout = None if events is None else EventLayout.of(events, soft=soft)
         read = _checked(from_logits, ignore_index, class_axis)
@@ -137,11 +126,6 @@ class MetricInput(NamedTuple):
         return [*self.calibration_specs, *([] if self.event_spec is None else [self.event_spec])]
 
     @property
-    def has_tables(self) -> bool:
-        """Whether tables are whole, and not only what a number needs."""
-        return all(spec.has_scores for spec in self.calibration_specs)
-
-    @property
     def n_bins(self) -> list[int]:
         """The number of bins of each calibration table."""
         return [spec.bins.n_bins for spec in self.calibration_specs]
@@ -162,8 +146,6 @@ class MetricInput(NamedTuple):
         parts: list[object] = [LAYOUT, self.n_classes, self.ties, self.from_logits, self.ignore_index]
         for spec in self.calibration_specs:
             parts += [spec.variation.name, spec.bins.edges, spec.bins.snap]
-            if not self.has_tables:
-                parts.append(spec.detail)
         if self.soft_labels:
             parts.append("soft labels")
         if self.event_spec is not None:

@@ -7,7 +7,6 @@ from typing import Any
 from trueness.adapters._metric_input import MetricInput, n_classes_of
 from trueness.adapters._table_metric import TableMetric
 from trueness.bins import Bins
-from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable, AnyTable, CalibrationTable, EventTable, Tables
 from trueness.variation import Variation
 
@@ -30,11 +29,9 @@ class RankMetric(TableMetric):
         from_logits: bool,
         ignore_index: int | None,
         class_axis: int,
-        engine: str,
         by_class: bool,
         confidence_bins: int | Bins | None = None,
         soft_labels: bool = False,
-        detail: str = "scores",
         **kwargs: Any,
     ) -> None:
         input = MetricInput.of(
@@ -48,9 +45,8 @@ class RankMetric(TableMetric):
             ignore_index=ignore_index,
             class_axis=class_axis,
             soft_labels=soft_labels,
-            detail=detail,
         )
-        super().__init__(input, task=task, norm=norm, engine=engine, **kwargs)
+        super().__init__(input, task=task, norm=norm, **kwargs)
 
     @property
     def tables(self) -> Tables:
@@ -60,7 +56,6 @@ class RankMetric(TableMetric):
         every process must have called `compute` since its last update; inside `sync_context` they are those of all
         processes too.
         """
-        self._require_tables()
         return Tables.of(self._tables())
 
     @property
@@ -77,35 +72,6 @@ class RankMetric(TableMetric):
     def class_table(self) -> EventTable | None:
         """The event table of all classes of the same rows; None unless `by_class` was true."""
         return self.tables.by_class
-
-    @property
-    def local_tables(self) -> Tables:
-        """All tables of the rows of this process alone."""
-        self._require_tables()
-        return Tables.of(self._local_tables())
-
-    @property
-    def local_table(self) -> CalibrationTable:
-        """The table by variation of the rows of this process alone."""
-        return _calibration_table(self.local_tables.by_variation)
-
-    @property
-    def local_confidence_table(self) -> CalibrationTable | None:
-        """As `local_table`, binned by confidence; None unless `confidence_bins` was given."""
-        return _confidence_table(self.local_tables)
-
-    @property
-    def local_class_table(self) -> EventTable | None:
-        """As `class_table`, of the rows of this process alone."""
-        return self.local_tables.by_class
-
-    def _require_tables(self) -> None:
-        if not self.input.has_tables:
-            raise InvalidValueError(
-                "no-tables",
-                "this metric has no tables, since it was created with tables=False",
-                "create it with tables=True, the default, and update it with the same batches",
-            )
 
     def _value(self, tables: list[AnyTable]) -> float | dict[str, float]:
         first = tables[0]

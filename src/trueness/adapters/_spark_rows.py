@@ -11,26 +11,20 @@ from trueness.files import Batch, Choice, Request
 from trueness.files.source import BATCH_VALUES
 from trueness.formats.arrow import field_of, gather_tables, pyarrow
 from trueness.partitions import Work
-from trueness.partitions.comparison import ChooseColumns
 from trueness.refusals import InvalidValueError, Refusal
-from trueness.rows.class_columns import Columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def choose_in_frame(data: DataFrame) -> ChooseColumns:
-    """The choice of columns in a Spark data frame."""
+def choose_in_frame(data: DataFrame, request: Request) -> tuple[Choice, int]:
+    """The columns of a Spark data frame that are asked for, and the number of classes."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     fields = {field.name: field_of(field.type) for field in to_arrow_schema(data.schema)}
-
-    def choose(request: Request, first: Columns | None) -> tuple[Choice, int]:
-        choice = partitions.choice_of(fields, request, first)
-        n_classes = choice.known_classes
-        return choice.with_width(width(data, choice)) if n_classes is None else (choice, n_classes)
-
-    return choose
+    choice = partitions.choice_of(fields, request)
+    n_classes = choice.known_classes
+    return choice.with_width(width(data, choice)) if n_classes is None else (choice, n_classes)
 
 
 def select(data: DataFrame, names: Iterable[str]) -> DataFrame:

@@ -13,13 +13,12 @@ from torchmetrics import Metric
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 from trueness._arguments import require_choice
-from trueness.adapters._device_sums import MEASURES, device_sums
 from trueness.adapters._host_sums import HostSums
 from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import state_shapes, tables_of
 from trueness.adapters._tensor_checks import check_tensors, rows_and_labels
 from trueness.metrics import NORMS
-from trueness.refusals import InvalidTypeError, InvalidValueError
+from trueness.refusals import InvalidValueError
 from trueness.table import AnyTable
 
 READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
@@ -27,8 +26,6 @@ READ_IN_PLACE = (torch.float16, torch.float32, torch.float64)
 
 CONTEXT = ("_update_count", "_to_sync", "_should_unsync", "_is_synced", "_enable_grad", "compute_on_cpu")
 """The attributes that torchmetrics changes in `forward`, while it computes the metric of a batch."""
-
-ENGINES = ("auto", "host", "device")
 
 
 class TableMetric(Metric):
@@ -44,14 +41,12 @@ class TableMetric(Metric):
     _totals: Tensor
     _events: Tensor
 
-    def __init__(self, input: MetricInput, *, task: str, norm: str, engine: str, **kwargs: Any) -> None:
+    def __init__(self, input: MetricInput, *, task: str, norm: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         require_choice("norm", norm, NORMS)
-        require_choice("engine", engine, ENGINES)
-        self.task, self.norm, self.engine, self.input = task, norm, engine, input
+        self.task, self.norm, self.input = task, norm, input
         self._computed_tables: list[AnyTable] | None = None
         self._host = HostSums(input)
-        self._thresholds: dict[tuple[float, Any], list[Tensor]] = {}
         shapes = state_shapes(input)
         self._state_names = tuple(shapes)
         for name, shape in shapes.items():
@@ -68,12 +63,8 @@ class TableMetric(Metric):
         rows, labels = self._rows_of(preds, target)
         if not len(rows):
             return
-        eps = _rounding(preds.dtype)
-        if self._on_host(rows):
-            values = rows if rows.dtype in READ_IN_PLACE else rows.float()
-            self._host.add(values.numpy(), labels.numpy(), eps, torch.get_num_threads())
-        else:
-            self._add(device_sums(rows, labels, self.input, eps, self._thresholds_on(rows.device, eps)))
+        values = rows if rows.dtype in READ_IN_PLACE else rows.float()
+        self._host.add(values.numpy(), labels.numpy(), _rounding(preds.dtype), torch.get_num_threads())
 
     def forward(self, preds: Tensor, target: Tensor) -> Any:
         """Add a batch and return the metric of this batch alone, NaN if all of its rows are ignored.
@@ -111,7 +102,7 @@ class TableMetric(Metric):
         """Add to the states the sums of the host engine, and the rows that it has not summed yet."""
         sums = self._host.take(torch.get_num_threads())
         if sums is not None:
-            self._add({name: torch.from_numpy(words) for name, words in sums.items()})
+            self._add({name: torch.from_numpy(words).to(self.device) for name, words in sums.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         self._flush_host_sums()
@@ -156,7 +147,7 @@ class TableMetric(Metric):
         super().reset()
 
     def compute(self) -> Any:
-        """The value of the metric, as float64; an error if a row was refused."""
+        """The value of the metric, as float64 (float32 on MPS); an error if a row was refused."""
         try:
             self._computed_tables = self._tables_of(self.metric_state)
             self._refuse_only_ignored(self._computed_tables[0].n_rows)
@@ -183,7 +174,8 @@ class TableMetric(Metric):
         """A number, or each number of a dict, as a float64 tensor."""
         if isinstance(value, dict):
             return {name: self._as_tensors(number) for name, number in value.items()}
-        return torch.tensor(value, dtype=torch.float64, device=self.device)
+        dtype = torch.float32 if self.device.type == "mps" else torch.float64  # which such a device lacks
+        return torch.tensor(value, dtype=dtype, device=self.device)
 
     def _tables(self) -> list[AnyTable]:
         """The tables that `compute` used, without waiting for other processes."""
@@ -194,13 +186,9 @@ class TableMetric(Metric):
             if self._to_sync and self.distributed_available_fn():
                 raise TorchMetricsUserError(
                     "the tables of all processes have not been added since the last update: call metric.compute() on "
-                    "every process first; metric.local_table has the rows of this process alone"
+                    "every process first"
                 )
         return self._tables_of(self.metric_state)
-
-    def _local_tables(self) -> list[AnyTable]:
-        """The tables of the rows of this process alone."""
-        return self._tables_of(self._cache if self._is_synced else self.metric_state)
 
     def _tables_of(self, states: dict[str, Tensor]) -> list[AnyTable]:
         """The tables that the states stand for; an error if there were bad rows."""
@@ -247,64 +235,9 @@ class TableMetric(Metric):
         self._computed = None  # torchmetrics would return the number of the rows before
 
     def _rows_of(self, preds: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Predictions as (n, C) and labels as (n,); only shapes and dtypes are checked here."""
+        """Predictions as (n, C) and labels as (n,), in host memory; only shapes and dtypes are checked here."""
         check_tensors(preds, target, self.device, soft_labels=self.input.soft_labels)
-        return rows_and_labels(preds, target, self.input, self.task)
-
-    def _on_host(self, rows: Tensor) -> bool:
-        if self.input.soft_labels and (rows.device.type != "cpu" or self.engine == "device"):
-            raise InvalidValueError(
-                "device-memory",
-                "soft labels are summed in host memory, but engine={engine!r} and preds is on {device}",
-                "pass preds.cpu() and target.cpu(), with engine='auto'",
-                argument="preds",
-                engine=self.engine,
-                device=str(rows.device),
-            )
-        if self.engine == "auto" and rows.device.type == "cpu":
-            return not torch.compiler.is_compiling()
-        if self.engine != "host":
-            return False
-        if rows.device.type != "cpu":
-            raise InvalidValueError(
-                "device-memory",
-                "engine='host' reads host memory, but preds is on {device}",
-                "pass preds.cpu() or engine='auto'",
-                argument="preds",
-                device=str(rows.device),
-            )
-        return True
-
-    def _thresholds_on(self, device: Any, eps: float) -> list[Tensor]:
-        """The ends of the bins of each table as tensors on the device of the rows: sent there once."""
-        for spec in self.input.calibration_specs:
-            require_device_measure(spec.variation.name, device)
-        if device.type == "mps":
-            raise InvalidTypeError(
-                "device-memory",
-                "this device has no float64: move the metric to the CPU and pass preds.cpu()",
-                argument="preds",
-            )
-        key = eps, device
-        if key not in self._thresholds:
-            self._thresholds[key] = [
-                torch.tensor(ends, dtype=torch.float64, device=device) for ends in self.input.thresholds(eps)
-            ]
-        return self._thresholds[key]
-
-
-def require_device_measure(name: str, device: Any) -> None:
-    """Refuse a variation measure that has no formula in torch."""
-    if name not in MEASURES:
-        raise InvalidValueError(
-            "unsupported-measure",
-            "variation={name!r} is not implemented in torch, so it cannot be used on {device}",
-            "on a device use one of {measures}",
-            argument="variation",
-            name=name,
-            device=str(device),
-            measures=", ".join(MEASURES),
-        )
+        return rows_and_labels(preds.detach().cpu(), target.detach().cpu(), self.input, self.task)
 
 
 @cache

@@ -13,41 +13,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
-from trueness.adapters._dask_rows import (
-    ComparedPieces,
-    Pieces,
-    choose_in_frame,
-    compared_files,
-    compared_frame,
-    of_array,
-    of_files,
-    of_frame,
-)
-from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
+from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
+from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.bins.selection import Prefixes, count_sorted_digits
 from trueness.files import Batch, Plan, Request, RowOptions, Summed
 from trueness.files.remote import Remote
 from trueness.partitions import Options, Part, Tabulated, Work
-from trueness.partitions.comparison import (
-    CompareOptions,
-    CompareRequest,
-    CompareWork,
-    SumsOfPart,
-    first_rows,
-    work_of_frame,
-    work_of_models,
-)
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
 from trueness.table import GroupedTables
 
-__all__ = ["tabulate", "assess", "compare", "connect", "sum_files"]
+__all__ = ["tabulate", "assess", "connect", "sum_files"]
 
 SECONDS_TO_ANSWER = 10
 
@@ -119,85 +99,6 @@ def assess(
         rng=rng,
         min_group_size=min_group_size,
     )
-
-
-def compare(
-    data: Any,
-    label: str | None = None,
-    probs: Mapping[str, Any] | str | Sequence[str] | None = None,
-    *,
-    level: float = 0.95,
-    tolerance: float | Mapping[str, float] | None = None,
-    resamples: int = 999,
-    rng: Seed = 0,
-    min_group_size: int = MIN_GROUP_SIZE,
-    client: Any = None,
-    retries: int = 0,
-    storage_options: dict[str, Any] | None = None,
-    **options: Unpack[CompareOptions],
-) -> Comparison:
-    """Compare several models on the same rows, with the result of `trueness.compare`, to the bit.
-
-    Without `clusters` the rows of the partitions are counted in a pass of their own: rows are resampled by their
-    position in the order of the partitions or files. With `clusters` the order does not matter, and one pass is
-    enough.
-
-    Parameters
-    ----------
-    data : dask.dataframe.DataFrame, or paths of files
-        With the columns of all models. Or a mapping from each model to its own files: as many for each, and the k-th
-        files of all models have the same rows in the same order.
-    label : str
-        The column of true classes.
-    probs : mapping of str
-        For each model its columns, as in `tabulate`: ``{"old": "old_*", "new": "new_*"}``.
-    client, retries, storage_options
-        As in `tabulate`.
-    **options
-        As in `trueness.partitions.comparison.CompareOptions`; the others are as in `trueness.compare`.
-    """
-    inference = {"level": level, "tolerance": tolerance, "resamples": resamples, "rng": rng}
-    asked = CompareRequest(label, probs, options, inference | {"min_group_size": min_group_size})
-    cluster = _Cluster(client, retries, storage_options)
-    pieces = _compared(data, asked, cluster)
-    work, starts = pieces.work, [0] * len(pieces.pieces)
-    sent = delayed(work, traverse=False)
-    if work.needs_positions:
-        counts = [delayed(_count_rows)(sent, pieces.batches, *piece) for piece in pieces.pieces]
-        starts = first_rows(cluster.compute(delayed(list)(counts)))
-    parts = [
-        delayed(_sum_models)(sent, start, pieces.batches, *piece)
-        for start, piece in zip(starts, pieces.pieces, strict=True)
-    ]
-    return work.finish(cluster.compute(_tree(parts, _total_of_models)))
-
-
-def _compared(data: Any, asked: CompareRequest, cluster: _Cluster) -> ComparedPieces:
-    """The partitions of the rows of several models."""
-    if type(data).__module__.startswith("dask.dataframe"):
-        return compared_frame(data, work_of_frame(asked, choose_in_frame(data)))
-    if not partitions.is_paths(data) and not isinstance(data, Mapping):
-        raise InvalidTypeError(
-            "wrong-type",
-            "data must be a Dask data frame or paths of files, got {type}",
-            "for data in memory use trueness.compare",
-            argument="data",
-            type=type(data).__name__,
-        )
-    work, files = work_of_models(data, asked, cluster.storage_options)
-    return compared_files(files, work, cluster.slots)
-
-
-def _count_rows(work: CompareWork, batches: Callable[..., Any], *piece: Any) -> int:
-    return work.count(batches(work, *piece))
-
-
-def _sum_models(work: CompareWork, start: int, batches: Callable[..., Any], *piece: Any) -> SumsOfPart:
-    return work.sum(batches(work, *piece), start)
-
-
-def _total_of_models(parts: list[SumsOfPart]) -> SumsOfPart:
-    return reduce(add, parts)
 
 
 def _dask() -> Any:

@@ -23,7 +23,7 @@ from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
 from trueness.bins import Bins, EqualMass
 from trueness.files.exact_edges import exact_edges
 from trueness.partitions import Options, Tabulated, Work
-from trueness.partitions.comparison import CompareOptions, CompareRequest, work_of_frame
+from trueness.partitions.comparison import CompareOptions, CompareRequest, CompareWork
 from trueness.refusals import InvalidValueError
 from trueness.table import GroupedTables
 
@@ -110,14 +110,14 @@ def compare(
     inference = {"level": level, "tolerance": tolerance, "resamples": resamples, "rng": rng}
     asked = CompareRequest(label, probs, options, inference | {"min_group_size": min_group_size})
     query = query_of(data)
-    work = work_of_frame(asked, choose_in_query(query))
+    work = CompareWork.of(asked, choose_in_query(query))
     # The query runs once; the models take turns, so that each copy is at most a batch ahead of the others.
     copies = tee(tables_of(query, work.column_names, work.n_classes), len(work.works))
     batches = {
         name: batches_of(of_model, copy)
         for (name, of_model), copy in zip(work.works.items(), copies, strict=True)
     }
-    return work.finish(work.sum(batches))
+    return work.compare(batches)
 
 
 def _tables(data: Any, label: Any, probs: Any, options: Options, *, for_assessment: bool) -> GroupedTables:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from trueness import partitions
 from trueness._random import Seed
-from trueness.adapters._spark_comparison import compare_files, compare_frame
 from trueness.adapters._spark_rows import (
     choose_in_frame,
     frame_batches,
@@ -28,20 +27,19 @@ from trueness.adapters._spark_rows import (
     with_arrays,
     with_file,
 )
-from trueness.assessment import MIN_GROUP_SIZE, Assessment, Comparison
+from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.files import Batch, Plan, Request, RowOptions
 from trueness.files.remote import Remote
 from trueness.formats.arrow import pyarrow
 from trueness.partitions import FilePiece, Options, Part, Tabulated, Work
-from trueness.partitions.comparison import CompareOptions, CompareRequest, work_of_models
 from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, Refusal, refusal_of
 from trueness.table import GroupedTables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["tabulate", "assess", "compare"]
+__all__ = ["tabulate", "assess"]
 
 FAN_IN = 64
 """The number of tables added in one task; large, since each level of the tree costs a shuffle."""
@@ -111,58 +109,6 @@ def assess(
         rng=rng,
         min_group_size=min_group_size,
     )
-
-
-def compare(
-    data: Any,
-    label: str | None = None,
-    probs: Mapping[str, Any] | str | Sequence[str] | None = None,
-    *,
-    level: float = 0.95,
-    tolerance: float | Mapping[str, float] | None = None,
-    resamples: int = 999,
-    rng: Seed = 0,
-    min_group_size: int = MIN_GROUP_SIZE,
-    session: SparkSession | None = None,
-    storage_options: dict[str, Any] | None = None,
-    **options: Unpack[CompareOptions],
-) -> Comparison:
-    """Compare several models on the same rows, with the result of `trueness.compare`, to the bit.
-
-    Without `clusters` the rows of the partitions are counted in a pass of their own: rows are resampled by their
-    position in the order of the partitions or files. A frame whose rows come in another order each time it is computed,
-    as after a shuffle, then gives other replicates, which are as valid. With `clusters`, such as a column that
-    identifies each row, the order does not matter, and one pass is enough.
-
-    Parameters
-    ----------
-    data : pyspark.sql.DataFrame, or paths of files
-        With the columns of all models. Or a mapping from each model to its own files: as many for each, and the k-th
-        files of all models have the same rows in the same order.
-    label : str
-        The column of true classes.
-    probs : mapping of str
-        For each model its columns, as in `tabulate`: ``{"old": "old_*", "new": "new_*"}``.
-    session, storage_options
-        As in `tabulate`.
-    **options
-        As in `trueness.partitions.comparison.CompareOptions`; the others are as in `trueness.compare`.
-    """
-    inference = {"level": level, "tolerance": tolerance, "resamples": resamples, "rng": rng}
-    asked = CompareRequest(label, probs, options, inference | {"min_group_size": min_group_size})
-    cluster = _Cluster(session, storage_options)
-    if hasattr(data, "mapInArrow"):
-        return compare_frame(with_arrays(data), asked)
-    if not partitions.is_paths(data) and not isinstance(data, Mapping):
-        raise InvalidTypeError(
-            "wrong-type",
-            "data must be a Spark data frame or paths of files, got {type}",
-            "for data in memory use trueness.compare",
-            argument="data",
-            type=type(data).__name__,
-        )
-    work, files = work_of_models(data, asked, storage_options)
-    return compare_files(cluster.connect(), work, files)
 
 
 class _Cluster(NamedTuple):
@@ -239,7 +185,7 @@ def _tabulate_pieces(batches: Iterable[Any], work: Work, pieces: Sequence[bytes]
 
 def _sum_frame(data: DataFrame, request: Request, rows: RowOptions, plan: Plan) -> tuple[Work, Part]:
     """The sums of a data frame."""
-    choice, n_classes = choose_in_frame(data)(request, None)
+    choice, n_classes = choose_in_frame(data, request)
     work = Work.of(request, rows, plan, choice, n_classes)
     columns = select(data, work.choice.wanted.names)
     found = columns.mapInArrow(partial(_tabulate_partition, work=work), COLUMNS)

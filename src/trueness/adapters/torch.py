@@ -11,16 +11,16 @@
 A state is a sum over rows, stored as integers. Its size does not depend on the number of batches, and the sums of
 several processes add up to those of a single process that was given all rows, bit for bit.
 
-Tensors in host memory are read in place by the engines of `trueness.tabulate`. Tensors on a device are summed there by
-torch operations (`_device_sums`), and `update` does not wait for the result. Therefore `update` does not raise an error
-for a bad row: the row is skipped and counted, and `compute` and `table` raise the error.
+Tensors in host memory are read in place by the engines of `trueness.tabulate`; batches on a device are copied to the
+host. `update` does not raise an error for a bad row: the row is skipped and counted, and `compute` and `table` raise
+the error.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from trueness._arguments import boolean, require_choice
+from trueness._arguments import require_choice
 from trueness.adapters._assessed_metrics import CalibrationMetric, DebiasedVariationCalibrationError, NetGap
 from trueness.adapters._event_metric import EventMetric
 from trueness.adapters._metric_input import MetricInput, n_classes_of
@@ -61,7 +61,7 @@ class VariationCalibrationError(RankMetric):
     n_bins : int or EqualWidth, Edges, FineGrid
         Bins of `table`; a number means bins of equal width over the attainable range of the variation measure.
     variation : str or Variation
-        A name in `trueness.variations`, or a `Variation` of your own, which works on the host only.
+        A name in `trueness.variations`, or a `Variation` of your own.
     task : "multiclass" or "binary"
         Predictions (N, C, ...) with targets (N, ...), see `class_axis`; or both of one shape, with the probability of
         class 1.
@@ -76,19 +76,13 @@ class VariationCalibrationError(RankMetric):
     class_axis : int
         The axis of the classes in predictions: 1 for (N, C, ...), -1 for sequences (B, T, C). The tables have no
         clusters: for intervals that take an image as one cluster, use `trueness.assess`.
-    engine : "auto", "host" or "device"
-        "host" is the engine of `trueness.tabulate` (compiled, if it can be used), "device" is torch operations;
-        "auto" takes "host" for tensors in host memory and "device" for others.
     confidence_bins : int or EqualWidth, Edges, FineGrid
         Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By
         default there is none.
     by_class : bool
         Whether to sum the event table of all classes too, `class_table`, from which classwise metrics are read.
     soft_labels : bool
-        Whether targets are shares of the classes, of the shape of the predictions; summed in host memory.
-    tables : bool
-        Whether to sum whole tables, which `table` and `tables` return. With False only what `compute` needs is summed,
-        which is faster, most of all for ECE; the value is the same.
+        Whether targets are shares of the classes, of the shape of the predictions.
     kwargs
         Options of `torchmetrics.Metric`, such as `dist_sync_on_step` or `compute_on_cpu`.
 
@@ -113,11 +107,9 @@ class VariationCalibrationError(RankMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
         soft_labels: bool = False,
-        tables: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -130,11 +122,9 @@ class VariationCalibrationError(RankMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
-            engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
             soft_labels=soft_labels,
-            detail="scores" if boolean("tables", tables) else "ranks",
             **kwargs,
         )
 
@@ -165,10 +155,8 @@ class ExpectedCalibrationError(RankMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         by_class: bool = False,
         soft_labels: bool = False,
-        tables: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -181,10 +169,8 @@ class ExpectedCalibrationError(RankMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
-            engine=engine,
             by_class=by_class,
             soft_labels=soft_labels,
-            detail="scores" if boolean("tables", tables) else "first",
             **kwargs,
         )
 
@@ -211,11 +197,9 @@ class RankedCalibrationError(RankMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         confidence_bins: int | Bins | None = None,
         by_class: bool = False,
         soft_labels: bool = False,
-        tables: bool = True,
         **kwargs: Any,
     ) -> None:
         require_choice("distance", distance, DISTANCES)
@@ -229,11 +213,9 @@ class RankedCalibrationError(RankMetric):
             from_logits=from_logits,
             ignore_index=ignore_index,
             class_axis=class_axis,
-            engine=engine,
             confidence_bins=confidence_bins,
             by_class=by_class,
             soft_labels=soft_labels,
-            detail="scores" if boolean("tables", tables) else "ranks",
             **kwargs,
         )
         self.distance = distance
@@ -254,7 +236,7 @@ class ClasswiseCalibrationError(EventMetric):
         width, or bins of equal mass, made of the rows of each class. `table` does not depend on it.
     weights : None, "expected" or "observed"
         How the classes are averaged: all alike, or by their expected or observed number.
-    task, norm, from_logits, ignore_index, class_axis, engine, kwargs
+    task, norm, from_logits, ignore_index, class_axis, kwargs
         As in `VariationCalibrationError`.
 
     Examples
@@ -279,7 +261,6 @@ class ClasswiseCalibrationError(EventMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         **kwargs: Any,
     ) -> None:
         require_class_weights(weights)
@@ -289,7 +270,7 @@ class ClasswiseCalibrationError(EventMetric):
             ignore_index=ignore_index,
             class_axis=class_axis,
         )
-        super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
+        super().__init__(input, n_bins, task=task, norm=norm, **kwargs)
         self.weights = weights
 
     def _number_of(self, table: EventTable) -> float:
@@ -310,7 +291,7 @@ class EventCalibrationError(EventMetric):
         default; of more it must be given.
     task : "binary" or "multiclass"
         As in `VariationCalibrationError`; by default "binary" unless `num_classes` is given.
-    norm, ties, from_logits, ignore_index, class_axis, engine, kwargs
+    norm, ties, from_logits, ignore_index, class_axis, kwargs
         As in `VariationCalibrationError`; `ties` is for the top label.
 
     Examples
@@ -336,7 +317,6 @@ class EventCalibrationError(EventMetric):
         from_logits: bool = False,
         ignore_index: int | None = None,
         class_axis: int = 1,
-        engine: str = "auto",
         **kwargs: Any,
     ) -> None:
         if task is None:
@@ -357,7 +337,7 @@ class EventCalibrationError(EventMetric):
             ignore_index=ignore_index,
             class_axis=class_axis,
         )
-        super().__init__(input, n_bins, task=task, norm=norm, engine=engine, **kwargs)
+        super().__init__(input, n_bins, task=task, norm=norm, **kwargs)
 
     def _number_of(self, table: EventTable) -> float:
         return event_calibration_error(table, self.n_bins, norm=self.norm)

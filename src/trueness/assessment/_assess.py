@@ -57,7 +57,7 @@ def assess(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
-    class_axis: int | str | None = None,
+    class_axis: int | None = None,
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
@@ -107,10 +107,9 @@ def assess(
         independent rows; without this argument the p-values of such data are too small and the intervals too short.
         If `y_prob` has more than two dimensions, rows that share the first index (pixels of an image) are one cluster,
         and a name for each first index can be given; False means that all rows are independent.
-    class_axis : int or str
+    class_axis : int
         The axis of the classes of an array of more than two dimensions: 1 for (images, classes, height, width), -1 for
         (sequences, steps, classes). Labels have the shape without this axis. Found by the shapes if only one axis fits.
-        Of an xarray.DataArray the name of the dimension; labels, weights, groups and clusters are matched by dimension.
     ignore_index : int
         Rows with this label are left out.
     by_class : bool

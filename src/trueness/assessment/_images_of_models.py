@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trueness.refusals import InvalidValueError
-from trueness.rows.images import ImageCounts, Pixels, pixels_of
+from trueness.rows.images import ImageCounts, pixels_of
 
 
 class RowsOfModels(NamedTuple):
@@ -30,7 +29,7 @@ def rows_of_models(
     sample_weight: Any = None,
     groups: Any = None,
     clusters: Any = None,
-    class_axis: int | str | None = None,
+    class_axis: int | None = None,
     ignore_index: int | None = None,
     n_before: int = 0,
     options: bool = False,
@@ -43,7 +42,6 @@ def rows_of_models(
         name: None if options else pixels_of(y_true, y_prob, class_axis, ignore_index)
         for name, y_prob in y_probs.items()
     }
-    _refuse_other_order({name: own for name, own in pixels.items() if own is not None})
     first = next(iter(pixels.values()))
     if first is None:
         named = None if clusters is False else clusters
@@ -57,16 +55,3 @@ def rows_of_models(
         first.names_of_clusters(n_before + np.arange(first.n_first) if by_default else clusters),
         first.counts(by_default=by_default),
     )
-
-
-def _refuse_other_order(pixels: Mapping[str, Pixels]) -> None:
-    """Refuse models whose dimensions have names in different orders, beside labels without names."""
-    orders = {name: own.axes.names for name, own in pixels.items() if own.axes is not None}
-    if len(set(orders.values())) > 1:
-        raise InvalidValueError(
-            "rows-differ",
-            "the dimensions of the models are in different orders: {orders}",
-            "transpose them, or pass labels with named dimensions",
-            argument="y_true",
-            orders="; ".join(f"{name}: {', '.join(map(str, dims))}" for name, dims in orders.items()),
-        )

@@ -67,7 +67,7 @@ def compare(
     groups: Any = None,
     min_group_size: int = MIN_GROUP_SIZE,
     clusters: Any = None,
-    class_axis: int | str | None = None,
+    class_axis: int | None = None,
     ignore_index: int | None = None,
     by_class: bool = True,
     ties: str = DEFAULT_TIES,
@@ -211,7 +211,7 @@ class Comparer:
         from_logits: bool = False,
         normalize: bool = False,
         classes: Any = None,
-        class_axis: int | str | None = None,
+        class_axis: int | None = None,
         ignore_index: int | None = None,
     ) -> None:
         self._with_options = boolean("options", options)

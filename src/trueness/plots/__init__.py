@@ -14,9 +14,8 @@ from typing import Any
 
 from trueness.plots.class_diagrams import ClassDiagramDisplay
 from trueness.plots.classes import ClassDisplay
-from trueness.plots.confusion import ConfusionDisplay
 from trueness.plots.convergence import ConvergenceDisplay
-from trueness.plots.cumulative import CumulativeScoreDisplay, PredictedClassDisplay
+from trueness.plots.cumulative import PredictedClassDisplay
 from trueness.plots.event import DifferencesDisplay, EventDisplay
 from trueness.plots.forest import ForestDisplay
 from trueness.plots.gaps import GapDisplay
@@ -37,8 +36,6 @@ __all__ = [
     "ClassDisplay",
     "ClassDiagramDisplay",
     "PredictedClassDisplay",
-    "CumulativeScoreDisplay",
-    "ConfusionDisplay",
     "ForestDisplay",
     "SweepDisplay",
     "ConvergenceDisplay",

@@ -105,7 +105,7 @@ def tabulate_confusion(
 ) -> ConfusionTable:
     """Sum the rows by predicted and true class: how often each confusion is expected and observed.
 
-    Rows are as in `tabulate`, with at most 50 classes. `trueness.plots.ConfusionDisplay.from_table` draws it.
+    Rows are as in `tabulate`, with at most 50 classes.
 
     >>> table = tabulate_confusion([0, 1, 1], [[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
     >>> table.expected.round(6).tolist(), table.observed.tolist()

@@ -11,14 +11,7 @@ from trueness._markup import Markup, json_text, name_of, tag
 from trueness._printing import capitalise, count_text, plural, rows_text
 from trueness.monitoring import text
 from trueness.monitoring.state_file import text_of
-from trueness.plots.monitoring import (
-    bin_evidence_chart,
-    bin_evidence_of,
-    evidence_chart,
-    evidence_of,
-    trend_chart,
-    trend_lines_of,
-)
+from trueness.plots.monitoring import evidence_chart, evidence_of, trend_chart, trend_lines_of
 from trueness.report._document import document, warning_section
 from trueness.report._html_table import html_table
 from trueness.report._numbers import html_p_sentence, number
@@ -30,6 +23,9 @@ if TYPE_CHECKING:
 STATE_ID = "trueness-monitor"
 MOST_STATE = 20_000_000
 """Characters of the state up to which the page contains it."""
+
+MOST_BINS = 3
+"""Bins whose evidence is shown."""
 
 HEADING = "Monitor"
 
@@ -140,19 +136,29 @@ def _trend(monitor: Monitor) -> Markup | None:
 
 
 def _bins(monitor: Monitor) -> Markup | None:
-    alarm = monitor.alarm
+    """The bins with most evidence, summed over all looks."""
+    alarm, table = monitor.alarm, monitor.table
     group = alarm.group if alarm is not None else next((each.name for each in monitor.groups), None)
-    data = bin_evidence_of(monitor, group)
-    if data is None:
+    evidence = monitor.evidence_of(group)
+    if evidence.size == 0 or table is None:
         return None
+    of_bins = evidence.sum(axis=0)
+    most = np.argsort(-of_bins, kind="stable")[:MOST_BINS]
+    edges = table.edges if table.n_bins == len(of_bins) else None
+    lines = [
+        [
+            f"bin {m + 1}" if edges is None else f"{edges[m]:.3g} to {edges[m + 1]:.3g}",
+            number(float(of_bins[m]), sign=True),
+        ]
+        for m in most.tolist()
+    ]
     of_group = "" if group is None else f" of the group {group}"
-    caption = (
-        f"The evidence{of_group} that a bin is outside the tolerance, look by look, in nats: orange for, blue against. "
-        "Bins with few rows have little of either."
+    words = (
+        f"The evidence{of_group} that a bin is outside the tolerance, in nats over all looks: above 0 for it, below 0 "
+        "against it. Bins with few rows have little of either."
     )
-    return tag(
-        "section", tag("h2", "Bin by bin"), _figure(bin_evidence_chart(data), "Evidence by bin", caption)
-    )
+    shown = html_table("Bins with most evidence", ["bin", "evidence"], lines)
+    return tag("section", tag("h2", "Bin by bin"), tag("p", name_of(words)), shown)
 
 
 def _before_and_since(monitor: Monitor) -> Markup | None:

@@ -18,7 +18,6 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows.clusters import ClustersOfRows, clusters_of_rows
 from trueness.rows.containers import Contents, contents_of
 from trueness.rows.groups import names_of
-from trueness.rows.named_axes import NamedAxes, by_position, has_names
 
 
 class PixelArray:
@@ -96,8 +95,6 @@ class Pixels:
     kept: IntArray | None
     """The numbers of the rows that are not ignored; None if all are kept."""
     n_ignored: int
-    axes: NamedAxes | None = None
-    """The dimensions of the rows, if they have names."""
 
     @property
     def many_dimensions(self) -> bool:
@@ -112,7 +109,7 @@ class Pixels:
         """One value for each row, from one for each row or for each first index."""
         if values is None:
             return None
-        contents = contents_of(self._by_name(argument, values), argument)
+        contents = contents_of(values, argument)
         data = contents.data
         if data is None or data.size not in (self.n_first, self.n_first * self.per_first):
             raise InvalidValueError(
@@ -127,14 +124,6 @@ class Pixels:
         flat = np.repeat(flat, self.per_first) if self.many_dimensions and flat.size == self.n_first else flat
         return flat if self.kept is None else flat[self.kept]
 
-    def _by_name(self, argument: str, values: Any) -> Any:
-        """For each row its value, from an array with names or along the dimension of this name; others as they are."""
-        if self.axes is None or not (has_names(values) or isinstance(values, str)):
-            return values
-        if isinstance(values, str):
-            return self.axes.index_along(argument, values)
-        return self.axes.spread(argument, values)
-
     def names_of_clusters(self, clusters: Any) -> Any:
         """A name for each row, by default the first index; None if rows are independent."""
         if clusters is False or (clusters is None and not self.many_dimensions):
@@ -145,7 +134,7 @@ class Pixels:
         """The cluster of each row: by default rows that share the first index; None if rows are independent."""
         if clusters is False or (clusters is None and not self.many_dimensions):
             return None
-        names = np.arange(self.n_first) if clusters is None else self._by_name("clusters", clusters)
+        names = np.arange(self.n_first) if clusters is None else clusters
         contents = contents_of(names, "clusters")
         if contents.shape[:1] == (self.n_first,) and math.prod(contents.shape) == self.n_first:
             found = clusters_of_rows(names_of("clusters", names, self.n_first), self.n_first)
@@ -169,7 +158,6 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
 
     Without `class_axis` the axis of the classes is the one without which predictions have the shape of the labels.
     """
-    y_true, y_prob, class_axis, axes = by_position(y_true, y_prob, class_axis)
     given = contents_of(y_prob, "y_prob")
     if class_axis is None and ignore_index is None and len(given.shape) <= 2:
         return None
@@ -209,7 +197,6 @@ def pixels_of(y_true: Any, y_prob: Any, class_axis: Any, ignore_index: Any) -> P
         math.prod(rest[1:]),
         kept,
         math.prod(rest) - len(labels),
-        axes,
     )
 
 

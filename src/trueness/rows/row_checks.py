@@ -1,8 +1,8 @@
 """What makes a row bad, in one place: a code for each row.
 
 It has three uses: raise a refusal of the first bad row (`refuse_bad_rows`, `row_sums`), skip the rows whose code is not
-`RowCode.GOOD`, and count them (`count_codes`). The compiled engine, and torch operations on a device, have checks of
-their own; tests compare them with these codes.
+`RowCode.GOOD`, and count them (`count_codes`). The compiled engine has checks of its own; tests
+compare them with these codes.
 """
 
 from __future__ import annotations

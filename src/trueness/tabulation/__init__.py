@@ -48,7 +48,7 @@ def tabulate(
     classes: Any = None,
     n_options: Any = None,
     soft_labels: bool = False,
-    class_axis: int | str | None = None,
+    class_axis: int | None = None,
     ignore_index: int | None = None,
     top_k: int | None = None,
     engine: str = "auto",
@@ -90,10 +90,9 @@ def tabulate(
     soft_labels : bool
         Whether `y_true` holds a share of each class, (rows, classes), such as those of annotators, that sum to 1; of
         two classes also the share of class 1, (rows,). One-hot rows give the table of their labels.
-    class_axis : int or str
+    class_axis : int
         The axis of the classes of an array of more than two dimensions, such as 1 for (images, classes, height, width).
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
-        Of an xarray.DataArray the name of the dimension; labels, weights, groups and clusters are matched by dimension.
     ignore_index : int
         Rows with this label are left out.
     top_k : int
@@ -151,7 +150,7 @@ def tabulate_in_detail(
     classes: Any = None,
     n_options: Any = None,
     soft_labels: bool = False,
-    class_axis: int | str | None = None,
+    class_axis: int | None = None,
     ignore_index: int | None = None,
     top_k: int | None = None,
     engine: str = "auto",

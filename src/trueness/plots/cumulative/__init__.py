@@ -1,37 +1,19 @@
-"""Pictures of the log-score: cumulated over the bins of V, and by predicted class."""
+"""The picture of the log-score by predicted class."""
 
 import math
 
 from trueness._printing import plural
-from trueness.plots.cumulative.data import (
-    CumulativeScore,
-    PredictedClasses,
-    cumulative_score_of,
-    predicted_classes_of,
-)
-from trueness.plots.cumulative.display import CumulativeScoreDisplay, PredictedClassDisplay
-from trueness.plots.cumulative.svg import cumulative_chart, predicted_class_chart
-from trueness.plots.picture import BINS, PREDICTED_CLASSES, Numbers, Picture
+from trueness.plots.cumulative.data import PredictedClasses, predicted_classes_of
+from trueness.plots.cumulative.display import PredictedClassDisplay
+from trueness.plots.cumulative.svg import predicted_class_chart
+from trueness.plots.picture import PREDICTED_CLASSES, Numbers, Picture
 
 __all__ = [
-    "CumulativeScore",
-    "CumulativeScoreDisplay",
     "PredictedClassDisplay",
     "PredictedClasses",
-    "cumulative_chart",
-    "cumulative_score_of",
     "predicted_class_chart",
     "predicted_classes_of",
 ]
-
-
-def _caption(r: CumulativeScore) -> str:
-    return (
-        "Bars: the log-score of each bin, in standard deviations; below 0 (orange) the model is over-confident there, "
-        "above 0 (blue) under-confident. Line: the same, added up from the left. The line of a calibrated model stays "
-        f"in the grey band in {100 * r.level:g} % of samples; one that falls and rises again is over-confident in one "
-        "range and under-confident in another."
-    )
 
 
 def _predicted_caption(r: PredictedClasses) -> str:
@@ -57,18 +39,6 @@ def _predicted_numbers(r: PredictedClasses) -> Numbers:
     return Numbers("Predicted classes", heads, lines)
 
 
-SCORE = Picture(
-    key="cumulative-score",
-    title="Log-score over the bins",
-    caption=_caption,
-    section=BINS,
-    data=cumulative_score_of,
-    svg=cumulative_chart,
-    display=CumulativeScoreDisplay,
-    applies=lambda result: (
-        result.cumulative_log_score is not None and not math.isnan(result.cumulative_log_score.value)
-    ),
-)
 BY_PREDICTED_CLASS = Picture(
     key="predicted-classes",
     title="Log-score by predicted class",
@@ -84,4 +54,4 @@ BY_PREDICTED_CLASS = Picture(
     wide=True,
 )
 
-PICTURES = (SCORE, BY_PREDICTED_CLASS)
+PICTURES = (BY_PREDICTED_CLASS,)

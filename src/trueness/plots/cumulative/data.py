@@ -1,4 +1,4 @@
-"""What the pictures of the log-score show: where along V, and for which predicted class, a model is over-confident."""
+"""What the picture of the log-score shows: for which predicted class a model is over-confident."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from trueness._arrays import FloatArray
 from trueness._printing import p_sentence
-from trueness.inference.events.cumulative import largest_quantile
 from trueness.inference.normal import normal_quantile
-from trueness.plots._plotted_bins import PlottedBins, zoom_range
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
@@ -23,54 +18,6 @@ MOST_CLASSES = 40
 """More bars are hard to read: those with the smallest p-values are shown, and the number of the others is stated."""
 
 Y_LABEL = "log-score, in standard deviations"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CumulativeScore:
-    """The log-score of each bin that holds rows, and cumulated over the bins, in standard deviations, (F,) each."""
-
-    bins: PlottedBins
-    left: FloatArray
-    """Lower edge of each bin, as V."""
-    right: FloatArray
-    z: FloatArray
-    """Z_m of each bin: below 0 over-confident; NaN without variance."""
-    cumulated: FloatArray
-    """After each bin, in standard deviations of the total."""
-    reach: float
-    """Half the width of the band that the cumulated score of a calibrated model leaves with at most 1 - level."""
-    view: tuple[float, float]
-    """The part of V that is shown."""
-    x_label: str
-    summary: str
-    level: float
-
-    @property
-    def y_limit(self) -> float:
-        """The largest distance from 0 that is shown."""
-        known = np.concatenate([self.cumulated, self.z[~np.isnan(self.z)]])
-        return 1.12 * max(float(np.abs(known).max(initial=0.0)), self.reach)
-
-
-def cumulative_score_of(result: Assessment) -> CumulativeScore:
-    """The log-score of an `Assessment` along its variation measure."""
-    test = result.cumulative_log_score
-    if test is None or math.isnan(test.value):
-        raise _missing("this assessment has no cumulated log-score")
-    bins = PlottedBins.of(result.table)
-    left, right = bins.edges[bins.index], bins.edges[bins.index + 1]
-    return CumulativeScore(
-        bins=bins,
-        left=left,
-        right=right,
-        z=test.bin_values[bins.index],
-        cumulated=test.cumulated[bins.index],
-        reach=largest_quantile(result.level),
-        view=zoom_range(result.table.spec.range, np.concatenate([left, right])),
-        x_label=f"{bins.measure} of the prediction",
-        summary=f"largest cumulated log-score {test.value:.2f}, {p_sentence(test.safe_p_value)}",
-        level=result.level,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
-"""The pictures of the log-score with matplotlib."""
+"""The picture of the log-score with matplotlib."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
 
 from trueness._printing import shorten
 from trueness.plots._display import Display, light_grid
@@ -14,66 +12,13 @@ from trueness.plots._legend import place_legend
 from trueness.plots.cumulative.data import (
     MOST_CLASSES,
     Y_LABEL,
-    CumulativeScore,
     PredictedClasses,
-    cumulative_score_of,
     predicted_classes_of,
 )
 from trueness.plots.style import BAND, INK, OBSERVED, PREDICTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-class CumulativeScoreDisplay(Display[CumulativeScore]):
-    """The log-score of each bin of V as bars, and cumulated as a line, with the band of a calibrated model.
-
-    Bars below 0 are bins where the model is over-confident. The cumulated score of a calibrated model stays in the band
-    with at least the level of the assessment.
-    """
-
-    SIZE = (5.6, 4.6)
-
-    @classmethod
-    def from_assessment(
-        cls, result: Any, *, ax: Axes | None = None, label: str | None = None, color: str | None = None
-    ) -> Self:
-        """Draw from the result of `assess`."""
-        return cls(cumulative_score_of(result)).plot(ax, label=label, color=color)
-
-    @property
-    def _shows(self) -> str:
-        return f"{Y_LABEL} against {self.data.x_label}"
-
-    def _draw(self, ax: Any, layers: Sequence[Layer[CumulativeScore]]) -> None:
-        r = layers[0].data
-        reach, words = (
-            max(it.data.reach for it in layers),
-            f"{100 * r.level:g} % of calibrated models stay inside",
-        )
-        ax.axhspan(-reach, reach, color=BAND, alpha=0.4, linewidth=0, label=words)
-        ax.axhline(0, color=INK, linestyle="--", linewidth=1)
-        if layers[0].alone:
-            _draw_score_bars(ax, r)
-        for layer in layers:
-            it = layer.data
-            colour = layer.colour if layer.chosen_colour or not layer.alone else INK
-            look: dict[str, Any] = {"color": colour, "markersize": 3, "linewidth": 1.6}
-            name = layer.words(f"cumulated: {it.summary}", it.summary)
-            ax.plot([it.left[0], *it.right], [0.0, *it.cumulated], f"{layer.marker}-", label=name, **look)
-        low, high = min(it.data.view[0] for it in layers), max(it.data.view[1] for it in layers)
-        pad, limit = 0.03 * (high - low), max(it.data.y_limit for it in layers)
-        ax.set(xlim=(low - pad, high + pad), ylim=(-limit, limit), xlabel=r.x_label)
-        ax.set_ylabel(f"{Y_LABEL}{'' if layers[0].alone else ', cumulated'}\n(below 0: over-confident)")
-        light_grid(ax)
-        place_legend(ax)
-
-
-def _draw_score_bars(ax: Any, r: CumulativeScore) -> None:
-    z = np.nan_to_num(r.z)
-    colours = [OBSERVED if value < 0 else PREDICTED for value in z]
-    look: dict[str, Any] = {"align": "edge", "color": colours, "alpha": 0.45, "edgecolor": "white"}
-    ax.bar(r.left, z, width=r.right - r.left, linewidth=0.6, label="each bin", **look)
 
 
 class PredictedClassDisplay(Display[PredictedClasses]):

@@ -1,60 +1,15 @@
-"""The pictures of the log-score as SVG."""
+"""The picture of the log-score as SVG."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from trueness._markup import Markup, tag
 from trueness._printing import p_text, rows_text, shorten
-from trueness.plots.cumulative.data import Y_LABEL, CumulativeScore, PredictedClassBar, PredictedClasses
-from trueness.plots.svg import LEFT, RIGHT, WIDTH, Frame, chart, label, linear_ticks, mark
+from trueness.plots.cumulative.data import Y_LABEL, PredictedClassBar, PredictedClasses
+from trueness.plots.svg import Frame, chart, label, linear_ticks, mark
 
 WIDE, NAMES, LINE = 620.0, 150.0, 20.0
-
-
-def cumulative_chart(r: CumulativeScore) -> Markup:
-    """Bars: the log-score of each bin. Line: cumulated from the lowest bin, with the band of a calibrated model."""
-    largest, (left, right) = r.y_limit, r.view
-    pad = 0.03 * (right - left)
-    frame = Frame(LEFT, 12, WIDTH - LEFT - RIGHT, 260, (left - pad, right + pad), (-largest, largest))
-    line = frame.points([float(r.left[0]), *r.right.tolist()], [0.0, *r.cumulated.tolist()])
-    parts: list[Any] = [
-        frame.axes(linear_ticks(left, right), linear_ticks(-largest, largest), r.x_label, Y_LABEL),
-        tag(
-            "rect",
-            class_="band",
-            x=frame.left,
-            y=frame.y(r.reach),
-            width=frame.width,
-            height=frame.y(-r.reach) - frame.y(r.reach),
-        ),
-        tag("line", class_="diagonal", x1=frame.left, x2=frame.right, y1=frame.y(0), y2=frame.y(0)),
-        label(frame.right - 4, frame.top + 12, "under-confident", class_="aside-text", anchor="end"),
-        label(frame.right - 4, frame.bottom - 6, "over-confident", class_="aside-text", anchor="end"),
-        [_bin(r, frame, k) for k in range(len(r.z))],
-        tag("polyline", class_="curve whole", points=line),
-    ]
-    description = f"{len(r.z)} bins; {r.summary}."
-    return chart(WIDTH, frame.bottom + 46, "Log-score over the bins", description, parts)
-
-
-def _bin(r: CumulativeScore, frame: Frame, k: int) -> Markup:
-    known = not math.isnan(r.z[k])
-    words = f"{r.bins.descriptions[k]}\nZ {r.z[k]:+.2f}, cumulated {r.cumulated[k]:+.2f}".replace("-", "−")
-    if not known:
-        words = f"{r.bins.descriptions[k]}\nwithout variance"
-    x, end = frame.x(r.left[k]) + 0.5, frame.x(r.right[k]) - 0.5
-    width = max(end - x, 1.5)
-    shapes = [tag("rect", class_="reach", x=x, y=frame.top, width=width, height=frame.height)]
-    if known:
-        shapes.append(_bar_rect(frame.y(0), frame.y(r.z[k]), x, width, over=r.z[k] < 0))
-    return mark(words, *shapes)
-
-
-def _bar_rect(zero: float, end: float, x: float, width: float, *, over: bool) -> Markup:
-    kind = "score over" if over else "score under"
-    return tag("rect", class_=kind, x=x, y=min(zero, end), width=width, height=max(abs(end - zero), 1.0))
 
 
 def predicted_class_chart(r: PredictedClasses) -> Markup:

@@ -11,9 +11,6 @@ from trueness._arrays import FloatArray
 from trueness.monitoring import Monitor
 from trueness.monitoring.names import order_of
 
-MOST_COLUMNS = 100
-"""Columns of the map of bins and looks; more looks are shown several to a column."""
-
 ROOM_ABOVE = 8.0
 """Powers of ten above the limit that the picture shows; larger E are cut off."""
 
@@ -101,38 +98,3 @@ def trend_lines_of(monitor: Monitor) -> TrendLines:
         tolerance=monitor.settings.tolerance,
         level=1 - monitor.settings.alpha,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BinEvidence:
-    """ln Σ_j v_j·e_j of each bin and look with rows; of several looks to a column, their sum."""
-
-    columns: tuple[str, ...]
-    """The look, or the first and the last look, of each column."""
-    spans: tuple[str, ...]
-    """The bins, from the lowest V."""
-    value: FloatArray
-    """(bins, columns)."""
-
-
-def bin_evidence_of(monitor: Monitor, group: str | None = None) -> BinEvidence | None:
-    """The evidence of each bin; None without bets on bins."""
-    value = monitor.evidence_of(group)
-    table = monitor.table
-    if value.size == 0 or table is None:
-        return None
-    names = [entry.at for entry in monitor.entries if group in entry.log_bets]
-    step = -(-len(names) // MOST_COLUMNS)
-    starts = np.arange(0, len(names), step)
-    ends = np.minimum(starts + step, len(names)) - 1
-    columns = tuple(
-        names[a] if a == b else f"{names[a]} to {names[b]}" for a, b in zip(starts, ends, strict=True)
-    )
-    n_bins = value.shape[1]
-    edges = table.edges if table.n_bins == n_bins else None
-    spans = (
-        tuple(f"bin {k + 1}" for k in range(n_bins))
-        if edges is None
-        else tuple(f"{edges[k]:.3g} to {edges[k + 1]:.3g}" for k in range(n_bins))
-    )
-    return BinEvidence(columns, spans, np.add.reduceat(value, starts, axis=0).T)

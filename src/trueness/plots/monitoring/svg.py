@@ -9,15 +9,12 @@ import numpy as np
 
 from trueness._markup import Markup, tag
 from trueness._printing import rows_text, shorten
-from trueness.plots.monitoring.data import BinEvidence, EvidencePath, TrendLines
+from trueness.plots.monitoring.data import EvidencePath, TrendLines
 from trueness.plots.svg import Frame, chart, label, linear_ticks, mark
 
 WIDE, LEFT, RIGHT = 940.0, 64.0, 16.0
 MOST_MARKS = 200
 """Looks that can be pointed at; of more, every second or third, and always the alarm."""
-
-STRONG = (0.5, 5.0)
-"""Nats at which a cell has its full colour: the largest evidence there is, within these ends."""
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -166,36 +163,3 @@ def _gap_mark(r: TrendLines, frame: Frame, k: int) -> Markup:
         tag("line", class_="bar", x1=px, x2=px, y1=frame.y(float(r.low[k])), y2=frame.y(float(r.high[k]))),
         tag("circle", class_="dot", cx=px, cy=py, r=3.0),
     )
-
-
-def bin_evidence_chart(r: BinEvidence) -> Markup:
-    """Bins × looks, coloured by the evidence of each; the lowest V at the bottom."""
-    n_bins, n_columns = r.value.shape
-    left, height = 110.0, 22.0
-    cell = min((WIDE - left - RIGHT) / n_columns, 64.0)
-    full = float(np.clip(np.abs(r.value).max(), *STRONG))
-    parts: list[Any] = []
-    for m in range(n_bins - 1, -1, -1):
-        y = 8 + height * (n_bins - 1 - m)
-        parts.append(label(left - 6, y + 15, r.spans[m], class_="tick", anchor="end"))
-        for c in range(n_columns):
-            value = float(r.value[m, c])
-            shape = tag(
-                "rect",
-                class_="cell more" if value > 0 else "cell less",
-                x=left + cell * c,
-                y=y,
-                width=max(cell - 0.5, 0.5),
-                height=height - 1,
-                fill_opacity=round(min(abs(value) / full, 1.0), 3),
-            )
-            parts.append(mark(f"{r.columns[c]}, bin {r.spans[m]}\nevidence {value:+.2f} nats", shape))
-    bottom = 8 + height * n_bins
-    for value, words in _name_ticks(r.columns, 5):
-        anchor = "start" if value == 1.0 else "middle"
-        parts.append(label(left + cell * (value - 0.5), bottom + 16, words, class_="tick", anchor=anchor))
-    strong = int(np.count_nonzero(r.value > 3))
-    description = (
-        f"{strong} of {r.value.size} cells have more than three nats of evidence that the bin is wrong."
-    )
-    return chart(WIDE, bottom + 26, "Evidence by bin and look", description, parts, columns=n_columns)

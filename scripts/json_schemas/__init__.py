@@ -1,1 +1,0 @@
-"""JSON Schemas, written from the classes whose content they describe."""
