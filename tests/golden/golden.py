@@ -1,6 +1,9 @@
 """The inputs of `inputs.csv` as rows, and those of their sums and numbers that stay.
 
 Rows are ratios of small whole numbers and multiples of 1/8, which every processor rounds in one way.
+The sums have labels: `group=a options=3 view=bin` has those of each bin, `view=top` those of each bin
+of confidence, `view=class` those of each of `CELLS`, and `group=a cluster=6 options=3 view=bin at=2`
+those of one bin (of confidence, or of one class over all cells) of a cluster.
 """
 
 import gzip
