@@ -316,7 +316,7 @@ def page() -> str:
 
 Numbers of trueness beside the same numbers of other libraries, on the same seeded rows. The page is written by
 `scripts/make_validation_page.py`, which draws the rows and calls the libraries. Tests check the same agreements on
-more rows (`tests/conventions/`, `tests/test_outside_oracles.py`).
+more rows (`tests/peers/`, `tests/oracles/test_conventions.py`).
 
 Libraries: {versions}.
 
@@ -354,7 +354,7 @@ Confidences in tenths, so that most rows lie on an edge, and every tenth row at 
 
 HELM, Humanity's Last Exam and the UCE authors' script are not called here, as they are not installable libraries, and
 probmetrics adds its own rule to torchmetrics. Their conventions are tested against their published definitions in
-plain loops (`tests/conventions/test_published_definitions.py`), probmetrics also through torchmetrics, and HELM through
+plain loops (`tests/oracles/test_conventions.py`), probmetrics also through torchmetrics, and HELM through
 uncertainty-calibration.
 
 ## Why they differ

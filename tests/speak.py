@@ -115,19 +115,16 @@ def class_bins(y: Any, p: Any, bins: int) -> tuple[Any, Any, Any]:
     return it.count, it.predicted_sum, it.observed_count
 
 
-def event_numbers(y: Any, p: Any, bins: int = 10) -> dict[str, Any]:
+def event_numbers(y: Any, p: Any) -> dict[str, Any]:
     """The classical numbers of an event; of fits the value, its standard error and interval."""
-    it = tn.assess_event(y, p, bins=bins, resamples=99, rng=0)
-    found = {name: getattr(it, name) for name in ("brier_score", "log_loss")}
-    found |= {"ece": it.ece.value, "ici": it.ici.value}
-    fits = {"intercept": it.cox.intercept, "slope": it.cox.slope, "shift": it.prevalence.shift}
-    found |= {
-        k: (f.value, f.standard_error, f.interval.low, f.interval.high) for k, f in fits.items()
-    }
-    found |= {
-        k: (getattr(it, k).standardised, getattr(it, k).law_p_value) for k in ("ks", "kuiper")
-    }
-    z, h = it.spiegelhalter, it.hosmer_lemeshow
+    it = tn.assess_event(y, p, resamples=99, rng=0)
+    found = {"brier_score": it.brier_score, "log_loss": it.log_loss, "ece": it.ece.value}
+    for name, fit in (("intercept", it.cox.intercept), ("slope", it.cox.slope)):
+        found[name] = (fit.value, fit.standard_error, fit.interval.low, fit.interval.high)
+    for name in ("ks", "kuiper"):
+        found[name] = (getattr(it, name).standardised, getattr(it, name).law_p_value)
+    shift, z, h = it.prevalence.shift, it.spiegelhalter, it.hosmer_lemeshow
+    found |= {"ici": it.ici.value, "shift": (shift.value, shift.standard_error)}
     return found | {"z": (z.value, z.p_value), "hosmer": (h.value, h.chi_square_p_value)}
 
 
@@ -143,10 +140,8 @@ def brier_parts(y: Any, p: Any, bins: Any) -> dict[str, float]:
 def corp_parts(y: Any, p: Any, score: str = "brier") -> dict[str, Any]:
     """The score of an event, its parts by isotonic regression, and the curve."""
     found = tn.corp_decomposition(tn.tabulate_events(y, p), score=score, resamples=9)
-    return {
-        n: getattr(found, n)
-        for n in ("score", "miscalibration", "discrimination", "uncertainty", "curve")
-    }
+    names = "score miscalibration discrimination uncertainty curve"
+    return {n: getattr(found, n) for n in names.split()}
 
 
 def evidence(looks: Any, bins: int, tolerance: float = 0.0) -> list[float]:

@@ -1,4 +1,4 @@
-"""Rows for the conventions: random ones, and ones whose confidence lies on edges, at 1, or is shared."""
+"""Rows for the conventions: random ones, and ones with confidences on edges, at 1, or shared."""
 
 import numpy as np
 import speak

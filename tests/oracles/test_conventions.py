@@ -1,4 +1,4 @@
-"""Every convention with bins against its published definition in plain loops (convention_oracle.py)."""
+"""Every convention with bins against its published definition in plain loops."""
 
 from collections.abc import Callable
 
@@ -91,7 +91,7 @@ def test_probmetrics_is_torchmetrics_away_from_0_and_1() -> None:
 
 
 def test_probmetrics_has_no_bin_for_1_alone() -> None:
-    """1 becomes 1 - 1e-7 or less, which is below the last edge: the gap of .95 right and 1 wrong is one bin's."""
+    """1 becomes 1 - 1e-7 or less, below the last edge: .95 right and 1 wrong share a bin."""
     y_true, y_prob = np.array([1, 0]), np.array([0.95, 1.0])
     assert speak.ece(y_true, y_prob, convention="torchmetrics", bins=10) == pytest.approx(
         (0.05 + 1) / 2

@@ -1,4 +1,4 @@
-"""Cells of classes, rows with options of their own, and evidence of a monitor, against plain loops."""
+"""Classes, rows with options of their own, and evidence of a monitor, against plain loops."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ ENGINES = ["portable", pytest.param("compiled", marks=pytest.mark.compiled)]
 
 
 class TestScores:
-    """Accuracy, Brier score and log-loss; their values are tested in test_against_oracle and test_outside_oracles."""
+    """Accuracy, Brier score and log-loss; their values are tested in tests/oracles and tests/peers."""
 
     def test_without_rows_there_are_none(self) -> None:
         for weighted in (False, True):

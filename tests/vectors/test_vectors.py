@@ -218,3 +218,13 @@ def test_entropy_hides_what_ranks_see() -> None:
     rows = [[0.6, 0.3, 0.1]] * 10_000
     assert speak.vce(labels, rows) < 2e-4
     assert speak.rce(labels, rows) == pytest.approx((0.1347 + 0.1648 + 0.0301) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["portable", "auto"])
+@pytest.mark.parametrize("vector", VECTORS)
+def test_exact_vector_of_every_engine(vector: str, engine: str) -> None:
+    """VCE of entropy and RCE by TV, read off the table that the engine made."""
+    rows, labels, ties, expected = VECTORS[vector]
+    table = tabulate(labels, rows, ties=ties, engine=engine)
+    found = speak.vce_of(table), speak.rce_of(table)
+    assert found == pytest.approx((expected[0], expected[5]), abs=5.1e-13, rel=0)
