@@ -5,6 +5,10 @@ The judges import this and nothing of the package.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
 import trueness as tn
 
 # Numbers and tables -------------------------------------------------------------------------------
@@ -14,6 +18,92 @@ tabulate = tn.tabulate
 
 # Answers: results, their numbers and their conclusion ---------------------------------------------
 
-assess = tn.assess
+assess, assess_event, compare = tn.assess, tn.assess_event, tn.compare
+Refusal = tn.Refusal
+assess_labels = partial(tn.assess_event, multilabel=True)
+
+_KINDS = {
+    "none": "no-evidence",
+    "too-few-rows": "cannot-tell",
+    "ranks": "order",
+    "predicted-class": "by-class",
+    "mixed": "varies",
+    "curve": "varies",
+    "over-forecast": "class-frequency",
+    "under-forecast": "class-frequency",
+    "too-extreme": "over-confident",
+    "too-timid": "under-confident",
+}
+
+
+def monitor(looks: Iterable[tuple[str, Any]], **settings: Any) -> tn.Monitor:
+    """A monitor that has seen these looks: of each the name, and its rows or those of its groups."""
+    watch = tn.Monitor(**settings)
+    for name, rows in looks:
+        groups = rows if isinstance(rows, dict) else {None: rows}
+        tables = {group: tn.tabulate(*some) for group, some in groups.items()}
+        watch.update(tables.get(None, tables), at=name)
+    return watch
+
+
+def conclusion(result: Any) -> str | None:
+    """The kind of conclusion; of two models the better one, "neither" or "cannot-tell"; of days the alarm's day."""
+    if isinstance(result, tn.Monitor):
+        return "no-alarm" if result.alarm is None else result.alarm.at
+    if isinstance(result, tn.Comparison):
+        (pair,) = result.verdicts
+        return {"none": "cannot-tell", "differ": "neither"}.get(pair.kind, pair.better)
+    verdict = result.verdict
+    if verdict.kind == "classes" and "correct the prior" in verdict.advice:
+        return "class-frequency"
+    if verdict.kind == "classes" and result.tables.n_classes > 2:
+        return "by-class"
+    if verdict.kind in ("classes", "top-class"):
+        over = "extreme" in verdict.headline if verdict.direction is None else verdict.direction == "over"
+        return "over-confident" if over else "under-confident"
+    return _KINDS.get(verdict.kind, verdict.kind)
+
+
+def p_value(result: Any) -> float | None:
+    """The p-value of the conclusion, None if there is none."""
+    return result.pairs[0].adjusted_p_value if isinstance(result, tn.Comparison) else result.p_value
+
+
+def answer(result: Any) -> str:
+    """The sentences of the conclusion, with what they advise."""
+    if isinstance(result, tn.Comparison):
+        return str(result.verdict)
+    return printed(result) if isinstance(result, tn.Monitor) else f"{result.verdict}\n{advice(result)}"
+
+
+def advice(result: Any) -> str:
+    """What the answer says should be done."""
+    return getattr(getattr(result, "verdict", None), "advice", "")
+
+
+def printed(result: Any) -> str:
+    """What `print` shows."""
+    return str(result)
+
+
+def named(result: Any) -> set[str]:
+    """The names of the groups, labels or groups of an alarm that the answer finds wrong."""
+    if isinstance(result, tn.Monitor):
+        return set(result.alarm.groups if result.alarm else ())
+    parts = result.flagged if hasattr(result, "flagged") else [it for it in result.groups if it.flagged]
+    return {part.name for part in parts}
+
+
+def numbers(result: Any) -> dict[str, float]:
+    """The estimates by name, without noise; of two models their differences."""
+    if isinstance(result, tn.Comparison):
+        return {key: it.difference for key, it in result.pairs[0].contrasts.items()}
+    return {key: it.debiased for key, it in result.estimates.items()}
+
+
+def furthest(result: Any) -> dict[str, float]:
+    """The clusters that are furthest off, with the net gap of their rows."""
+    return {it.name: it.gap for it in result.cluster_spread.clusters[:5]}
+
 
 # The command: a job and its options as a command line, and what came of it ------------------------
