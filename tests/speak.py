@@ -5,11 +5,13 @@ The judges import this and nothing of the package.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import trueness as tn
+from trueness import cli
+from trueness.demo import load_digits as load_digits
 
 # Numbers and tables -------------------------------------------------------------------------------
 
@@ -59,7 +61,11 @@ def conclusion(result: Any) -> str | None:
     if verdict.kind == "classes" and result.tables.n_classes > 2:
         return "by-class"
     if verdict.kind in ("classes", "top-class"):
-        over = "extreme" in verdict.headline if verdict.direction is None else verdict.direction == "over"
+        over = (
+            "extreme" in verdict.headline
+            if verdict.direction is None
+            else verdict.direction == "over"
+        )
         return "over-confident" if over else "under-confident"
     return _KINDS.get(verdict.kind, verdict.kind)
 
@@ -73,7 +79,9 @@ def answer(result: Any) -> str:
     """The sentences of the conclusion, with what they advise."""
     if isinstance(result, tn.Comparison):
         return str(result.verdict)
-    return printed(result) if isinstance(result, tn.Monitor) else f"{result.verdict}\n{advice(result)}"
+    return (
+        printed(result) if isinstance(result, tn.Monitor) else f"{result.verdict}\n{advice(result)}"
+    )
 
 
 def advice(result: Any) -> str:
@@ -90,7 +98,9 @@ def named(result: Any) -> set[str]:
     """The names of the groups, labels or groups of an alarm that the answer finds wrong."""
     if isinstance(result, tn.Monitor):
         return set(result.alarm.groups if result.alarm else ())
-    parts = result.flagged if hasattr(result, "flagged") else [it for it in result.groups if it.flagged]
+    parts = (
+        result.flagged if hasattr(result, "flagged") else [it for it in result.groups if it.flagged]
+    )
     return {part.name for part in parts}
 
 
@@ -107,3 +117,16 @@ def furthest(result: Any) -> dict[str, float]:
 
 
 # The command: a job and its options as a command line, and what came of it ------------------------
+
+command = cli.main
+JOBS = {"event": "assess", "logs": "assess", "images": "assess"}
+
+
+def command_line(job: str, options: Mapping[str, Any]) -> list[str]:
+    """The command's arguments; options have the names of Python's arguments, `files` come first."""
+    line = [JOBS.get(job, job), "--json-errors", *options.get("files", ())]
+    for name, value in options.items():
+        text = ",".join(map(str, value)) if isinstance(value, list) else value
+        option = "--" + name.replace("_", "-")
+        line += [] if name == "files" else [option if value is True else f"{option}={text}"]
+    return line
