@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 import trueness as tn
-from trueness import cli
-from trueness.demo import load_digits as load_digits
+from trueness import cli, demo
 
 # Numbers and tables -------------------------------------------------------------------------------
 
@@ -20,7 +19,12 @@ tabulate = tn.tabulate
 
 # Answers: results, their numbers and their conclusion ---------------------------------------------
 
-assess, assess_event, compare = tn.assess, tn.assess_event, tn.compare
+assess, assess_event, compare, load_digits = (
+    tn.assess,
+    tn.assess_event,
+    tn.compare,
+    demo.load_digits,
+)
 Refusal = tn.Refusal
 assess_labels = partial(tn.assess_event, multilabel=True)
 

@@ -39,8 +39,9 @@ class Bins:
     """Rows in ten bins that are closed on the right, with their mean ordered predictions and their ranks."""
 
     def __init__(
-        self, p: Array, rank: Array, at: Array, low: float, weight: Array, snap: float
+        self, p: Array, rank: Array, at: Array, low: float, rows: tuple[Array, float]
     ) -> None:
+        weight, snap = rows
         edges = low + (1 - low) * np.arange(1, 10) / 10
         bin_of = (at[:, None] > edges + (1 - low) * snap).sum(axis=1)
         self.rows, self.at = np.bincount(bin_of, minlength=10), np.unique(bin_of)
@@ -120,8 +121,8 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         p[np.arange(n), y],
     )
     v = np.clip(entropy(p), 0, 1)
-    by_entropy = Bins(q, rank, v, 0.0, w, eps)
-    by_top = Bins(q, rank, q[:, 0], 1 / classes, w, eps)
+    by_entropy = Bins(q, rank, v, 0.0, (w, eps))
+    by_top = Bins(q, rank, q[:, 0], 1 / classes, (w, eps))
     b, t, total = by_entropy, by_top, w.sum()
     gap, top_gap, stated = entropy(b.r) - entropy(b.q), t.q[:, 0] - t.r[:, 0], b.mean(v)
     null, top_null = entropy(b.null) - entropy(b.q), t.null[:, :, 0] - t.q[:, 0]

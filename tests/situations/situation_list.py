@@ -2,8 +2,8 @@
 
 Expectations are words: `kind=` the conclusions that are right, `p=` "low" (at most .05), "high", or "none" if
 none can be given; `T=` whether a temperature is advised ("yes", "no", or the range in which it is named); `named=`
-the groups that are found wrong; `says=` and `never=` patterns of the answer; `own`, `zero`, `classes` further
-checks; `runs=` for calibrated rows, of which too many must not be rejected. Bars separate several cases.
+the groups that are found wrong; `says=`, `never=` patterns of the answer, `advice=` of its advice; `own`, `zero`,
+`classes` further checks; `runs=` for calibrated rows, of which too many must not be rejected. Bars separate cases.
 
 A word that ends in "!" is what today's answer gets wrong, and must fail until it is corrected: in `assess` by the
 issue on inference, elsewhere by the one on events. "text!" and "direction!" are checks that all situations have.
@@ -136,9 +136,9 @@ def rounded(rng: Rng) -> Given:
 
 @recipe
 def impossible(rng: Rng) -> Given:
-    """30 rows of 1000 say 0 of the class that came true."""
+    """100 rows of 1000 say 0 of the class that came true."""
     found = rows(1000, [1, 1, 1])(rng)
-    found["y_prob"][:30] = np.eye(3)[(found["y_true"][:30] + 1) % 3]
+    found["y_prob"][:100] = np.eye(3)[(found["y_true"][:100] + 1) % 3]
     return found
 
 
@@ -347,7 +347,10 @@ SITUATIONS: dict[str, dict[str, tuple[Recipe, str]]] = {
         "exchanged, three classes": (rows(1000, [0.3] * 3, lambda p: p[:, [1, 2, 0]]), ORDER),
         "exchanged, ten classes": (rows(1000, [0.3] * 10, lambda p: p[:, ::-1]), ORDER),
         "one-hot, often wrong": (one_hot(0.1), f"{OVER} T=no! text!"),
-        "impossible rows": (impossible(), r"kind=over-confident|varies|order T=no says=\b30\srows"),
+        "impossible rows": (
+            impossible(),
+            r"kind=over-confident|varies|order T=no! says=\b100\srows",
+        ),
         "one class, too seldom": (
             fixed([0] * 500, [[0.9, 0.1]] * 500),
             f"{FREQUENCY}|under-confident",
@@ -360,7 +363,7 @@ SITUATIONS: dict[str, dict[str, tuple[Recipe, str]]] = {
         ),
         "where two classes of ten are predicted": (
             with_names(parts(8000, TENTHS, predicts, [1, 2.5, 0.4])),
-            r"kind=by-class! p=low T=no says=\bc[37]\b",
+            r"kind=by-class|class-frequency p=low T=no says=\bc[37]\b",
         ),
         "opposite in two halves": (
             parts(4000, FLAT, lambda p: (p.max(axis=1) > 0.65) * 1, [0.2, 2]),
@@ -368,11 +371,11 @@ SITUATIONS: dict[str, dict[str, tuple[Recipe, str]]] = {
         ),
         "one of twelve sites": (
             grouped(400, 12, range(7, 8), site),
-            "p=low named=site-7 says=site-7! never=^Recalibrate!",
+            "p=low named=site-7 says=site-7! advice=site-7!",
         ),
         "8 of 96 groups": (
             grouped(120, 96, range(40, 48), cell),
-            r"p=low says=\bh5\b! never=^Recalibrate! named="
+            r"p=low says=\bh5\b! advice=\bh5\b! named="
             + "|".join(f"column0=h5,column1=s{k}" for k in range(8)),
         ),
     },
@@ -417,7 +420,10 @@ SITUATIONS: dict[str, dict[str, tuple[Recipe, str]]] = {
     },
     "monitor": {
         "30 stable days": (days(30), "kind=no-alarm"),
-        "worse from day 10": (days(20, 10), first(10, 14) + " says=over-conf.*2026-03-(09|10|11)"),
+        "worse from day 10": (
+            days(20, 10),
+            first(10, 14) + r" says=(?=.*over-conf)(?=.*2026-03-(09|10|11))",
+        ),
         "worse from day 6, labels late": (days(15, 6, "late"), first(6, 12, ("", "b"))),
         "days in two parts": (days(15, 6, "parts"), first(6, 12) + "! text!"),
         "one of two regions": (

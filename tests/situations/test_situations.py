@@ -90,6 +90,9 @@ class Heard:
     def says(self) -> None:
         assert re.search(self.of["says"], self.answer, re.DOTALL)
 
+    def advice(self) -> None:
+        assert re.search(self.of["advice"], speak.advice(self.results[0]))
+
     def never(self) -> None:
         assert not re.search(self.of["never"], self.answer, re.MULTILINE)
 
