@@ -25,25 +25,17 @@ assess, assess_event, compare, load_digits = (
     tn.compare,
     demo.load_digits,
 )
-Refusal = tn.Refusal
+Refusal, printed = tn.Refusal, str
 assess_labels = partial(tn.assess_event, multilabel=True)
 
-_KINDS = {
-    "none": "no-evidence",
-    "too-few-rows": "cannot-tell",
-    "ranks": "order",
-    "predicted-class": "by-class",
-    "mixed": "varies",
-    "curve": "varies",
-    "over-forecast": "class-frequency",
-    "under-forecast": "class-frequency",
-    "too-extreme": "over-confident",
-    "too-timid": "under-confident",
-}
+_KINDS = {"none": "no-evidence", "too-few-rows": "cannot-tell", "ranks": "order", "curve": "varies"}
+_KINDS |= {"predicted-class": "by-class", "mixed": "varies", "too-extreme": "over-confident"}
+_KINDS |= {"too-timid": "under-confident", "over-forecast": "class-frequency"}
+_KINDS |= {"under-forecast": "class-frequency"}
 
 
 def monitor(looks: Iterable[tuple[str, Any]], **settings: Any) -> tn.Monitor:
-    """A monitor that has seen these looks: of each the name, and its rows or those of its groups."""
+    """A monitor that has seen these looks: of each the name, and its rows or those of groups."""
     watch = tn.Monitor(**settings)
     for name, rows in looks:
         groups = rows if isinstance(rows, dict) else {None: rows}
@@ -53,7 +45,7 @@ def monitor(looks: Iterable[tuple[str, Any]], **settings: Any) -> tn.Monitor:
 
 
 def conclusion(result: Any) -> str | None:
-    """The kind of conclusion; of two models the better one, "neither" or "cannot-tell"; of days the alarm's day."""
+    """The kind; the better of two models, "neither" or "cannot-tell"; the day of an alarm."""
     if isinstance(result, tn.Monitor):
         return "no-alarm" if result.alarm is None else result.alarm.at
     if isinstance(result, tn.Comparison):
@@ -65,11 +57,7 @@ def conclusion(result: Any) -> str | None:
     if verdict.kind == "classes" and result.tables.n_classes > 2:
         return "by-class"
     if verdict.kind in ("classes", "top-class"):
-        over = (
-            "extreme" in verdict.headline
-            if verdict.direction is None
-            else verdict.direction == "over"
-        )
+        over = verdict.direction == "over" or "extreme" in verdict.headline
         return "over-confident" if over else "under-confident"
     return _KINDS.get(verdict.kind, verdict.kind)
 
@@ -79,33 +67,22 @@ def p_value(result: Any) -> float | None:
     return result.pairs[0].adjusted_p_value if isinstance(result, tn.Comparison) else result.p_value
 
 
-def answer(result: Any) -> str:
-    """The sentences of the conclusion, with what they advise."""
-    if isinstance(result, tn.Comparison):
-        return str(result.verdict)
-    return (
-        printed(result) if isinstance(result, tn.Monitor) else f"{result.verdict}\n{advice(result)}"
-    )
-
-
 def advice(result: Any) -> str:
     """What the answer says should be done."""
     return getattr(getattr(result, "verdict", None), "advice", "")
 
 
-def printed(result: Any) -> str:
-    """What `print` shows."""
-    return str(result)
+def answer(result: Any) -> str:
+    """The sentences of the conclusion, with what they advise."""
+    return f"{getattr(result, 'verdict', result)}\n{advice(result)}"
 
 
 def named(result: Any) -> set[str]:
-    """The names of the groups, labels or groups of an alarm that the answer finds wrong."""
+    """The names of the groups or labels that the answer finds wrong."""
     if isinstance(result, tn.Monitor):
-        return set(result.alarm.groups if result.alarm else ())
-    parts = (
-        result.flagged if hasattr(result, "flagged") else [it for it in result.groups if it.flagged]
-    )
-    return {part.name for part in parts}
+        return set(result.alarm.groups)
+    groups = getattr(result, "as_groups", None) or result.groups
+    return {it.name for it in groups if it.flagged}
 
 
 def numbers(result: Any) -> dict[str, float]:

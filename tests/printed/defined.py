@@ -1,11 +1,12 @@
-"""The numbers from their definitions, row by row: plain NumPy, with distributions and fits from SciPy.
+"""The numbers from their definitions: plain NumPy, with distributions and roots from SciPy.
 
-A number is exact, or known within an error that follows from what is simulated: `Near(value, error)`.
+A number is exact, or known within an error that follows from what is simulated: a `Near`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ def simulated(draws: Array) -> Near:
 
 
 class Bins:
-    """Rows in ten bins that are closed on the right, with their mean ordered predictions and their ranks."""
+    """Rows in ten bins that are closed on the right: mean ordered predictions, ranks, draws."""
 
     def __init__(
         self, p: Array, rank: Array, at: Array, low: float, rows: tuple[Array, float]
@@ -66,16 +67,8 @@ class Bins:
         sums = np.bincount(self.bin_of, self.weight * values, 10)[self.at]
         return sums if total else sums / np.bincount(self.bin_of, self.weight, 10)[self.at]
 
-    def debiased(self, gap: Array, draws: tuple[Array, Array]) -> Near:
-        """t·T with t such that Σ w E|N(t·gap, σ)| = T, the sum of the sizes; σ is the larger of two simulations."""
-        total = float(self.share @ np.abs(gap))
-        sd = np.max([some.std(axis=0) for some in draws], axis=0)
-        slack = ERRORS * math.sqrt(1 / (2 * THEIRS) + 1 / (2 * DRAWS))
-        ends = [scaled(self.share, gap, sd * factor, total) for factor in (1 + slack, 1 - slack)]
-        return Near(sum(ends) / 2, (ends[1] - ends[0]) / 2)
-
     def bias(self) -> Array:
-        """H(q_β) - E[H(X/n)], X ~ Multinomial(n, q_β), at the most likely β; exact, binomial by binomial.
+        """H(q_β) - E[H(X/n)], X ~ Multinomial(n, q_β), at the most likely β; binomial by binomial.
 
         What is expected in less than a thousandth of a row counts as that much.
         """
@@ -97,6 +90,15 @@ class Bins:
             for n, row in zip(self.n, q, strict=True)
         ]
         return entropy(q) - np.array(expected) / math.log(q.shape[1])
+
+
+def debiased(share: Array, gap: Array, draws: Sequence[Array]) -> Near:
+    """t·T with Σ w E|N(t·gap, σ)| = T, the sum of the sizes; σ is the larger of two draws."""
+    total = float(share @ np.abs(gap))
+    sd = np.max([some.std(axis=0) for some in draws], axis=0)
+    slack = ERRORS * math.sqrt(1 / (2 * THEIRS) + 1 / (2 * DRAWS))
+    ends = [scaled(share, gap, sd * factor, total) for factor in (1 + slack, 1 - slack)]
+    return Near(sum(ends) / 2, (ends[1] - ends[0]) / 2)
 
 
 def scaled(share: Array, gap: Array, sd: Array, total: float) -> float:
@@ -126,7 +128,7 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
     b, t, total = by_entropy, by_top, w.sum()
     gap, top_gap, stated = entropy(b.r) - entropy(b.q), t.q[:, 0] - t.r[:, 0], b.mean(v)
     null, top_null = entropy(b.null) - entropy(b.q), t.null[:, :, 0] - t.q[:, 0]
-    debiased = gap + b.bias()
+    unbiased = gap + b.bias()
     hits, exact = w @ (rank == 0) / total, {}
     for c in range(classes):
         expected, observed = float(w @ p[:, c]), float(w @ (y == c))
@@ -139,13 +141,13 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         "of class": classes,
         "VCE plug-in": b.share @ np.abs(gap),
         "VCE floor": simulated(np.abs(null) @ b.share),
-        "VCE debiased": b.debiased(debiased, (entropy(b.null), entropy(b.around))),
+        "VCE debiased": debiased(b.share, unbiased, (entropy(b.null), entropy(b.around))),
         "net gap plug-in": b.share @ gap,
         "net gap floor": simulated(null @ b.share),
-        "net gap debiased": b.share @ debiased,
+        "net gap debiased": b.share @ unbiased,
         "ECE plug-in": t.share @ np.abs(top_gap),
         "ECE floor": simulated(np.abs(top_null) @ t.share),
-        "ECE debiased": t.debiased(top_gap, (t.null[:, :, 0], t.around[:, :, 0])),
+        "ECE debiased": debiased(t.share, top_gap, (t.null[:, :, 0], t.around[:, :, 0])),
         "RCE plug-in": b.share @ np.abs(b.r - b.q).sum(axis=1) / 2,
         "RCE floor": simulated(np.abs(b.null - b.q).sum(axis=2) @ b.share / 2),
         "UCE": b.share @ np.abs(1 - b.r[:, 0] - stated),
@@ -182,6 +184,8 @@ def event_numbers(y: Array, p: Array) -> dict[str, Any]:
         found = {"rows": rows[m], "predicted": means(p)[k], "observed": means(y)[k], "gap": gap[k]}
         exact |= {f"bin {rows[m]:,} {name}": value for name, value in found.items()}
     null = np.array([np.abs(means(p) - means(rng.random(n) < p)) @ share for _ in range(DRAWS)])
+    smooth = (rows[at] * means(y) + means(p)) / (rows[at] + 1)
+    draws = [rng.binomial(rows[at], x, (DRAWS, len(at))) / rows[at] for x in (means(p), smooth)]
     x = np.stack([np.ones(n), np.log(p / (1 - p))], axis=1)
     fit, covariance = logistic(x, y)  # by row; the package fits to cells, the widest of 1/32 of p
     names = {"event Cox intercept": 0, "event Cox slope": 1}
@@ -201,6 +205,7 @@ def event_numbers(y: Array, p: Array) -> dict[str, Any]:
             "event observed": observed,
             "event ratio": observed / expected,
             "event ECE, plug-in": share @ np.abs(gap),
+            "event ECE, debiased": debiased(share, gap, draws),
             "event ECE, plug-in calibrated": simulated(null),
             "event Brier score": ((p - y) ** 2).mean(),
             "event Brier score calibrated": (p * (1 - p)).mean(),

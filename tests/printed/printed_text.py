@@ -1,7 +1,8 @@
 """What `print` and the command show, as numbers with names.
 
-`printed_text.txt` changes with the text, its names do not: on each line the names of the groups of a pattern, and the
-pattern; further lines are indented. `@` stands for the first group, a label. Every number must belong to a name.
+`printed_text.txt` changes with the text, its names do not: on each line the names of the groups of
+a pattern, and the pattern; further lines are indented. `@` stands for the first group, a label.
+Every number must belong to a name.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ MACROS = {
     "P": r"([<>]?\d\.\d+)",
     "LABEL": r"([\w-]+)",
     "METRIC": "VCE|net gap|ECE|RCE W1|RCE|classwise total|classwise ECE|class gap",
-    "EVENT": r"gap in the large|spread \(signed root\)|Cox slope|Cox intercept|ECE, plug-in|ECE, debiased"
-    r"|RMS error, plug-in|RMS error, debiased|largest gap of a bin|ICI \(loess\)|E50|E90|Emax|KS|Kuiper"
-    r"|Spiegelhalter Z|Hosmer-Lemeshow|log-score Z|Brier score|log-loss",
+    "EVENT": r"gap in the large|spread \(signed root\)|Cox slope|Cox intercept|ECE, plug-in"
+    r"|ECE, debiased|RMS error, plug-in|RMS error, debiased|largest gap of a bin|ICI \(loess\)"
+    r"|E50|E90|Emax|KS|Kuiper|Spiegelhalter Z|Hosmer-Lemeshow|log-score Z|Brier score|log-loss",
 }
 TEXT = re.sub(r"\n {4}", "", Path(__file__).with_suffix(".txt").read_text("utf-8"))
 

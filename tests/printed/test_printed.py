@@ -18,23 +18,23 @@ from defined import Near
 from printed_text import Shown, numbers_in
 
 GOES = """
-* p;* centred p;p by resampling;RCE W1 *;classwise *;class gap *;log-score Z;cumulated;by class Q
-by class Q degrees;class * slope;class * ECE;class * ECE *;class * adjusted p;more classes;effective rows
+* p;* centred p;p by resampling;RCE W1 *;classwise *;class gap *;log-score Z;cumulated
+by class Q;by class Q degrees;class * slope;class * ECE;class * ECE *;class * adjusted p
+more classes;effective rows
 """
 GOES_OF_EVENTS_AND_PAIRS = """
-event spread*;event RMS*;event largest*;event ICI*;event E[59m]*;event K*;event Spiegel*;event Hosmer*
-event log-score Z*;event part *;event * p;event * calibrated;odds factor
+event spread*;event RMS*;event largest*;event ICI*;event E[59m]*;event K*;event Spiegel*
+event Hosmer*;event log-score Z*;event part *;event * p;event * calibrated;odds factor
 difference net gap*;difference RCE*;difference class*;* classwise total debiased
 """
-"""What is printed today and goes, or is known to be wrong, with the issues on inference and on events. The lists only
-shrink."""
+"""What goes or is known to be wrong, with the issues on inference and on events: they shrink."""
 
 STUDIED = """
 p;VCE low;VCE high;net gap low;net gap high;ECE low;ECE high;RCE low;RCE high;*RCE debiased
-event gap in the large low;event gap in the large high;event ECE, debiased*
+event gap in the large low;event gap in the large high;event ECE, debiased low;event ECE, debiased high
 difference * low;difference * high;difference * adjusted p
 """
-"""p-values and intervals, whose definition is how often they are right: the studies of size and coverage judge them."""
+"""p-values and intervals: studies of size and coverage judge how often they are right."""
 
 LISTED = re.split(
     "[;\n]", (GOES + GOES_OF_EVENTS_AND_PAIRS + STUDIED).strip().replace("\n\n", "\n")

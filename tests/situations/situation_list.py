@@ -1,12 +1,14 @@
-"""Forty situations and more: how the rows are made, and what a good statistician concludes from them.
+"""Forty situations and more: how rows are made, and what a good statistician concludes.
 
-Expectations are words: `kind=` the conclusions that are right, `p=` "low" (at most .05), "high", or "none" if
-none can be given; `T=` whether a temperature is advised ("yes", "no", or the range in which it is named); `named=`
-the groups that are found wrong; `says=`, `never=` patterns of the answer, `advice=` of its advice; `own`, `zero`,
-`classes` further checks; `runs=` for calibrated rows, of which too many must not be rejected. Bars separate cases.
+Expectations are words: `kind=` the conclusions that are right, `p=` "low" (at most .05), "high", or
+"none" if none can be given; `T=` whether a temperature is advised ("yes", "no", or the range in
+which it is named); `named=` the groups that are found wrong; `says=`, `never=` patterns of the
+answer, `advice=` of its advice; `own`, `zero`, `classes` further checks; `runs=` for calibrated
+rows, of which too many must not be rejected. Bars separate cases.
 
-A word that ends in "!" is what today's answer gets wrong, and must fail until it is corrected: in `assess` by the
-issue on inference, elsewhere by the one on events. "text!" and "direction!" are checks that all situations have.
+A word that ends in "!" is what today's answer gets wrong, and must fail until it is corrected: in
+`assess` by the issue on inference, elsewhere by the one on events. "text!" and "direction!" are
+checks that all situations have.
 
 Every recipe of rows is called without its generator, and then with it: `rows(100, [1, 1, 1])(rng)`.
 """
@@ -144,7 +146,7 @@ def impossible(rng: Rng) -> Given:
 
 @recipe
 def annotators(rng: Rng, exponent: float) -> Given:
-    """Shares of classes in place of labels: half the annotators agree on one, half answer as stated."""
+    """Shares of classes as labels: half the annotators agree on one, half answer as stated."""
     p = rng.dirichlet([1, 1, 1], 1000)
     return {
         "y_true": (np.eye(3)[even(p)] + p) / 2,
@@ -248,7 +250,7 @@ def models(rng: Rng, n: int, old: float, new: float, **more: Any) -> Given:
 def days(
     rng: Rng, count: int, since: int = 99, order: str = "whole", regions: tuple[str, ...] = ()
 ) -> Given:
-    """Looks of 200 rows each, sharpened from one day on: whole, in two parts, or with labels that are late.
+    """Looks of 200 rows, sharpened from one day on: "whole", in two "parts", or labels "late".
 
     With regions each has its rows, and the last one alone is sharpened.
     """

@@ -14,15 +14,14 @@ import speak
 from situation_list import SITUATIONS
 
 LEVEL, ACCEPTED, RARE = 0.05, 0.075, 1e-3
-"""The level of verdicts, the share of calibrated rows that may be rejected, and how seldom the noise of runs may fail
-a judge."""
+"""The level, the share of calibrated rows that may be rejected, the risk that noise fails a judge."""
 
 PRINTED_RUNS = 3
 QUIET = ("no-evidence", "cannot-tell")
 
 
 def most(runs: int, share: float) -> int:
-    """The count that is exceeded with a probability of at most RARE if each of the runs counts with this share."""
+    """The count that is exceeded with probability RARE if each run counts with this share."""
     left, count = 1.0, -1
     while left > RARE:
         count += 1
@@ -147,7 +146,7 @@ heard = cache(Heard)
 
 
 def cases() -> Iterator[Any]:
-    """Each check of each situation; what today's answer gets wrong must fail by its conclusion, or is refused."""
+    """Each check of each situation; what today gets wrong must fail, or be refused."""
     raises = (AssertionError, speak.Refusal)
     for verb, name in ((verb, name) for verb, those in SITUATIONS.items() for name in those):
         expected = words(verb, name)
