@@ -67,6 +67,11 @@ class Bins:
         sums = np.bincount(self.bin_of, self.weight * values, 10)[self.at]
         return sums if total else sums / np.bincount(self.bin_of, self.weight, 10)[self.at]
 
+    def size_of_noise(self) -> Array:
+        """E|X/n - q|, X ~ Binomial(n, q), of each rank in each bin."""
+        rows = [(np.arange(n + 1), n, q) for n, q in zip(self.n, self.q, strict=True)]
+        return np.array([[binom.pmf(k, n, x) @ np.abs(k / n - x) for x in q] for k, n, q in rows])
+
     def bias(self) -> Array:
         """H(q_β) - E[H(X/n)], X ~ Multinomial(n, q_β), at the most likely β; binomial by binomial.
 
@@ -134,6 +139,7 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         expected, observed = float(w @ p[:, c]), float(w @ (y == c))
         exact |= {f"class {c} expected": expected, f"class {c} observed": observed}
         exact |= {f"class {c} gap": (expected - observed) / total}
+    sd = b.size_of_noise() * math.sqrt(math.pi / 2)
     seen = b.r[:, 1:].max(axis=1) > b.r[:, 0]
     return exact | {
         "rows": n,
@@ -148,7 +154,10 @@ def numbers(y: Array, p: Array, weight: Array | None = None) -> dict[str, Any]:
         "ECE plug-in": t.share @ np.abs(top_gap),
         "ECE floor": simulated(np.abs(top_null) @ t.share),
         "ECE debiased": debiased(t.share, top_gap, (t.null[:, :, 0], t.around[:, :, 0])),
-        "RCE plug-in": b.share @ np.abs(b.r - b.q).sum(axis=1) / 2,
+        "RCE plug-in": (rce := float(b.share @ np.abs(b.r - b.q).sum(axis=1)) / 2),
+        "RCE debiased": scaled(
+            np.repeat(b.share / 2, classes), (b.r - b.q).ravel(), sd.ravel(), rce
+        ),
         "RCE floor": simulated(np.abs(b.null - b.q).sum(axis=2) @ b.share / 2),
         "UCE": b.share @ np.abs(1 - b.r[:, 0] - stated),
         "UCE calibrated": simulated(np.abs(1 - b.null[:, :, 0] - stated) @ b.share),

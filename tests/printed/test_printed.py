@@ -30,7 +30,7 @@ difference net gap*;difference RCE*;difference class*;* classwise total debiased
 """What goes or is known to be wrong, with the issues on inference and on events: they shrink."""
 
 STUDIED = """
-p;VCE low;VCE high;net gap low;net gap high;ECE low;ECE high;RCE low;RCE high;*RCE debiased
+p;VCE low;VCE high;net gap low;net gap high;ECE low;ECE high;RCE low;RCE high
 event gap in the large low;event gap in the large high;event ECE, debiased low;event ECE, debiased high
 difference * low;difference * high;difference * adjusted p
 """
