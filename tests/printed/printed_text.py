@@ -61,4 +61,6 @@ def numbers_in(text: str) -> tuple[list[Shown], list[str]]:
             claimed.update(where)
     tokens = re.finditer(rf"(?<![\w.]){MACROS['N']}(?!\w)", text)
     lost = [token for token in tokens if not claimed.intersection(range(*token.span()))]
-    return shown, [f"{it.group()} in {text[: it.end()].splitlines()[-1]!r}" for it in lost]
+    return shown, [
+        f"{it.group()} in {text.splitlines()[text.count(chr(10), 0, it.start())]!r}" for it in lost
+    ]

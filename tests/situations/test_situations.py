@@ -177,7 +177,11 @@ def test_conclusion(verb: str, name: str, check: str) -> None:
 @pytest.mark.xfail(reason="issues 51 and 52", strict=True, raises=AssertionError)
 def test_printed_is_short(verb: str) -> None:
     """The answer of every situation has at most 15 lines of at most 100 characters."""
-    some = [name for name in SITUATIONS[verb] if name != "days in two parts"]
+    some = [
+        name
+        for name in SITUATIONS[verb].keys() - {"days in two parts"}
+        if "runs" not in words(verb, name)
+    ]
     lines = [speak.printed(heard(verb, name).results[0]).splitlines() for name in some]
     assert max(len(those) for those in lines) <= 15
     assert max(len(line) for those in lines for line in those) <= 100
