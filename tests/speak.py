@@ -6,7 +6,8 @@ The judges import this and nothing of the package.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import trueness as tn
-from trueness import cli
+from trueness import cli, demo
 
 # Numbers and tables -------------------------------------------------------------------------------
 
@@ -154,7 +155,78 @@ def evidence(looks: Any, bins: int, tolerance: float = 0.0) -> list[float]:
 
 # Answers: results, their numbers and their conclusion ---------------------------------------------
 
-assess = tn.assess
+assess, assess_event, compare = tn.assess, tn.assess_event, tn.compare
+load_digits, printed = demo.load_digits, str
+assess_labels = partial(tn.assess_event, multilabel=True)
+
+_KINDS = {"none": "no-evidence", "too-few-rows": "cannot-tell", "ranks": "order", "curve": "varies"}
+_KINDS |= {"predicted-class": "by-class", "mixed": "varies", "too-extreme": "over-confident"}
+_KINDS |= {"too-timid": "under-confident", "over-forecast": "class-frequency"}
+_KINDS |= {"under-forecast": "class-frequency"}
+
+
+def monitor(looks: Iterable[tuple[str, Any]], **settings: Any) -> tn.Monitor:
+    """A monitor that has seen these looks: of each the name, and its rows or those of groups."""
+    watch = tn.Monitor(**settings)
+    for name, rows in looks:
+        groups = rows if isinstance(rows, dict) else {None: rows}
+        tables = {group: tn.tabulate(*some) for group, some in groups.items()}
+        watch.update(tables.get(None, tables), at=name)
+    return watch
+
+
+def conclusion(result: Any) -> str | None:
+    """The kind; the better of two models, "neither" or "cannot-tell"; the day of an alarm."""
+    if isinstance(result, tn.Monitor):
+        return "no-alarm" if result.alarm is None else result.alarm.at
+    if isinstance(result, tn.Comparison):
+        (pair,) = result.verdicts
+        return {"none": "cannot-tell", "differ": "neither"}.get(pair.kind, pair.better)
+    verdict = result.verdict
+    if verdict.kind == "classes" and "correct the prior" in verdict.advice:
+        return "class-frequency"
+    if verdict.kind == "classes" and result.tables.n_classes > 2:
+        return "by-class"
+    if verdict.kind in ("classes", "top-class"):
+        over = verdict.direction == "over" or "extreme" in verdict.headline
+        return "over-confident" if over else "under-confident"
+    return _KINDS.get(verdict.kind, verdict.kind)
+
+
+def p_value(result: Any) -> float | None:
+    """The p-value of the conclusion, None if there is none."""
+    return result.pairs[0].adjusted_p_value if isinstance(result, tn.Comparison) else result.p_value
+
+
+def advice(result: Any) -> str:
+    """What the answer says should be done."""
+    return getattr(getattr(result, "verdict", None), "advice", "")
+
+
+def answer(result: Any) -> str:
+    """The sentences of the conclusion, with what they advise."""
+    return f"{getattr(result, 'verdict', result)}\n{advice(result)}"
+
+
+def named(result: Any) -> set[str]:
+    """The names of the groups or labels that the answer finds wrong."""
+    if isinstance(result, tn.Monitor):
+        return set(result.alarm.groups)
+    groups = getattr(result, "as_groups", None) or result.groups
+    return {it.name for it in groups if it.flagged}
+
+
+def numbers(result: Any) -> dict[str, float]:
+    """The estimates by name, without noise; of two models their differences."""
+    if isinstance(result, tn.Comparison):
+        return {key: it.difference for key, it in result.pairs[0].contrasts.items()}
+    return {key: it.debiased for key, it in result.estimates.items()}
+
+
+def furthest(result: Any) -> dict[str, float]:
+    """The clusters that are furthest off, with the net gap of their rows."""
+    return {it.name: it.gap for it in result.cluster_spread.clusters[:5]}
+
 
 # The command: a job and its options as a command line, and what came of it ------------------------
 
