@@ -42,7 +42,7 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
     csv, parquet = os.path.join(folder, "rows.csv"), os.path.join(folder, "rows.parquet")
     for path in (csv, parquet):
         if not os.path.exists(path):
-            main(["simulate", "--rows", "50000", "--alpha", "1,1,1,1,1,1,1,1,1,1", "-o", path])
+            main(["simulate", "--n-rows", "50000", "--alpha", "1,1,1,1,1,1,1,1,1,1", "-o", path])
     out = os.path.join(folder, "table.json")
     return {
         "vce, 1000 rows, C=10": lambda: tn.vce(*small),
@@ -62,8 +62,8 @@ def tasks(folder: str) -> dict[str, Callable[[], object]]:
             small[0], {"a": small[1], "b": tn.simulate.sharpen(small[1], 1.2)}
         ),
         "report": lambda: tn.assess(*small, rng=0).write_html(os.path.join(folder, "report.html")),
-        "CSV, 50 000 rows": lambda: main(["tabulate", csv, "--engine", "portable", "-o", out]),
-        "Parquet, 50 000 rows": lambda: main(["tabulate", parquet, "--engine", "portable", "-o", out]),
+        "CSV, 50 000 rows": lambda: main(["tabulate", csv, "-o", out]),
+        "Parquet, 50 000 rows": lambda: main(["tabulate", parquet, "-o", out]),
     }
 
 

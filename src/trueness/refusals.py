@@ -22,7 +22,6 @@ PYTHON: Mapping[str, str] = {
     "probs": "probs",
     "weight": "sample_weight",
     "groups": "groups",
-    "by": "by",
     "compare_with_rest": "compare each with the rest: compare_groups('rest')",
     "clusters": "clusters",
     "classes": "classes",

@@ -204,14 +204,12 @@ def test_combinations_of_columns_are_groups() -> None:
         data["y"], data[["p_low", "p_mid", "p_high"]], groups=data[["site", "sex"]], classes="index", rng=5
     )
     assert [group.name for group in expected.groups][:2] == ["site=north, sex=F", "site=north, sex=M"]
-    for how in ({"groups": ["site", "sex"]}, {"by": "site,sex"}, {"groups": "site, sex"}):
+    for how in ({"groups": ["site", "sex"]}, {"groups": "site,sex"}, {"groups": "site, sex"}):
         assert adapter.assess(collection(of=data), "y", "p_*", rng=5, **how) == expected
-    with pytest.raises(TypeError, match="by is another name for groups"):
-        adapter.tabulate(collection(of=data), "y", "p_*", by="site", groups="sex")
 
 
 def test_groups(client: Any) -> None:
-    tables = tabulate(collection(), by="g", client=client)
+    tables = tabulate(collection(), groups="g", client=client)
     assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
 
 
@@ -248,7 +246,7 @@ def test_assess_gives_the_answer_of_one_process(variation: str, bins: Any) -> No
     exact = {"exact": True} if isinstance(bins, tn.EqualMass) else {}
     options = {"variation": variation, "bins": bins, "rng": 5}
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, **options)
-    assert adapter.assess(collection(), "y", "p_*", by="g", **exact, **options) == expected
+    assert adapter.assess(collection(), "y", "p_*", groups="g", **exact, **options) == expected
 
 
 def test_arrays_in_blocks_of_any_shape() -> None:
@@ -256,7 +254,7 @@ def test_arrays_in_blocks_of_any_shape() -> None:
 
     y_prob, y_true = da.from_array(Y_PROB, chunks=(700, 4)), da.from_array(Y_TRUE, chunks=1100)
     assert adapter.tabulate(y_prob, y_true) == one_process()
-    tables = adapter.tabulate(y_prob, y_true, by=da.from_array(GROUP, chunks=500))
+    tables = adapter.tabulate(y_prob, y_true, groups=da.from_array(GROUP, chunks=500))
     assert tables["north"] == of_group("north")
     weighted = adapter.tabulate(y_prob, y_true, sample_weight=da.from_array(WEIGHT, chunks=900))
     assert weighted.isclose(one_process(sample_weight=WEIGHT))

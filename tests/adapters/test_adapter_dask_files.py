@@ -1,10 +1,7 @@
-"""Dask on files, local and remote, and the command on a cluster."""
+"""Dask on files, local and remote."""
 
-import json
 import os
 import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -26,7 +23,6 @@ from partitioned import dask_tabulate as tabulate
 
 import trueness as tn
 from trueness.adapters import dask as adapter
-from trueness.cli import main
 from trueness.files.remote import find_remote, local_source
 from trueness.refusals import Refusal
 
@@ -39,7 +35,9 @@ def test_files_of_all_kinds(client: Any, shards: Path) -> None:
     assert tabulate(paths[::-1], client=client) == one_process()
     assert tabulate(f"file://{shards}/*", client=client) == one_process()
     require_tables_by_class(lambda **options: tabulate(paths, **options))
-    assert tabulate(paths, by="g", bins=tn.EqualMass(5), exact=True)["west"].n_rows == np.sum(GROUP == "west")
+    assert tabulate(paths, groups="g", bins=tn.EqualMass(5), exact=True)["west"].n_rows == np.sum(
+        GROUP == "west"
+    )
 
 
 def test_pieces_are_for_the_slots_of_the_client(client: Any, shards: Path) -> None:
@@ -131,55 +129,6 @@ def test_a_file_that_a_worker_cannot_see(shards: Path, tmp_path: Path) -> None:
         local_source(found),
     ):
         pass
-
-
-def test_the_command_on_a_cluster_writes_the_same_file(
-    client: Any, shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    address = client.scheduler.address
-    files = [str(path) for path in sorted(shards.iterdir())]
-    common = ["tabulate", *files, "--label", "y", "--probs", "p_*"]
-    for name, more in (("plain", []), ("by", ["--by", "g"]), ("mass", ["--equal-mass", "5", "--exact"])):
-        alone, together = tmp_path / f"{name}-alone.json", tmp_path / f"{name}-together.json"
-        assert main([*common, *more, "-o", str(alone)]) == 0
-        assert main([*common, *more, "-o", str(together), "--dask", address]) == 0
-        assert json.loads(together.read_text()) == json.loads(alone.read_text()), name
-    assert "3000 rows" in capsys.readouterr().out
-
-
-@pytest.fixture
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "SECONDS_TO_ANSWER", 1)
-
-
-@pytest.mark.usefixtures("_impatient")
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--dask", "tcp://127.0.0.1:1"], "cannot connect to a Dask scheduler at 'tcp://127.0.0.1:1'"),
-        (["--dask", "nonsense"], "cannot connect to a Dask scheduler at 'nonsense': missing port number"),
-        (["--dask", "nowhere://x"], "cannot connect to a Dask scheduler at 'nowhere://x'"),
-        (["--dask", "tcp://127.0.0.1:1", "--checkpoint", "c"], "--checkpoint is not supported with --dask"),
-    ],
-)
-def test_refusals_of_the_command(
-    shards: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
-) -> None:
-    assert main(["tabulate", str(shards / "b.csv"), "-o", str(tmp_path / "t.json"), *more]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "t.json").exists()
-
-
-def test_an_invalid_address_leaves_no_client_behind(tmp_path: Path) -> None:
-    """A client that was begun and never finished would wait 20 seconds at the end, and print a traceback."""
-    path = tmp_path / "x.csv"
-    path.write_text("y,p_0,p_1\n0,0.5,0.5\n", encoding="utf-8")
-    command = [sys.executable, "-m", "trueness", "tabulate", str(path), "--dask", "nonsense"]
-    ended = subprocess.run(
-        [*command, "-o", str(tmp_path / "t.json")], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 2
-    assert len(ended.stderr.splitlines()) == 2, ended.stderr
 
 
 def test_the_example_of_the_page_runs(client: Any, shards: Path) -> None:

@@ -77,7 +77,7 @@ def test_any_partitioning_gives_the_table_of_one_process(data: Any) -> None:
 
 def test_many_partitions_are_added_in_a_tree(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "FAN_IN", 3)  # 8 partitions, then 3
-    tables = tabulate(data.repartition(8), by="g")
+    tables = tabulate(data.repartition(8), groups="g")
     assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
 
 
@@ -155,7 +155,7 @@ def test_combinations_of_columns_are_groups(session: Any) -> None:
 
 def test_assess_gives_the_answer_of_one_process(data: Any) -> None:
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5)
-    assert adapter.assess(data, "y", "p_*", by="g", rng=5) == expected
+    assert adapter.assess(data, "y", "p_*", groups="g", rng=5) == expected
 
 
 def test_clusters_spread_over_partitions(session: Any) -> None:
@@ -206,7 +206,7 @@ def test_a_bad_row_is_named_by_its_file_and_number(session: Any, tmp_path: Path)
     [
         ({"label": "labls"}, Refusal, "no column 'labls'"),
         ({"probs": "q_*"}, Refusal, "no column 'q_*'"),
-        ({"by": 3}, TypeError, "by must be the name of a column, or a list of names, got int"),
+        ({"groups": 3}, TypeError, "groups must be the name of a column, or a list of names, got int"),
         ({"bin": 3}, TypeError, "unexpected argument 'bin'; did you mean 'bins'?"),
         ({"bins": tn.EqualMass(3), "exact": True}, ValueError, "exact=True is not supported on Spark"),
     ],

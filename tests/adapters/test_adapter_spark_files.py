@@ -68,7 +68,7 @@ def test_files_of_all_kinds(session: Any, shards: Path) -> None:
 def test_a_frame_and_its_files_give_the_same(session: Any, tmp_path: Path) -> None:
     for number, start in enumerate(range(0, 3000, 1000)):
         whole()[start : start + 1000].to_parquet(tmp_path / f"{number}.parquet", index=False)
-    for options in ({}, {"by": "g"}, {"bins": tn.EqualMass(5)}, {"bins": 7, "ties": "split"}):
+    for options in ({}, {"groups": "g"}, {"bins": tn.EqualMass(5)}, {"bins": 7, "ties": "split"}):
         frame = session.read.parquet(str(tmp_path))
         assert tabulate(f"{tmp_path}/*.parquet", session=session, **options) == tabulate(frame, **options)
 
@@ -83,7 +83,7 @@ def test_without_a_session_the_active_one_is_used(session: Any, shards: Path) ->
 
 def test_assess_gives_the_answer_of_one_process(session: Any, shards: Path) -> None:
     expected = tn.assess(Y_TRUE, Y_PROB, groups=GROUP, rng=5)
-    found = adapter.assess(paths_in(shards), "y", "p_*", by="g", rng=5, session=session)
+    found = adapter.assess(paths_in(shards), "y", "p_*", groups="g", rng=5, session=session)
     assert found == expected
 
 
@@ -103,7 +103,7 @@ def test_many_pieces_are_added_in_a_tree(
     monkeypatch.setattr(adapter, "FAN_IN", 3)  # 8 pieces, then 3
     for number in range(8):
         whole()[number * 375 : (number + 1) * 375].to_parquet(tmp_path / f"{number}.parquet")
-    tables = tabulate(tmp_path, by="g", session=session)
+    tables = tabulate(tmp_path, groups="g", session=session)
     assert tables == {name: of_group(name) for name in ("north", "süd, east", "west")}
 
 

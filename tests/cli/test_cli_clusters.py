@@ -9,7 +9,6 @@ import pytest
 
 import trueness as tn
 from trueness.cli import main
-from trueness.table.tables import Tables
 
 pytestmark = pytest.mark.cli
 
@@ -102,39 +101,18 @@ def test_refusals(tmp_path: Path, capsys: Any) -> None:
     assert "at least 5 are needed" in capsys.readouterr().err
 
 
-def test_a_checkpoint_of_a_run_with_clusters(tmp_path: Path) -> None:
-    """The sums of clusters are in the checkpoint, and another column is another run."""
-    files = [write(tmp_path / f"{k}.csv", Y_PROB, slice(300 * k, 300 * (k + 1))) for k in range(3)]
-    saved, checkpoint = str(tmp_path / "t.json"), str(tmp_path / "c.json")
-    arguments = [
-        "tabulate",
-        *files,
-        "--clusters",
-        "patient",
-        "--checkpoint",
-        checkpoint,
-        "--checkpoint-every",
-        "0",
-    ]
-    assert main([*arguments, "-o", saved]) == 0
-    assert tn.assess_table(Tables.load(saved), resamples=99).n_clusters == len(set(NAMES))
-
-
 def test_compare_groups(tmp_path: Path, capsys: Any) -> None:
     """The differences of `Assessment.with_compared_groups`, from rows and from saved tables."""
     rows, saved = write(tmp_path / "all.csv", SHARP), str(tmp_path / "t.json")
     site = np.where(np.arange(N) % 2, "north", "south")
     result = tn.assess(Y_TRUE, SHARP, clusters=NAMES, groups=site, resamples=99)
     how = ["--clusters", "patient", "--groups", "site"]
-    for against in ("rest", "each"):
-        expected = as_json(result.with_compared_groups(against))
-        chosen = ["--compare-groups", *([against] if against == "each" else [])]
-        found = numbers("assess", rows, *how, *chosen, path=tmp_path / "rows.json")
-        assert found["compared_groups"] == expected["compared_groups"]
-        assert main(["tabulate", rows, *how, "-o", saved]) == 0
-        later = numbers("assess", saved, *chosen, path=tmp_path / "saved.json")
-        assert later["compared_groups"] == expected["compared_groups"]
-    assert "of 1 pair of groups" in capsys.readouterr().out
+    expected = as_json(result.with_compared_groups())
+    found = numbers("assess", rows, *how, "--compare-groups", path=tmp_path / "rows.json")
+    assert found["compared_groups"] == expected["compared_groups"]
+    assert main(["tabulate", rows, *how, "-o", saved]) == 0
+    later = numbers("assess", saved, "--compare-groups", path=tmp_path / "saved.json")
+    assert later["compared_groups"] == expected["compared_groups"]
     for arguments, cause in (
         ([rows, "--compare-groups"], "--compare-groups compares the groups of --groups, which is missing"),
         ([rows, *how[2:], "--compare-groups", "--event", "1"], "--compare-groups is not supported"),

@@ -11,7 +11,6 @@ import pytest
 from command_process import run
 
 from trueness.cli import COMMANDS, main
-from trueness.cli._options import OLD_SPELLINGS
 from trueness.cli.completion import SHELLS
 
 pytestmark = pytest.mark.cli
@@ -31,7 +30,7 @@ def bash_script() -> str:
         (["assess", "preds.c"], ["preds.csv"]),
         (["assess", "--json", "preds.c"], ["preds.csv"]),
         (["completion", "f"], ["fish"]),
-        (["assess", "--b"], ["--bins", "--by-class"]),  # and not --by, an option of earlier versions
+        (["assess", "--b"], ["--bins", "--by-class"]),
         (["--v"], ["--version"]),
     ],
 )
@@ -52,13 +51,6 @@ def test_every_shell_completes_commands_and_options(shell: str, capsys: Any) -> 
     script = capsys.readouterr().out
     for name in (*COMMANDS, "equal-mass", "sample-weight", "rng-seed"):
         assert re.search(rf"\b{name}\b", script), name
-
-
-def test_old_spellings_are_not_completed(bash_script: str) -> None:
-    options = set(re.findall(r"--[\w-]+", bash_script))
-    assert "--n-threads" in options
-    # Options of today too: --classes of assess and others are class names, --by of tabulate is a file for each value.
-    assert options & set(OLD_SPELLINGS) == {"--by", "--classes"}
 
 
 def test_completion_loads_nothing_heavy_but_shtab() -> None:

@@ -159,7 +159,7 @@ def test_every_fact_of_a_refusal_is_in_its_json(
 def test_wrong_arguments_and_missing_files_as_json() -> None:
     unknown = json_error("assess", "x.csv", "--lable", "y")
     assert (unknown["code"], unknown["argument"]) == ("unknown-option", "--lable")
-    level = json_error("bins", "x.csv", "--level", "2")
+    level = json_error("compare", "x.csv", "y.csv", "--level", "2")
     assert (level["code"], level["argument"], level["value"]) == ("bad-argument", "--level", 2.0)
     missing = json_error("merge", "none.json", "-o", "t.json")
     assert (missing["code"], missing["argument"]) == ("missing-file", "none.json")
@@ -256,6 +256,6 @@ def test_streams_that_cannot_be_written_are_not_a_failed_gate(
 
 
 def test_a_reader_that_closes_the_pipe_is_not_an_error(files: Path) -> None:
-    command = f"{shlex.join(COMMAND)} bins {files / 'over.npz'} 2>/dev/null | true; echo ${{PIPESTATUS[0]}}"
+    command = f"{shlex.join(COMMAND)} assess {files / 'over.npz'} 2>/dev/null | true; echo ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "0"

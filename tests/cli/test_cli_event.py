@@ -199,21 +199,6 @@ def test_the_gate_refuses_metrics_of_classes_without_their_table(
     assert not (tmp_path / "x.json").exists()
 
 
-def test_a_checkpoint_belongs_to_its_events(files: list[str], tmp_path: Path, capsys: Any) -> None:
-    from trueness.cli._binning import plan_of
-    from trueness.cli._parser import parse
-    from trueness.cli._sources import inputs_of, source_of
-    from trueness.files import Identity
-
-    def identity(*more: str) -> Identity:
-        arguments = parse(["assess", *files, *OPTIONS, *more])
-        return Identity.of(source_of(arguments, inputs_of(arguments)), plan_of(arguments))
-
-    identity("--event", "dog").require_equal(identity("--event", "dog").to_dict(), "run")
-    with pytest.raises(tn.Refusal, match="--event was not given and is now 'dog'"):
-        identity("--event", "dog").require_equal(identity().to_dict(), "run")
-
-
 @pytest.fixture(scope="module")
 def grouped(rows: tuple[Any, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
     """The rows in one file with a column of regions."""

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.cli
 
 @pytest.mark.parametrize("options", ["--resamples 0", "--resamples -3", "--level 3", "--level nan"])
 def test_impossible_levels_and_resamples(npz: str, options: str, capsys: Any) -> None:
-    for command in (["assess", npz], ["bins", npz], ["compare", npz, npz]):
+    for command in (["assess", npz], ["compare", npz, npz]):
         assert main([*command, *options.split()]) == 2
         first = capsys.readouterr().err.splitlines()[0]
         assert first.startswith(f"trueness {command[0]}: {options.split(maxsplit=1)[0]} must be")

@@ -1,8 +1,7 @@
-"""Ctrl-C and checkpoints."""
+"""Ctrl-C."""
 
 import signal
 import subprocess
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -45,52 +44,14 @@ def test_ctrl_c_while_standard_input_stalls(head: bytes, row: bytes) -> None:
     assert printed.startswith("stopped: nothing was written")
 
 
-def test_interrupted_without_a_checkpoint(tmp_path: Path) -> None:
-    printed = interrupt_while_input_stalls(["tabulate", "-", "-o", str(tmp_path / "t.json")], *CSV)
-    assert "nothing was written" in printed
-    assert "--checkpoint" in printed
-    assert not (tmp_path / "t.json").exists()
-
-
-def test_the_message_depends_on_the_checkpoint(
+def test_an_interrupted_run_leaves_no_file(
     npz: str, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trueness.files.sum_source", stop)
-    out, kept = str(tmp_path / "t.json"), str(tmp_path / "c")
-    assert main(["tabulate", npz, "-o", out]) == 130
-    assert "can resume if given --checkpoint FILE" in capsys.readouterr().err
-    assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
-    assert "no checkpoint was saved yet" in capsys.readouterr().err
-
-    def stop_later(*_: Any, **__: Any) -> Any:
-        Path(kept).touch()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("trueness.cli._summation.checkpoint_of", lambda *_, **__: Namespace(path=kept))
-    monkeypatch.setattr("trueness.files.sum_source", stop_later)
-    assert main(["tabulate", npz, "-o", out, "--checkpoint", kept]) == 130
-    assert f"the sums so far are in {kept}" in capsys.readouterr().err
-    monkeypatch.setattr("trueness.cli.demo.run", stop)
-    assert main(["demo"]) == 130
-    assert "run the same command again" in capsys.readouterr().err
-
-
-def test_checkpoints_are_removed_when_the_result_is_written(npz: str, tmp_path: Path, capsys: Any) -> None:
-    kept = tmp_path / "c"
-    options = ["--checkpoint", str(kept), "--checkpoint-every", "0"]
-    for command in (["tabulate", npz, "-o", str(tmp_path / "t")], ["assess", npz], ["bins", npz]):
-        assert main([*command, *options]) == 0
-        assert not kept.exists()
-    kept.write_text("{}")
-    assert main(["tabulate", npz, "-o", str(tmp_path / "t"), *options]) == 2
-    assert "not a checkpoint" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("seconds", ["nan", "-1", "inf"])
-def test_impossible_times_between_checkpoints(npz: str, tmp_path: Path, seconds: str, capsys: Any) -> None:
-    options = ["--checkpoint", str(tmp_path / "c"), "--checkpoint-every", seconds]
-    assert main(["tabulate", npz, "-o", str(tmp_path / "t.json"), *options]) == 2
-    assert "--checkpoint-every must be a finite number of seconds" in capsys.readouterr().err
+    monkeypatch.setattr("trueness.files.summing.batch_tables", stop)
+    out = tmp_path / "t.json"
+    assert main(["tabulate", npz, "-o", str(out)]) == 130
+    assert "nothing was written; run the same command again" in capsys.readouterr().err
+    assert not out.exists()

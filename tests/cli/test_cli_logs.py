@@ -146,7 +146,7 @@ class TestMessages:
 class TestGroups:
     def test_several_tasks_are_groups(self, tmp_path: Path) -> None:
         both = [samples("ex_mmlu_anatomy"), samples("ex_mmlu_law")]
-        for more in ((), ("--by", "task")):
+        for more in ((), ("--groups", "task")):
             found = assess(tmp_path, *both, *more)
             assert [group["name"] for group in found["groups"]] == ["ex_mmlu_anatomy", "ex_mmlu_law"]
 
@@ -154,8 +154,8 @@ class TestGroups:
         ("arguments", "names"),
         [
             ((samples("ex_arc"), "--groups", "doc.subject"), ["earth", "life"]),
-            ((LOGS / "inspect" / "letters.eval", "--by", "metadata.subject"), ["history", "physics"]),
-            ((PLAIN / "stated.csv", *STATED, "--percent", "--by", "topic"), ["art", "science"]),
+            ((LOGS / "inspect" / "letters.eval", "--groups", "metadata.subject"), ["history", "physics"]),
+            ((PLAIN / "stated.csv", *STATED, "--percent", "--groups", "topic"), ["art", "science"]),
         ],
     )
     def test_by_a_field(self, tmp_path: Path, arguments: Any, names: list[str]) -> None:

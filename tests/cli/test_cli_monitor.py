@@ -234,12 +234,6 @@ class TestDayFiles:
         assert found.by == "region"
         assert set(found.groups) == {"east, 1", "west"}
 
-    def test_into_a_file_it_is_the_earlier_spelling_of_groups(self, rows: str, tmp_path: Path) -> None:
-        one, other = tmp_path / "a.json", tmp_path / "b.json"
-        assert main(["tabulate", rows, "--by", "day", "-o", str(one)]) == 0
-        assert main(["tabulate", rows, "--groups", "day", "-o", str(other)]) == 0
-        assert one.read_bytes() == other.read_bytes()
-
     @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "a\\b"])
     def test_names_that_lead_elsewhere_are_refused(
         self, name: str, rows: str, tmp_path: Path, capsys: Any
@@ -250,8 +244,9 @@ class TestDayFiles:
     def test_a_folder_needs_names(self, rows: str, tmp_path: Path, capsys: Any) -> None:
         assert main(["tabulate", rows, "-o", str(tmp_path)]) == 2
         assert "needs one of --at and --by" in capsys.readouterr().err
-        assert main(["tabulate", rows, "--at", "x", "-o", str(tmp_path / "file.json")]) == 2
-        assert "--at writes x.json into a folder" in capsys.readouterr().err
+        for option, value in (("--at", "x"), ("--by", "day")):
+            assert main(["tabulate", rows, option, value, "-o", str(tmp_path / "file.json")]) == 2
+            assert f"{option} writes into a folder" in capsys.readouterr().err
 
 
 def test_a_command_with_class_tables_watches_them(tmp_path: Path, capsys: Any) -> None:

@@ -63,11 +63,9 @@ class TestStandardOutput:
         page = run("assess", tables, "--report", "-", "--json", out).stdout
         assert page.startswith("<!doctype html>")
         assert page.rstrip().endswith("</html>")
-        for command in ("assess", "bins"):
-            files = [tables.with_suffix(".csv")]
-            printed = run(command, *files, "--json", "-").stdout
-            run(command, *files, "--json", out)
-            assert printed == out.read_text()
+        printed = run("assess", tables.with_suffix(".csv"), "--json", "-").stdout
+        run("assess", tables.with_suffix(".csv"), "--json", out)
+        assert printed == out.read_text()
         models = ["compare", tables.with_suffix(".csv"), tables.with_suffix(".csv"), "--names", "a,b"]
         run(*models, "--json", out)
         assert run(*models, "--json", "-").stdout == out.read_text()
@@ -75,9 +73,6 @@ class TestStandardOutput:
     def test_only_one_result_fits(self, tables: Path, tmp_path: Path, capsys: Any) -> None:
         assert main(["assess", str(tables), "--json", "-", "--report", "-"]) == 2
         assert "standard output (-) is used for two outputs" in capsys.readouterr().err
-        csv = str(tables.with_suffix(".csv"))
-        assert main(["tabulate", csv, "-o", str(tmp_path / "t"), "--checkpoint", "-"]) == 2
-        assert "cannot be standard output" in capsys.readouterr().err
         assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", "x.csv", "--format", "csv"]) == 2
         assert "--format is for standard output" in capsys.readouterr().err
 
@@ -175,14 +170,10 @@ class TestNoInputIsOverwritten:
             ("assess {table} --table-out", "table"),
             ("assess {report} --report", "report"),
             ("assess {npz} --json", "npz"),
-            ("assess {npz} --checkpoint", "npz"),
             ("assess {npy} --label-file {labels} --table-out", "labels"),
             ("assess {npy} --label-file {labels} --report", "labels"),
-            ("assess {npy} --label-file {labels} --checkpoint", "labels"),
             ("tabulate {npy} --label-file {labels} -o", "labels"),
             ("tabulate {npz} -o", "npz"),
-            ("bins {table} --json", "table"),
-            ("bins {npy} --label-file {labels} --json", "labels"),
             ("merge {table} {more} -o", "table"),
             ("merge {table} {more} -o", "more"),
             ("compare {npz} {second} --json", "second"),
@@ -209,9 +200,7 @@ class TestNoInputIsOverwritten:
         assert "is read and would be overwritten" in capsys.readouterr().err
         assert Path(paths[target]).read_bytes() == before
 
-    @pytest.mark.parametrize(
-        ("one", "two"), [("--json", "--report"), ("--table-out", "--json"), ("--report", "--checkpoint")]
-    )
+    @pytest.mark.parametrize(("one", "two"), [("--json", "--report"), ("--table-out", "--json")])
     def test_two_results_are_not_one_file(
         self, npz: str, tmp_path: Path, *, alias: Any, one: str, two: str, capsys: Any
     ) -> None:
@@ -239,18 +228,9 @@ _ENDINGS = {
 }
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "assess {npz} --json {out} --report {out}",
-        "assess {npz} --table-out {out} --checkpoint {out}",
-        "tabulate {npz} -o {out} --checkpoint {out}",
-        "bins {npz} --json {out} --checkpoint {out}",
-    ],
-)
-def test_two_results_in_one_file(npz: str, tmp_path: Path, command: str, capsys: Any) -> None:
+def test_two_results_in_one_file(npz: str, tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "o"
-    assert main(command.format(npz=npz, out=out).split()) == 2
+    assert main(["assess", npz, "--json", str(out), "--report", str(out)]) == 2
     assert "is used for two outputs" in capsys.readouterr().err
     assert not out.exists()
 

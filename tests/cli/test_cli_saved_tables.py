@@ -32,8 +32,6 @@ def test_options_for_rows_are_refused(
     assert main(["tabulate", npz, "--groups", "site", "-o", saved]) == 0
     assert main(["assess", saved, *options.split()]) == 2
     assert cause in capsys.readouterr().err
-    if "--groups" not in options:
-        assert main(["bins", saved, *options.split()]) == 2
 
 
 def test_groups_must_be_those_of_the_tables(npz: str, tmp_path: Path, capsys: Any) -> None:
@@ -123,11 +121,3 @@ class TestTablesByClass:
         printed = capsys.readouterr().err
         assert "--class-bins 7: bins of equal width" in printed
         assert "must divide 60" in printed
-
-    def test_more_bins_need_no_table_by_class(self, npz: str, both: tuple[str, str], capsys: Any) -> None:
-        options = ["--n-bins", "2,5", "--kind", "width", "--resamples", "99"]
-        for path in both:
-            assert main(["bins", path, *options]) == 0
-        one = capsys.readouterr().out
-        assert main(["bins", npz, *options]) == 0
-        assert one

@@ -12,7 +12,6 @@ from logs import HELM, LOGS, samples
 
 import trueness as tn
 from trueness.cli import main
-from trueness.conventions import CONVENTIONS
 
 pytestmark = pytest.mark.cli
 
@@ -117,43 +116,10 @@ def test_the_picture_of_an_event(rows: Path, tmp_path: Path) -> None:
     assert "observed frequency" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
-def test_a_convention_of_an_event_beside_ours(rows: Path, tmp_path: Path, capsys: Any) -> None:
-    out = tmp_path / "x.json"
-    run(rows, "--event", "1", "--convention", "torchmetrics:15", "--convention", "hle", "--json", out)
-    found = json.loads(out.read_text(encoding="utf-8"))["conventions"]
-    y_true, y_prob = arrays(rows)
-    p, happened = y_prob[:, 1], y_true == 1
-    # torchmetrics: bins [k/15, (k + 1)/15) of the probability, and one of its own for 1
-    expected = 0.0
-    for k in range(15):
-        inside = (p >= k / 15) & (p < (k + 1) / 15)
-        expected += abs(p[inside].sum() - happened[inside].sum()) / 600
-    assert found[0]["theirs"] == pytest.approx(expected, abs=1e-6)
-    assert found[0]["ours"] == tn.assess_event(y_true, y_prob, event=1, resamples=99).ece.value
-    assert found[0]["difference"] == pytest.approx(found[0]["parts"][0]["change"])
-    assert found[1]["norm"] == "l2"
-    printed = capsys.readouterr().out
-    assert CONVENTIONS["torchmetrics"].library in printed
-
-
-def test_a_convention_of_stated_confidences(tmp_path: Path) -> None:
-    y_prob = np.linspace(0.02, 0.98, 300)
-    right = (np.arange(300) % 3 == 0).astype(int)
-    path, out = tmp_path / "stated.csv", tmp_path / "x.json"
-    lines = [f"{p},{y}" for p, y in zip(y_prob.tolist(), right.tolist(), strict=True)]
-    path.write_text("\n".join(["confidence,right", *lines]) + "\n", encoding="utf-8")
-    run(path, "--stated-confidence", "confidence", "--correct", "right", "--convention", "hle", "--json", out)
-    (found,) = json.loads(out.read_text(encoding="utf-8"))["conventions"]
-    assert found["theirs"] == pytest.approx(tn.hle_calibration_error(y_prob, right.astype(bool)), abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((*VOTES, "--plot", "x.png"), "--plot is not supported for votes"),
-        ((*VOTES, "--convention", "hle"), "needs stated confidences"),
-        ((samples("ex_arc"), "--convention", "hle"), "needs stated confidences"),
-        ((*STATED, "--convention", "laves-uce"), "reads the entropy of all classes"),
         ((samples("ex_arc"), "--plot", "x.gif"), ".png, .svg, .pdf"),
     ],
 )

@@ -54,13 +54,9 @@ def test_standard_input_in_this_process(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdin", Standard(b'{"y": 0, "p": [0.25, 0.75]}\n' * 50))
     assert main(["tabulate", "-", "-o", out]) == 0
     assert load_tables(out).whole.by_variation == tn.tabulate([0] * 50, [[0.25, 0.75]] * 50)
-    for options, printed in (
-        (["--equal-mass", "3", "--exact"], "can be read only once"),
-        (["--checkpoint", str(tmp_path / "c")], "needs input that can be read twice"),
-    ):
-        monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
-        assert main(["tabulate", "-", "-o", out, *options]) == 2
-        assert printed in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
+    assert main(["tabulate", "-", "-o", out, "--equal-mass", "3", "--exact"]) == 2
+    assert "can be read only once" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", Standard(rows.encode()))
     np.savez(tmp_path / "x.npz", y_true=[0] * 50, y_prob=[[0.5, 0.5]] * 50)
     assert main(["compare", "-", str(tmp_path / "x.npz"), "--equal-mass", "3"]) == 2

@@ -308,16 +308,13 @@ class TestChosenColumns:
         path.write_text("\n".join(lines))
         assert tables(tmp_path, path) == EXPECTED
         out = tmp_path / "by.json"
-        assert main(["tabulate", str(path), "--by", "site", "-o", str(out)]) == 0
+        assert main(["tabulate", str(path), "--groups", "site", "-o", str(out)]) == 0
         assert set(load_tables(str(out)).groups) == {"a", "b"}
 
 
 def test_a_name_in_other_letters_is_found(tmp_path: Path) -> None:
     path = csv(tmp_path / "x.csv", ROWS[0])
     assert refused(path, label="Y").remedy == "did you mean 'y'?"
-
-
-NEW_NAMES = {"--by": "--groups", "--weight": "--sample-weight"}
 
 
 ODD_TYPES = (
@@ -344,7 +341,7 @@ def odd_column(name: str, n_rows: int) -> Any:
 
 
 @pytest.mark.parametrize("name", ODD_TYPES)
-@pytest.mark.parametrize("option", ["--by", "--label", "--where", "--weight"])
+@pytest.mark.parametrize("option", ["--groups", "--label", "--where", "--sample-weight"])
 def test_columns_that_are_not_one_value_a_row(tmp_path: Path, name: str, option: str, capsys: Any) -> None:
     import pyarrow as pa
 
@@ -357,10 +354,10 @@ def test_columns_that_are_not_one_value_a_row(tmp_path: Path, name: str, option:
     arguments = ["tabulate", str(path), *label, "--probs", "p", option, value, "--classes", "0,1"]
     assert main([*arguments, "-o", str(tmp_path / "t.json")]) == 2
     *_, cause, _ = capsys.readouterr().err.splitlines()
-    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds" in cause
+    assert f"column 'odd' ({option}) holds" in cause
 
 
-@pytest.mark.parametrize("option", ["--by", "--label", "--where"])
+@pytest.mark.parametrize("option", ["--groups", "--label", "--where"])
 def test_invalid_characters_of_numpy(tmp_path: Path, option: str, capsys: Any) -> None:
     beyond = np.array([0x110000, 0x41], "<u4").view("<U1")
     np.savez(tmp_path / "x.npz", y=[0, 1], p=np.full((2, 2), 0.5), odd=beyond)
@@ -369,7 +366,7 @@ def test_invalid_characters_of_numpy(tmp_path: Path, option: str, capsys: Any) -
     arguments = ["tabulate", str(tmp_path / "x.npz"), *label, "--probs", "p", "--classes", "0,1"]
     assert main([*arguments, option, value, "-o", str(tmp_path / "t.json")]) == 2
     *_, cause, _ = capsys.readouterr().err.splitlines()
-    assert f"column 'odd' ({NEW_NAMES.get(option, option)}) holds text that cannot be read" in cause
+    assert f"column 'odd' ({option}) holds text that cannot be read" in cause
 
 
 def test_an_array_of_a_usual_name_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:

@@ -53,7 +53,7 @@ class TestSeveralFiles:
         columns = pa.table({"y": same.Y_TRUE, "probs": list(same.Y_PROB), "site": same.HOSPITAL})
         pq.write_to_dataset(columns, tmp_path / "data", partition_cols=["site"])
         out = tmp_path / "by.json"
-        assert main(["tabulate", str(tmp_path / "data"), "--by", "site", "-o", str(out)]) == 0
+        assert main(["tabulate", str(tmp_path / "data"), "--groups", "site", "-o", str(out)]) == 0
         grouped = load_tables(str(out))
         assert set(grouped.groups) == set(same.HOSPITAL.tolist())
         for name, of_group in grouped.groups.items():
@@ -64,7 +64,7 @@ class TestSeveralFiles:
         expected = tn.tabulate(same.Y_TRUE[north], same.Y_PROB[north])
         assert tables(tmp_path, tmp_path / "data", "--where", "site = north")[0] == expected
         for pattern in (tmp_path / "data" / "*" / "*.parquet", tmp_path / "data" / "site=*"):
-            assert main(["tabulate", str(pattern), "--by", "site", "-o", str(out)]) == 0
+            assert main(["tabulate", str(pattern), "--groups", "site", "-o", str(out)]) == 0
             assert load_tables(str(out)) == grouped
         files = find_inputs([str(tmp_path / "data")]).files
         source = Source(files, Request(label="site", classes="a,b,c"), RowOptions())

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cli
 
 class TestGroupsAndWeights:
     def test_weights(self, parquet: Path) -> None:
-        got = all_tables(parquet.parent, parquet, *same.WIDE, "--weight", "w")
+        got = all_tables(parquet.parent, parquet, *same.WIDE, "--sample-weight", "w")
         assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
         expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT)
         assert got.by_class is not None
@@ -30,7 +30,7 @@ class TestGroupsAndWeights:
         monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 100)
         weight = np.where(np.arange(same.N_ROWS) < 500, 0.0, same.WEIGHT)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, y_prob=same.Y_PROB, w=weight)
-        got = all_tables(tmp_path, tmp_path / "x.npz", "--weight", "w")
+        got = all_tables(tmp_path, tmp_path / "x.npz", "--sample-weight", "w")
         assert got.by_variation.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=weight))
         expected = tn.tabulate_events(same.Y_TRUE, same.Y_PROB, sample_weight=weight)
         assert got.by_class is not None
@@ -39,7 +39,7 @@ class TestGroupsAndWeights:
     def test_groups_have_any_name(self, parquet: Path) -> None:
         before = set(parquet.parent.parent.rglob("*"))
         out = parquet.with_name("by.json")
-        assert main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "-o", str(out)]) == 0
+        assert main(["tabulate", str(parquet), *same.WIDE, "--groups", "hospital", "-o", str(out)]) == 0
         assert set(parquet.parent.parent.rglob("*")) - before == {out}
         grouped = load_tables(str(out))
         for name in np.unique(same.HOSPITAL).tolist():
@@ -54,10 +54,9 @@ class TestGroupsAndWeights:
         path = same.written(parquet, columns)
         made = []
         for options in (
-            ["--by", "hospital", "--by", "decade"],
-            ["--by", "hospital,decade"],
+            ["--groups", "hospital", "--groups", "decade"],
+            ["--groups", "hospital,decade"],
             ["--groups", "hospital, decade"],
-            ["--by", "hospital", "--groups", "decade"],
         ):
             out = str(parquet.with_name("by.json"))
             assert main(["tabulate", str(path), *same.WIDE, *options, "-o", out]) == 0
@@ -70,9 +69,9 @@ class TestGroupsAndWeights:
                 mine = (site == same.HOSPITAL) & (decade == old)
                 name = f"hospital={site}, decade={decade}".replace("a,b", "a\\,b")
                 assert made[0].groups[name].by_variation == tn.tabulate(same.Y_TRUE[mine], same.Y_PROB[mine])
-        assert main(["assess", out, "--by", "hospital", "--by", "decade"]) == 0
+        assert main(["assess", out, "--groups", "hospital", "--groups", "decade"]) == 0
         assert main(["assess", out, "--groups", "hospital, decade"]) == 0
-        assert main(["assess", out, "--by", "hospital"]) == 2
+        assert main(["assess", out, "--groups", "hospital"]) == 2
 
     def test_groups_that_differ_by_a_nul_stay_two(self, tmp_path: Path) -> None:
         names = np.array(["a", "a\0", "a\0\0"], object)[np.arange(same.N_ROWS) % 3]
@@ -80,7 +79,7 @@ class TestGroupsAndWeights:
             tmp_path / "x.parquet", {"y": same.Y_TRUE, "p": list(same.Y_PROB), "g": names.tolist()}
         )
         out = str(tmp_path / "by.json")
-        assert main(["tabulate", str(path), "--by", "g", "-o", out]) == 0
+        assert main(["tabulate", str(path), "--groups", "g", "-o", out]) == 0
         groups = load_tables(out).groups
         assert {name: of.n_rows for name, of in groups.items()} == {"a": 1000, "a\0": 1000, "a\0\0": 1000}
 
@@ -112,13 +111,13 @@ class TestScales:
     def test_weights_with_percentages(self, tmp_path: Path) -> None:
         columns = {f"p_{c}": same.Y_PROB[:, c] * 100 for c in range(3)}
         path = same.written(tmp_path / "x.csv", {"y": same.Y_TRUE, **columns, "w": same.WEIGHT})
-        got = tables(tmp_path, path, "--percent", "--weight", "w")[0]
+        got = tables(tmp_path, path, "--percent", "--sample-weight", "w")[0]
         assert got.isclose(tn.tabulate(same.Y_TRUE, same.Y_PROB, sample_weight=same.WEIGHT))
 
     def test_logits(self, tmp_path: Path) -> None:
         logits = np.log(same.Y_PROB + 0.01)
         np.savez(tmp_path / "x.npz", y_true=same.Y_TRUE, logits=logits)
-        got = tables(tmp_path, tmp_path / "x.npz", "--logits")
+        got = tables(tmp_path, tmp_path / "x.npz", "--from-logits")
         assert got[0] == tn.tabulate(same.Y_TRUE, logits, from_logits=True)
 
     @pytest.mark.parametrize("columns", [False, True])
@@ -152,18 +151,6 @@ class TestBins:
         assert got == expected
         assert "exact, in two passes" in capsys.readouterr().err
 
-    @pytest.mark.parametrize("engine", ["portable", pytest.param("compiled", marks=pytest.mark.compiled)])
-    def test_exact_bins_with_each_engine(
-        self, parquet: Path, engine: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 3 * 101)
-        options = ("--equal-mass", 7, "--exact", "--engine", engine)
-        got = tables(parquet.parent, parquet, *same.WIDE, *options)
-        assert got == [
-            tn.tabulate(same.Y_TRUE, same.Y_PROB, variation=name, bins=tn.EqualMass(7))
-            for name in ("entropy", "confidence")
-        ]
-
     def test_many_equal_values(self, tmp_path: Path) -> None:
         rows = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.7, 0.3]], [500, 300, 200], axis=0)
         np.savez(tmp_path / "x.npz", y_true=np.zeros(1000, int), y_prob=rows)
@@ -182,7 +169,9 @@ class TestBins:
         )
         out = str(parquet.with_name("by.json"))
         assert (
-            main(["tabulate", str(parquet), *same.WIDE, "--by", "hospital", "--equal-mass", "5", "-o", out])
+            main(
+                ["tabulate", str(parquet), *same.WIDE, "--groups", "hospital", "--equal-mass", "5", "-o", out]
+            )
             == 0
         )
         assert len({str(of.by_variation.bins) for of in load_tables(out).groups.values()}) == 1
@@ -281,12 +270,12 @@ def test_control_characters_in_names_of_groups_are_escaped(tmp_path: Path, capsy
     path = tmp_path / "x.npz"
     np.savez(path, y_true=y_true, y_prob=y_prob, site=sites)
     outputs = ["--json", str(tmp_path / "a.json"), "--report", str(tmp_path / "a.html")]
-    assert main(["assess", str(path), "--by", "site", *outputs]) == 0
+    assert main(["assess", str(path), "--groups", "site", *outputs]) == 0
     printed = capsys.readouterr().out
     for code in (r"a\x1b[31m ", r"b\u202e ", r"c\udc80 "):
         assert code in printed
     assert all(letter.isprintable() or letter == "\n" for letter in printed)
-    assert main(["compare", str(path), str(path), "--names", "a,b", "--by", "site"]) == 0
+    assert main(["compare", str(path), str(path), "--names", "a,b", "--groups", "site"]) == 0
     printed = capsys.readouterr().out
     assert all(letter.isprintable() or letter == "\n" for letter in printed)
     assert r"c\udc80, 300 rows" in printed

@@ -83,7 +83,7 @@ class TestConditions:
             for bound in bounds:
                 where = (parse_condition(f"id {sign} {bound}"),)
                 source = Source(find_inputs([str(path)]).files, Request(where=where), RowOptions())
-                found = sum(len(placed.batch) for placed in source.batches())
+                found = sum(len(batch) for batch in source.batches())
                 assert found == sum(compare(value, Decimal(bound)) for value in values), (sign, bound)
 
     def test_text_that_is_numbers_or_dates(self, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ class TestConditions:
                 source = Source(
                     find_inputs([str(tmp_path / "x.npz")]).files, Request(where=condition), RowOptions()
                 )
-                assert sum(len(placed.batch) for placed in source.batches()) == n_rows, (dtype, where)
+                assert sum(len(batch) for batch in source.batches()) == n_rows, (dtype, where)
 
 
 class TestRefusedConditions:

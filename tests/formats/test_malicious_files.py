@@ -121,7 +121,7 @@ def test_a_bomb_is_read_a_little_at_a_time(bomb: Path, tmp_path: Path) -> None:
     code, printed, peak = peak_of("tabulate", str(bomb), "-o", table)
     assert (code, "row 1:" in printed) == (2, True), printed
     assert peak < 200
-    code, printed, peak = peak_of("tabulate", str(bomb), "--logits", "-o", table)
+    code, printed, peak = peak_of("tabulate", str(bomb), "--from-logits", "-o", table)
     assert code == 0, printed
     assert load_tables(table).n_rows == 10**7
     assert peak < 200
@@ -181,7 +181,7 @@ def long_texts(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--label", "y", "--by", "name"],
+        ["--label", "y", "--groups", "name"],
         ["--label", "y", "--where", "text != short 7"],
         ["--label", "name", "--classes", f"{LONG},short"],
     ],

@@ -132,38 +132,6 @@ def test_scales(tmp_path: Path, capsys: Any) -> None:
     assert tn.OptionTables.load(out).isclose(tn.OptionTables.of(tn.tabulate(Y_TRUE, ROWS).values()), 1e-9)
 
 
-def test_a_checkpoint_resumes(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trueness.files import (
-        Checkpoint,
-        Identity,
-        Plan,
-        Request,
-        RowOptions,
-        Source,
-        find_inputs,
-        sum_source,
-    )
-
-    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 100)
-    inputs = find_inputs([written(tmp_path / "rows.parquet")], None).files
-    plan = Plan.of(options=True)
-
-    def source() -> Source:
-        return Source(inputs, Request(ragged=True), RowOptions())
-
-    def checkpoint() -> Checkpoint:
-        return Checkpoint(str(tmp_path / "c.json"), Identity.of(source(), plan), 0.0)
-
-    def stop(position: Any, _: Any) -> None:
-        if position.batch == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sum_source(source(), plan, checkpoint=checkpoint(), progress=stop)
-    summed = sum_source(source(), plan, checkpoint=checkpoint())
-    assert summed.tables.whole.by_variation == tn.tabulate(Y_TRUE, ROWS)
-
-
 class TestRefusals:
     def test_lists_of_different_lengths_are_asked_for(self, tmp_path: Path, capsys: Any) -> None:
         _, message = command(capsys, "assess", written(tmp_path / "rows.jsonl"), code=2)

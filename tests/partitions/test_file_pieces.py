@@ -92,7 +92,7 @@ def test_any_number_of_decoding_threads_gives_the_same_rows(
     how = Request("y", "p_*", by="g"), RowOptions()
     alone = Source(find_inputs([str(folder)]).files, *how)
     read = remote_batches(find_remote([str(folder)]), *how, n_threads=n_threads)
-    expected = contents(placed.batch for placed in alone.batches())
+    expected = contents(alone.batches())
     assert len(expected) == 2000
     assert contents(read) == expected
 

@@ -92,7 +92,7 @@ def of_array(y_prob: Any, label: Any, rows: RowOptions, plan: Plan, options: Opt
     arrays = {"probs": y_prob, "label": label}
     further = {
         "sample_weight": options.get("sample_weight"),
-        "groups": partitions.groups_of(options),
+        "groups": options.get("groups"),
         "clusters": options.get("clusters"),
     }
     arrays |= {name: array for name, array in further.items() if array is not None}

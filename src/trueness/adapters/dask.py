@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, Unpack
 
 from trueness import partitions
@@ -21,15 +21,12 @@ from trueness.adapters._dask_rows import Pieces, of_array, of_files, of_frame
 from trueness.assessment import MIN_GROUP_SIZE, Assessment
 from trueness.bins import Bins
 from trueness.bins.selection import Prefixes, count_sorted_digits
-from trueness.files import Batch, Plan, Request, RowOptions, Summed
-from trueness.files.remote import Remote
+from trueness.files import Batch
 from trueness.partitions import Options, Part, Tabulated, Work
-from trueness.refusals import InvalidTypeError, InvalidValueError, MissingLibraryError, reason_of
+from trueness.refusals import InvalidTypeError, MissingLibraryError
 from trueness.table import GroupedTables
 
-__all__ = ["tabulate", "assess", "connect", "sum_files"]
-
-SECONDS_TO_ANSWER = 10
+__all__ = ["tabulate", "assess"]
 
 FAN_IN = 8
 """The number of tables added in one task: small enough to start early, large enough for a tree of few levels."""
@@ -184,40 +181,6 @@ def _tables(
         )
     work, part = _sum(pieces, cluster)
     return work.finish(part)
-
-
-@contextmanager
-def connect(address: str) -> Iterator[Any]:
-    """A client connected to a running cluster, for the command."""
-    try:
-        from distributed import Client
-        from distributed.comm import resolve_address
-
-        # Checked first: a client with an invalid address stays half constructed and logs errors when it is deleted.
-        resolve_address(address)
-        # Not the default client: one that found no scheduler would remain the default, and later work would hang.
-        client = Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
-    except ImportError:
-        raise _missing_dask() from None
-    except (OSError, ValueError) as error:
-        raise InvalidValueError(
-            "no-scheduler",
-            "cannot connect to a Dask scheduler at {address!q}: {reason}",
-            "use an address such as tcp://host:8786",
-            address=address,
-            reason=reason_of(error),
-        ) from None
-    with client:
-        yield client
-
-
-def sum_files(
-    files: Sequence[Remote], request: Request, rows: RowOptions, plan: Plan, client: Any
-) -> tuple[Work, Summed]:
-    """The result of `trueness.files.sum_source` for files, computed on a cluster, for the command."""
-    cluster = _Cluster(client)
-    work, part = _sum(of_files(files, request, rows, plan, cluster.slots), cluster)
-    return work, Summed(work.checked(part), part.skipped)
 
 
 def _sum(pieces: Pieces, cluster: _Cluster) -> tuple[Work, Part]:

@@ -15,8 +15,6 @@ from trueness.assessment.comparison import Comparer, compare
 from trueness.assessment.convention_difference import (
     ConventionDifference,
     compare_convention,
-    difference_of,
-    event_difference_of,
 )
 from trueness.assessment.event import assess_event, assess_event_table
 from trueness.assessment.many import AssessedModels, assess_many
@@ -68,7 +66,5 @@ __all__ = [
     "compare_convention",
     "compare_recalibration",
     "compare_tables",
-    "difference_of",
-    "event_difference_of",
     "sweep_bins",
 ]

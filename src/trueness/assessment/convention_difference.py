@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from trueness.metrics import expected_calibration_error, uncertainty_calibration
 from trueness.row_metrics import DEFAULT_BINS
 from trueness.table import AnyRankTable
 from trueness.tabulation import tabulate
-
-if TYPE_CHECKING:
-    from trueness.assessment._event_result import EventAssessment
 
 _MEASURE = {"ece": "confidence", "uce": "entropy"}
 
@@ -119,26 +116,21 @@ def compare_convention(
     rows: dict[str, Any] = {"from_logits": from_logits, "normalize": normalize, "classes": classes}
     theirs = entry.compute(y_true, y_prob, bins=bins, norm=norm, **rows)
     table = tabulate(y_true, y_prob, variation=_MEASURE[entry.metric], bins=own_bins, **rows)
-    return difference_of(entry, theirs, table)
-
-
-def difference_of(convention: Convention, theirs: Reproduced, table: AnyRankTable) -> ConventionDifference:
-    """The difference between a reproduced number and the metric of a table of the same rows."""
-    of_table = expected_calibration_error if convention.metric == "ece" else uncertainty_calibration_error
+    of_table = expected_calibration_error if entry.metric == "ece" else uncertainty_calibration_error
     ours = of_table(table, norm=theirs.norm)
     return ConventionDifference(
-        convention.name,
-        convention.library,
-        convention.version,
-        convention.metric,
+        entry.name,
+        entry.library,
+        entry.version,
+        entry.metric,
         theirs.norm,
         theirs.value,
         ours,
         theirs.bins,
         theirs.reading.n_rows,
-        _parts(convention, theirs, table, ours),
-        convention.arithmetic,
-        convention.defects,
+        _parts(entry, theirs, table, ours),
+        entry.arithmetic,
+        entry.defects,
     )
 
 
@@ -188,29 +180,3 @@ def _dropped_text(convention: Convention, dropped: int) -> str:
 
 def _signed(change: float) -> str:
     return f"{round(change, 6) + 0.0:+.6f}"
-
-
-def event_difference_of(
-    convention: Convention, theirs: Reproduced, event: EventAssessment
-) -> ConventionDifference:
-    """The number of a library for the probability of an event, beside the plug-in value of the same norm.
-
-    The rules of the bins are one part: they are not told apart as those of classes are.
-    """
-    ours = {"l1": event.ece.value, "l2": event.rms.value, "max": event.max_gap}[theirs.norm]
-    own = f"here {plural(len(event.bins.count), 'bin')} with rows"
-    reason = f"{convention.bins_text(theirs.bins)}; {convention.edges}; {own}"
-    return ConventionDifference(
-        convention=convention.name,
-        library=convention.library,
-        version=convention.version,
-        metric=convention.metric,
-        norm=theirs.norm,
-        theirs=theirs.value,
-        ours=ours,
-        their_bins=theirs.bins,
-        n_rows=event.n_rows,
-        parts=(Part("bins", reason, theirs.value - ours),),
-        arithmetic=convention.arithmetic,
-        defects=convention.defects,
-    )

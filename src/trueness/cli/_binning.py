@@ -59,7 +59,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         options=getattr(arguments, "ragged", False),
         top_k=getattr(arguments, "top_k", None),
         exact=arguments.exact,
-        engine=arguments.engine,
         n_threads=arguments.n_threads,
     )
 

@@ -23,12 +23,12 @@ def folder_of(arguments: argparse.Namespace) -> str | None:
     output = arguments.output
     is_folder = output != STANDARD_OUTPUT and (output.endswith(("/", os.sep)) or os.path.isdir(output))
     if not is_folder:
-        if arguments.at is not None:
-            raise refuse_argument(
-                "--at",
-                arguments.at,
-                "{argument} writes {value}.json into a folder, and -o names the file {file!q}",
+        if arguments.at is not None or arguments.by is not None:
+            raise InvalidValueError(
+                "bad-argument",
+                "{argument} writes into a folder, and -o names the file {file!q}",
                 "name a folder, such as -o tables/",
+                argument="--by" if arguments.at is None else "--at",
                 file=output,
             )
         return None

@@ -29,7 +29,6 @@ _COLUMN_OPTIONS = (
     "groups",
     "where",
     "no_header",
-    "checkpoint",
 )
 
 

@@ -87,7 +87,7 @@ _GOES_WITH: dict[str, tuple[str, ...]] = {
 
 _NEVER = (
     "probs", "classes", "sample_weight", "from_logits", "logprobs", "normalize", "where", "ragged", "class_axis",
-    "ignore_index", "label_dir", "checkpoint", "event", "delimiter", "decimal", "encoding", "sheet",
+    "ignore_index", "label_dir", "event", "delimiter", "decimal", "encoding", "sheet",
 )  # fmt: skip
 """Options of files of predictions, which go with none of these formats."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Container, Sequence
 from typing import Any, TypeAlias
 
 from trueness.cli._language_options import FORMATS
@@ -16,25 +15,6 @@ GRID_CELLS = 4000
 
 
 TO_STANDARD_OUTPUT = "- for standard output"
-
-OLD_SPELLINGS = {
-    "--by": "--groups",
-    "--weight": "--sample-weight",
-    "--logits": "--from-logits",
-    "--seed": "--rng-seed",
-    "--threads": "--n-threads",
-    "--numbers": "--n-bins",
-    "--rows": "--n-rows",
-    "--classes": "--n-classes",
-    "--surely": "--lower-end",
-    "--beyond": "--more-metrics",
-    "--twins": "--miscalibrated",
-    "--cluster": "--clusters",
-    "--labels": "--label-file",
-    "--normalize-by": "--normalise-by",
-}
-"""Options of earlier versions, and other spellings. They are accepted, but neither shown in the help nor completed."""
-
 
 Parser: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"
 """A parser, or a group of its arguments."""
@@ -197,11 +177,6 @@ SHARED: dict[str, dict[str, Any]] = {
         "help": "rank equal probabilities by class index (default), or share the count equally among the tied ranks "
         "(default with --ragged)",
     },
-    "--engine": {
-        "choices": ("auto", "portable", "compiled"),
-        "default": "auto",
-        "help": "engine that computes the tables; all give the same (default: auto, compiled if it can be used)",
-    },
     "--n-threads": {
         "type": int,
         "metavar": "N",
@@ -228,13 +203,6 @@ SHARED: dict[str, dict[str, Any]] = {
         "metavar": "X",
         "help": "largest negligible error, for VCE, ECE and RCE alike or by metric (vce=.02,ece=.01); the verdict then "
         "says whether the error is negligible, larger, or undecided",
-    },
-    "--checkpoint": {"metavar": "FILE", "help": "save the sums regularly, and resume from them"},
-    "--checkpoint-every": {
-        "type": float,
-        "default": 10.0,
-        "metavar": "SECONDS",
-        "help": "shortest time between two checkpoints (default: 10)",
     },
 }
 
@@ -351,30 +319,9 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tables")
     add_options(group, "--variation")
     add_bin_options(group)
-    add_options(group, "--by-class", "--exact", "--ties", "--engine", "--n-threads")
+    add_options(group, "--by-class", "--exact", "--ties", "--n-threads")
 
 
 def add_inference_options(parser: argparse.ArgumentParser, *further: str) -> None:
     """Add the options for intervals and p-values, and further shared options."""
     add_options(parser.add_argument_group("inference"), "--level", "--resamples", "--rng-seed", *further)
-
-
-def add_checkpoint_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for resuming an interrupted run."""
-    add_options(parser.add_argument_group("long runs"), "--checkpoint", "--checkpoint-every")
-
-
-def with_current_spellings(given: Sequence[str], known: Container[str]) -> list[str]:
-    """The arguments with options of earlier versions replaced by their current names, if only these are known.
-
-    >>> with_current_spellings(["x.csv", "--by=site", "--", "--by"], {"--groups"})
-    ['x.csv', '--groups=site', '--', '--by']
-    """
-    end = given.index("--") if "--" in given else len(given)
-    return [*(_current_spelling(argument, known) for argument in given[:end]), *given[end:]]
-
-
-def _current_spelling(argument: str, known: Container[str]) -> str:
-    option, equals, value = argument.partition("=")
-    today = OLD_SPELLINGS.get(option)
-    return argument if option in known or today not in known else f"{today}{equals}{value}"

@@ -9,13 +9,11 @@ from types import ModuleType
 from typing import NoReturn
 
 from trueness._version import __version__
-from trueness.cli._options import with_current_spellings
 
 COMMANDS = {
     "demo": "assess three real classifiers shipped with the package",
     "assess": "assess the calibration of a model",
     "compare": "compare the calibration of several models on the same rows",
-    "bins": "show how VCE depends on the number of bins",
     "tabulate": "sum predictions into a table, from which every metric is computed",
     "merge": "add tables of shards, days or machines",
     "monitor": "watch a model from the tables of its days, with alarms that hold however often one looks",
@@ -38,11 +36,9 @@ def load_command(name: str) -> ModuleType:
 
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments after the name of the program; options of earlier versions are accepted."""
+    """Parse the arguments after the name of the program."""
     name = command_in(given)
     parser = make_parser([] if name is None else [name])
-    if name is not None:
-        given = with_current_spellings(given, _options_of(name))
     arguments, unknown = parser.parse_known_args(given)
     if unknown:
         _refuse_unknown(unknown[0], arguments.command)

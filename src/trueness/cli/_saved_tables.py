@@ -57,7 +57,6 @@ _ROW_OPTIONS: dict[str, Any] = {
     "exact": False,
     "ties": None,
     "ragged": False,
-    "checkpoint": None,
     "clusters": None,
     "class_axis": None,
     "ignore_index": None,

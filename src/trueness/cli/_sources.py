@@ -66,8 +66,8 @@ def paths_read(arguments: argparse.Namespace, inputs: Sequence[InputFile]) -> li
     return [*(input.path for input in inputs), arguments.label_file]
 
 
-def source_of(arguments: argparse.Namespace, inputs: list[InputFile], *, with_notes: bool = True) -> Source:
-    """The rows of the files; detected columns are printed, unless the files were read before."""
+def source_of(arguments: argparse.Namespace, inputs: list[InputFile]) -> Source:
+    """The rows of the files; detected columns are printed."""
     from trueness.files import Source
 
     source = Source(
@@ -75,8 +75,8 @@ def source_of(arguments: argparse.Namespace, inputs: list[InputFile], *, with_no
         request_of(arguments),
         row_options_of(arguments),
         label_file=arguments.label_file,
-        remarks=print_note if with_notes else lambda _: None,
+        remarks=print_note,
     )
-    for line in source.choice.found if with_notes else ():
+    for line in source.choice.found:
         print_note(line)
     return source

@@ -7,12 +7,10 @@ log-score test, accuracy, Brier score and log-loss, a verdict on all the evidenc
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trueness._printing import STANDARD_OUTPUT
-from trueness.cli import _conventions, _gate, _options, _sources
-from trueness.cli._errors import refuse_argument
+from trueness.cli import _gate, _options, _sources
 from trueness.cli._images import cautions_of, inputs_of
 from trueness.cli._inference import p_resolution_of, refuse_inference_options, resamples_of, tolerance_of
 from trueness.cli._language_options import add_language_options
@@ -26,11 +24,11 @@ from trueness.cli._outputs import (
     write_plot,
     write_report,
 )
+from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
-    from trueness.assessment import Assessment, Caution, ConventionDifference, EventAssessment
+    from trueness.assessment import Assessment, Caution, EventAssessment
     from trueness.cli._language import Log
-    from trueness.conventions import Convention
     from trueness.files import GroupedTables, InputFile
     from trueness.refusals import Refusal
 
@@ -43,7 +41,6 @@ examples:
   trueness assess preds.parquet --report report.html
   trueness assess preds.parquet --groups hospital --compare-groups --report report.html
   trueness assess preds.parquet --event top
-  trueness assess preds.parquet --convention torchmetrics:15 --convention scikit-learn
   trueness assess all.json
   trueness assess report.html
   trueness assess samples_arc_*.jsonl --normalise-by none --groups task
@@ -71,10 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--compare-groups",
-        nargs="?",
-        const="rest",
-        choices=("rest", "each"),
-        help="also compare each group with all other rows (rest, the default), or each group with each",
+        action="store_true",
+        help="also compare each group with all other rows",
     )
     _options.add_options(parser, "--clusters", *_options.IMAGES)
     parser.add_argument(
@@ -83,7 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="assess the probability of one class (name or index), or of the top label (top), over 0 to 1, instead of "
         "all classes",
     )
-    _conventions.add_convention_option(parser)
     group = parser.add_argument_group(
         "output", "One file may be - for standard output, which then replaces the printed text."
     )
@@ -101,14 +95,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _options.add_options(parser, "--class-bins")
     _options.add_inference_options(parser, "--tolerance")
     _gate.add_gate_options(parser)
-    _options.add_checkpoint_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum, assess, write, and apply the gate."""
     from trueness.cli._language import find_log
     from trueness.cli._saved_tables import are_tables, saved_paths
-    from trueness.cli._summation import remove_checkpoint
     from trueness.files import check_outputs
 
     log = find_log(arguments)
@@ -117,30 +109,24 @@ def run(arguments: argparse.Namespace) -> int:
     saved = are_tables(arguments.files)
     paths = saved_paths(arguments.files) if saved else []
     inputs = [] if saved else inputs_of(arguments)
-    check_outputs(
-        [*_outputs(arguments), arguments.checkpoint],
-        [*paths, *_sources.paths_read(arguments, inputs)],
-    )
+    check_outputs(_outputs(arguments), [*paths, *_sources.paths_read(arguments, inputs)])
     refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
-    chosen = _conventions.requested(arguments, inputs, saved=saved)
-    if arguments.compare_groups is not None and not (arguments.groups or saved):
-        raise refuse_argument(
-            "--compare-groups",
-            arguments.compare_groups,
+    if arguments.compare_groups and not (arguments.groups or saved):
+        raise InvalidValueError(
+            "bad-argument",
             "{argument} compares the groups of --groups, which is missing",
             "add --groups COLUMN",
+            argument="--compare-groups",
         )
     if arguments.event is not None:
-        return _run_event(arguments, inputs, paths, chosen)
+        return _run_event(arguments, inputs, paths)
     tables, notes = (_saved_tables(arguments, paths), ()) if saved else _summed_tables(arguments, inputs)
     result = _with_notes(_assess(tables, arguments), notes)
-    if arguments.compare_groups is not None:
-        result = result.with_compared_groups(arguments.compare_groups)
+    if arguments.compare_groups:
+        result = result.with_compared_groups()
     failures = _gate.failures_of(result, arguments)
-    beside = _conventions.differences(arguments, inputs, chosen, tables.whole)
-    _write(result, tables, arguments, beside)
-    remove_checkpoint(arguments)
+    _write(result, tables, arguments)
     return _gate.exit_code(failures)
 
 
@@ -154,21 +140,14 @@ def _run_log(arguments: argparse.Namespace, log: Log) -> int:
     refuse_plot(arguments.plot)
     refuse_inference_options(arguments)
     reading = read_log(arguments, log)
-    chosen = _conventions.requested_of_log(arguments, reading)
     result, tables, failures = assess_reading(arguments, reading, log.paths[0], _assess)
-    _write(result, tables, arguments, _conventions.differences_of_log(reading, chosen, result))
+    _write(result, tables, arguments)
     return _gate.exit_code(failures)
 
 
-def _run_event(
-    arguments: argparse.Namespace,
-    inputs: list[InputFile],
-    paths: list[str],
-    chosen: list[tuple[Convention, int | None]],
-) -> int:
+def _run_event(arguments: argparse.Namespace, inputs: list[InputFile], paths: list[str]) -> int:
     """The same for one event."""
     from trueness.cli import _event
-    from trueness.cli._summation import remove_checkpoint
 
     _event.refuse_options(arguments)
     if paths:
@@ -178,8 +157,7 @@ def _run_event(
         events = _event.EventTables.of(tables)
     result = _event.assess(arguments, events)
     failures = _event.failures_of(result, arguments)
-    _write(result, tables, arguments, _conventions.differences_of_event(arguments, inputs, chosen, result))
-    remove_checkpoint(arguments)
+    _write(result, tables, arguments)
     return _gate.exit_code(failures)
 
 
@@ -234,7 +212,7 @@ def _saved_tables(arguments: argparse.Namespace, paths: list[str]) -> GroupedTab
 
 def _tables_of_report(paths: list[str]) -> GroupedTables:
     """The tables of all rows in a report. Its groups may be incomplete, so their tables are not used."""
-    from trueness.refusals import InvalidValueError, Refusal
+    from trueness.refusals import Refusal
     from trueness.report import read
     from trueness.table import GroupedTables
 
@@ -258,7 +236,6 @@ def _tables_of_report(paths: list[str]) -> GroupedTables:
 
 def _of_event(path: str) -> Refusal:
     """The refusal of a report that has no table but that of an event."""
-    from trueness.refusals import InvalidValueError
     from trueness.report import event_tables_in
 
     (table,) = event_tables_in(path)
@@ -293,10 +270,7 @@ def _outputs(arguments: argparse.Namespace) -> list[str | None]:
 
 
 def _write(
-    result: Assessment | EventAssessment,
-    tables: GroupedTables | None,
-    arguments: argparse.Namespace,
-    beside: Sequence[ConventionDifference] = (),
+    result: Assessment | EventAssessment, tables: GroupedTables | None, arguments: argparse.Namespace
 ) -> None:
     """Write the requested files, and print the text unless standard output holds one of them."""
     from trueness.files import save_tables
@@ -306,9 +280,8 @@ def _write(
             save_tables(tables, target)
     write_report(result, arguments.report)
     if arguments.json is not None:
-        others = {"conventions": [one.to_dict() for one in beside]} if beside else {}
-        write_json(arguments.json, result.to_dict() | others)
+        write_json(arguments.json, result.to_dict())
     write_plot(result, arguments.plot)
     write_cell_tables(result, arguments, "groups" if getattr(result, "groups", ()) else "metrics")
     if STANDARD_OUTPUT not in _outputs(arguments):
-        print(result, *beside, sep="\n\n")
+        print(result)

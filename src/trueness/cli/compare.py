@@ -32,8 +32,7 @@ from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.assessment import Comparison
-    from trueness.files import InputFiles, Source
-    from trueness.files.source import PositionedBatch
+    from trueness.files import Batch, InputFiles, Source
 
 EXAMPLES = """\
 examples:
@@ -254,12 +253,12 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
             name: _counting_skipped(source.batches(), skipped) if source is first else source.batches()
             for name, source in sources.items()
         }
-        for position, batches in pair_batches(read):
+        for batches in pair_batches(read):
             if are_images(arguments):
                 refuse_other_pixels(batches)
             add_batches(comparer, batches)
             n_rows += len(next(iter(batches.values())))
-            report(position, next(iter(batches.values())))
+            report(next(iter(batches.values())))
     if n_rows == 0:
         raise no_rows_left(skipped, filtered=bool(first.choice.where))
     result = comparer.result()
@@ -267,11 +266,11 @@ def _compare(sources: dict[str, Source], arguments: argparse.Namespace) -> Compa
     return _with_remarks(result, sources, skipped)
 
 
-def _counting_skipped(batches: Iterator[PositionedBatch], skipped: Counter[str]) -> Iterator[PositionedBatch]:
+def _counting_skipped(batches: Iterator[Batch], skipped: Counter[str]) -> Iterator[Batch]:
     """The same batches; the pixels that were left out are counted, also of batches in which none is left."""
-    for placed in batches:
-        skipped.update(placed.batch.skipped)
-        yield placed
+    for batch in batches:
+        skipped.update(batch.skipped)
+        yield batch
 
 
 def _with_remarks(result: Comparison, sources: Mapping[str, Any], skipped: Mapping[str, int]) -> Comparison:

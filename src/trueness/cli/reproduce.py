@@ -28,7 +28,7 @@ examples:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add scenarios, sample sizes, engine and output."""
+    """Add scenarios, sample sizes, threads and output."""
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for results and figures"
     )
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         help="number of classes of this scenario; --alpha may then be one number",
     )
-    add_options(parser, "--n-threads", "--engine")
+    add_options(parser, "--n-threads")
     parser.add_argument("--no-figures", action="store_true", help="write numbers only, without matplotlib")
 
 
@@ -115,7 +115,6 @@ def _settings(arguments: argparse.Namespace) -> RunSettings:
         repeats=None if repeats is None else whole_number("--repeats", repeats, 1),
         twins=arguments.miscalibrated,
         draws_figures=draws_figures,
-        engine=arguments.engine,
         n_threads=available_cores() if n_threads is None else whole_number("--n-threads", n_threads, 1),
     )
 

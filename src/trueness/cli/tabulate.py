@@ -22,7 +22,6 @@ EXAMPLES = """\
 examples:
   trueness tabulate preds.parquet -o table.json
   trueness tabulate preds.csv --label y_true --probs 'p_*' --where 'y_true != 2' -o table.json
-  trueness tabulate shard-*.parquet --checkpoint run.checkpoint -o table.json
   trueness tabulate preds.parquet --grid -o grid.json
   trueness tabulate preds.parquet --at 2026-11-16 -o tables/
   trueness tabulate days.npz --by day -o tables/
@@ -66,25 +65,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         action="append",
         metavar="COLUMN",
-        help="write a file for each value of this column, such as day, into the folder that -o names (with a file, the "
-        "same as --groups)",
+        help="write a file for each value of this column, such as day, into the folder that -o names",
     )
     _options.add_column_options(parser)
     add_language_options(parser)
     _options.add_soft_labels(parser)
     _options.add_table_options(parser)
-    _options.add_checkpoint_options(parser)
-    parser.add_argument(
-        "--dask",
-        metavar="ADDRESS",
-        help="compute on a running Dask cluster, file by file; files may be any that fsspec reads, such as s3://…",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, sum and write."""
     from trueness.cli._binning import in_requested_bins, summary_of
-    from trueness.cli._summation import remove_checkpoint
     from trueness.files import save_tables
     from trueness.refusals import InvalidValueError
 
@@ -103,20 +94,16 @@ def run(arguments: argparse.Namespace) -> int:
         with output_path(arguments.output) as target:
             save_tables(tables, target)
         print_summary(arguments.output, summary_of(tables))
-    remove_checkpoint(arguments)
     return 0
 
 
 def _summed(arguments: argparse.Namespace, folder: str | None) -> GroupedTables:
     """The tables of files of predictions."""
-    from trueness.cli._summation import sum_inputs, sum_on_cluster
+    from trueness.cli._summation import sum_inputs
     from trueness.files import check_outputs
 
-    if arguments.dask is not None:
-        return sum_on_cluster(arguments).tables
     inputs = inputs_of(arguments)
-    outputs = [None if folder else arguments.output, arguments.checkpoint]
-    check_outputs(outputs, _sources.paths_read(arguments, inputs))
+    check_outputs([None if folder else arguments.output], _sources.paths_read(arguments, inputs))
     return sum_inputs(arguments, inputs).tables
 
 
@@ -127,7 +114,7 @@ def _tables_of_log(arguments: argparse.Namespace, folder: str | None) -> Grouped
     from trueness.language import Options
     from trueness.refusals import InvalidValueError
 
-    log = None if arguments.dask is not None else find_log(arguments)
+    log = find_log(arguments)
     if log is None:
         return None
     check_outputs([None if folder else arguments.output], [*log.paths, arguments.label_file])

@@ -12,7 +12,7 @@ from trueness.conventions.assignments import DROPPED, Assignment
 from trueness.conventions.definition import Convention, Defect, Reproduced
 from trueness.conventions.names import as_convention, value_by_convention
 from trueness.conventions.presets import CONVENTIONS
-from trueness.conventions.readings import ENTROPY, Reading, event_reader, read_rows
+from trueness.conventions.readings import ENTROPY, Reading
 from trueness.conventions.totals import Curve, error_of
 
 __all__ = [
@@ -27,7 +27,5 @@ __all__ = [
     "Reproduced",
     "as_convention",
     "error_of",
-    "event_reader",
-    "read_rows",
     "value_by_convention",
 ]

@@ -102,10 +102,7 @@ class Convention:
         """
         n_bins, norm = self.bins_or_default(bins), self.norm_or_default(norm)
         rows = Rows.of(y_true, y_prob, from_logits=from_logits, normalize=normalize, classes=classes)
-        return self.of_reading(read_rows(rows, self.read), n_bins, norm)
-
-    def of_reading(self, reading: Reading, bins: int | None, norm: str) -> Reproduced:
-        """The number for rows that were read before."""
+        reading = read_rows(rows, self.read)
         if reading.n_rows < self.least_rows:
             raise InvalidValueError(
                 "too-few-rows",
@@ -117,8 +114,8 @@ class Convention:
                 needed=self.least_rows,
             )
         self._refuse_labels(reading)
-        assignment = self.assign(reading, bins or 1)
-        return Reproduced(self.name, self.total(reading, assignment, norm), bins, norm, reading, assignment)
+        assignment = self.assign(reading, n_bins or 1)
+        return Reproduced(self.name, self.total(reading, assignment, norm), n_bins, norm, reading, assignment)
 
     def bins_text(self, bins: int | None) -> str:
         """The bins in words, for so many bins, or for as many as the library has by default."""

@@ -6,8 +6,7 @@
 | `request`, `columns`, `_column_search`, `where` | which columns are labels and probabilities, which rows are read |
 | `batches`, `_values`, `_coding`, `_bad_rows` | columns to rows; bad rows by file, number and code |
 | `source` | all files as one stream, read ahead on a thread |
-| `summing`, `exact` | batches to tables: groups, exact bins of equal mass |
-| `_checkpoint`, `_identity` | resuming a run, only with the same files and options |
+| `summing`, `exact_edges` | batches to tables: groups, exact bins of equal mass |
 | `images`, `nnunet`, `mapped_arrays` | arrays of images and folders of nnU-Net as batches |
 | `_pairing` | the predictions of several models for the same rows |
 | `_output` | whether outputs can be written |
@@ -16,8 +15,6 @@ The readers are in `trueness.formats`.
 """
 
 from trueness.files._bad_rows import no_rows_left
-from trueness.files._checkpoint import Checkpoint
-from trueness.files._identity import Identity
 from trueness.files._output import check_outputs
 from trueness.files._pairing import equal_mass_edges, pair_batches, refusal_of_batches
 from trueness.files.batches import SKIPPED, Batch, RowOptions
@@ -25,7 +22,7 @@ from trueness.files.folders import matching_paths
 from trueness.files.paths import InputFiles, find_inputs, refuse_twice
 from trueness.files.remote import find_remote
 from trueness.files.request import Choice, Request
-from trueness.files.source import Position, Source
+from trueness.files.source import Source
 from trueness.files.summing import Plan, Summed, sum_source
 from trueness.files.where import Condition, parse_condition
 from trueness.formats import STANDARD_INPUT, InputFile, TextLayout, kind_of, write_predictions
@@ -46,8 +43,6 @@ __all__ = [
     "refusal_of_batches",
     "equal_mass_edges",
     "no_rows_left",
-    "Checkpoint",
-    "Identity",
     "GroupedTables",
     "save_tables",
     "load_tables",
@@ -61,7 +56,6 @@ __all__ = [
     "InputFiles",
     "Choice",
     "Batch",
-    "Position",
     "check_outputs",
     "write_predictions",
     "STANDARD_INPUT",

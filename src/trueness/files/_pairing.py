@@ -11,16 +11,14 @@ from trueness.bins import Edges, EqualMass
 from trueness.files._bad_rows import has_bad_rows, refusal
 from trueness.files.batches import Batch
 from trueness.files.exact_edges import exact_edges
-from trueness.files.source import Position, PositionedBatch, RowSource
+from trueness.files.source import RowSource
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.table import TablePlan
 from trueness.variation import as_variation
 
 
-def pair_batches(
-    batches: Mapping[str, Iterator[PositionedBatch]],
-) -> Iterator[tuple[Position, dict[str, Batch]]]:
-    """Batches of equal length, one of each model, with the same labels, and the position in the first source."""
+def pair_batches(batches: Mapping[str, Iterator[Batch]]) -> Iterator[dict[str, Batch]]:
+    """Batches of equal length, one of each model, with the same labels."""
     streams = {name: _Stream(of_model) for name, of_model in batches.items()}
     lead, *others = streams
     while True:
@@ -42,24 +40,23 @@ def pair_batches(
         taken = {name: stream.take(rows) for name, stream in streams.items()}
         for name in others:
             _require_same_labels(taken[lead], taken[name])
-        yield streams[lead].position, taken
+        yield taken
 
 
 class _Stream:
     """The batches of a model, taken in parts of any length."""
 
-    def __init__(self, batches: Iterator[PositionedBatch]) -> None:
+    def __init__(self, batches: Iterator[Batch]) -> None:
         self._batches = batches
         self._held: Batch | None = None
-        self.position, self.done = Position(), 0
+        self.done = 0
 
     def available(self) -> int:
         """The number of rows that can be taken; 0 at the end."""
         while self._held is None or len(self._held) == 0:
-            placed = next(self._batches, None)
-            if placed is None:
+            self._held = next(self._batches, None)
+            if self._held is None:
                 return 0
-            self._held, self.position = placed
         return len(self._held)
 
     def take(self, rows: int) -> Batch:
@@ -109,7 +106,7 @@ def equal_mass_edges(source: RowSource, variation: str, bins: EqualMass) -> tupl
             "save it as a file, or use {bins}",
         )
     measures = [as_variation(variation), as_variation("confidence")]
-    batches = (replace(placed.batch, weight=None) for placed in source.batches())
+    batches = (replace(batch, weight=None) for batch in source.batches())
     plan = TablePlan.of(measures[0], bins, options=source.choice.ragged)
     ranges = [plan.range_of(measure, source.n_classes) for measure in measures]
     by_measure, by_confidence = exact_edges(batches, measures, ranges, bins)

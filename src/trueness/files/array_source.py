@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from trueness._arrays import FloatArray, IntArray
 from trueness.files.batches import Batch, RowOptions
 from trueness.files.request import Choice
-from trueness.files.source import BEGINNING, Position, PositionedBatch
 from trueness.rows.groups import EncodedNames
 from trueness.rows.lists import Lists
 
@@ -47,11 +46,10 @@ class ArraySource:
         """The largest number of options."""
         return int(self.n_options.max())
 
-    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
+    def batches(self) -> Iterator[Batch]:
         """The rows, a quarter of a million at a time."""
-        for number in range(start.batch, -(-len(self.y_true) // BATCH_ROWS)):
-            which = np.arange(number * BATCH_ROWS, min(len(self.y_true), (number + 1) * BATCH_ROWS))
-            yield PositionedBatch(self._batch(which), Position(0, number + 1))
+        for first in range(0, len(self.y_true), BATCH_ROWS):
+            yield self._batch(np.arange(first, min(len(self.y_true), first + BATCH_ROWS)))
 
     def _batch(self, which: NDArray[np.intp]) -> Batch:
         return Batch(

@@ -103,6 +103,9 @@ class Batch:
     options: RowOptions = RowOptions()
     skipped: Counter[str] = field(default_factory=Counter)
     share: float = 0.0
+    """The part of the file up to its last row."""
+    files_before: int = 0
+    """The number of files of the source that were read before."""
     may_ignore: bool = False
     """Whether `ignore_index` applies to these rows and was not given."""
 
@@ -142,7 +145,14 @@ class Batch:
 
 
 def batch_of(
-    chunk: Chunk, choice: Choice, n_classes: int, *, input: InputFile, first_row: int, options: RowOptions
+    chunk: Chunk,
+    choice: Choice,
+    n_classes: int,
+    *,
+    input: InputFile,
+    first_row: int,
+    options: RowOptions,
+    files_before: int = 0,
 ) -> Batch:
     """The rows of a chunk that meet the conditions; problems of single columns are refused, or such rows skipped."""
     numbers = np.arange(first_row, first_row + chunk.n_rows)
@@ -178,6 +188,7 @@ def batch_of(
         options,
         Counter(chunk.unreadable),
         chunk.share,
+        files_before,
     )
     return _without(batch, problems) if problems else batch
 

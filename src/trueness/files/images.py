@@ -22,7 +22,7 @@ from trueness.files._values import exponentials, hundredths
 from trueness.files.batches import IGNORED, Batch, Remark, RowOptions
 from trueness.files.mapped_arrays import array_in
 from trueness.files.request import Choice
-from trueness.files.source import BATCH_VALUES, BEGINNING, Position, PositionedBatch, read_ahead
+from trueness.files.source import BATCH_VALUES, read_ahead
 from trueness.formats.inputs import InputFile, Kind
 from trueness.refusals import InvalidValueError, reason_of
 from trueness.rows import sum_tolerance
@@ -100,26 +100,21 @@ class ImageSource:
         assert pixels is not None
         return pixels
 
-    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
-        """All batches from a position on, in order, read ahead on a thread."""
-        return read_ahead(self.read(start))
+    def batches(self) -> Iterator[Batch]:
+        """All batches, in order, read ahead on a thread."""
+        return read_ahead(self.read())
 
-    def read(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
+    def read(self) -> Iterator[Batch]:
         """The same batches, each read when it is asked for."""
-        for number in range(start.file, len(self.cases)):
-            yield from self._batches_of(number, start.batch if number == start.file else 0)
+        for number, case in enumerate(self.cases):
+            pixels = self._pixels(case)
+            step, n_rows = max(1, BATCH_VALUES // self.n_classes), len(pixels.y_true)
+            for first in range(0, max(1, n_rows), step):
+                yield self._batch(number, pixels, first, min(first + step, n_rows))
 
-    def _batches_of(self, number: int, done: int) -> Iterator[PositionedBatch]:
-        case, pixels = self.cases[number], self._pixels(self.cases[number])
-        step, n_rows = max(1, BATCH_VALUES // self.n_classes), len(pixels.y_true)
-        for index, first in enumerate(range(0, max(1, n_rows), step)):
-            if index >= done:
-                stop = min(first + step, n_rows)
-                batch = self._batch(case, pixels, first, stop)
-                yield PositionedBatch(batch, Position(number, index + 1))
-
-    def _batch(self, case: Case, pixels: Pixels, first: int, stop: int) -> Batch:
+    def _batch(self, number: int, pixels: Pixels, first: int, stop: int) -> Batch:
         assert pixels.y_prob.data is not None
+        case = self.cases[number]
         labels, predictions = pixels.y_true[first:stop], pixels.y_prob.data[first:stop]
         numbers = np.arange(first, stop) if pixels.kept is None else pixels.kept[first:stop]
         skipped: Counter[str] = Counter(
@@ -140,6 +135,7 @@ class ImageSource:
             options=self.options.rows,
             skipped=skipped,
             share=stop / max(1, len(pixels.y_true)),
+            files_before=number,
             may_ignore=self.options.ignore_index is None,
         )
 

@@ -120,5 +120,5 @@ def remote_batches(files: Iterable[Remote], *arguments: Any, **options: Any) -> 
 def _read_in_turn(files: Iterable[Remote], *arguments: Any, **options: Any) -> Iterator[Batch]:
     for file in files:
         with local_source(file, *arguments, **options) as source:
-            for placed in source.read():
-                yield replace(placed.batch, file=file.input.path)
+            for batch in source.read():
+                yield replace(batch, file=file.input.path)

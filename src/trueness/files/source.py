@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from trueness.files._bad_rows import without_bad_rows
 from trueness.files._separate_labels import LabelledReader, SeparateLabels
@@ -30,23 +30,6 @@ LONGEST_WAIT = 0.3
 Item = TypeVar("Item")
 
 
-class Position(NamedTuple):
-    """The progress of a run: the number of files read, and of batches of the next one."""
-
-    file: int = 0
-    batch: int = 0
-
-
-BEGINNING = Position()
-
-
-class PositionedBatch(NamedTuple):
-    """A batch, and the position of the run after it."""
-
-    batch: Batch
-    position: Position
-
-
 class RowSource(Protocol):
     """What is summed: rows in batches, and what their columns are."""
 
@@ -62,8 +45,8 @@ class RowSource(Protocol):
     def rereadable(self) -> bool:
         """Whether the rows can be read twice."""
 
-    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
-        """The rows from a position on."""
+    def batches(self) -> Iterator[Batch]:
+        """All rows."""
 
 
 class Source:
@@ -120,23 +103,19 @@ class Source:
         """Whether the rows can be read again."""
         return not any(input.read_once for input in self.inputs)
 
-    def batches(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
-        """All batches from a position on, in order, read ahead on a thread."""
-        return read_ahead(self.read(start))
+    def batches(self) -> Iterator[Batch]:
+        """All batches, in order, read ahead on a thread."""
+        return read_ahead(self.read())
 
-    def read(self, start: Position = BEGINNING) -> Iterator[PositionedBatch]:
+    def read(self) -> Iterator[Batch]:
         """The same batches, each read when it is asked for."""
-        for number in range(start.file, len(self.inputs)):
-            yield from self._batches_of(number, start.batch if number == start.file else 0)
-        if self._labels is not None and self._labels.n_unused and start == BEGINNING:
+        for number, input in enumerate(self.inputs):
+            with self._reader_of(input, to_its_end=True) as reader:
+                yield from self._batches_in(reader, number)
+        if self._labels is not None and self._labels.n_unused:
             self._remarks(f"{self._labels.n_unused} labels of {self._labels.file} have no prediction")
 
-    def _batches_of(self, number: int, done: int) -> Iterator[PositionedBatch]:
-        """The batches of a file after the first `done`."""
-        with self._reader_of(self.inputs[number], to_its_end=True) as reader:
-            yield from self._batches_in(reader, number, done)
-
-    def _batches_in(self, reader: Reader, number: int, done: int) -> Iterator[PositionedBatch]:
+    def _batches_in(self, reader: Reader, number: int) -> Iterator[Batch]:
         input = self.inputs[number]
         recheck(self.choice, self.request, self._fields(reader, input), input.name, self._first_file)
         rows = max(1, BATCH_VALUES // self.n_classes)
@@ -155,9 +134,9 @@ class Source:
             others=tuple(name for name in wanted.others if name in reader.fields),
         )
         first_row, any_row = 1, False
-        for index, chunk in enumerate(reader.chunks(inside, rows)):
+        for chunk in reader.chunks(inside, rows):
             any_row = any_row or chunk.n_rows > 0
-            if index >= done and (chunk.n_rows or chunk.unreadable):
+            if chunk.n_rows or chunk.unreadable:
                 batch = batch_of(
                     chunk,
                     self.choice,
@@ -165,9 +144,9 @@ class Source:
                     input=input,
                     first_row=first_row,
                     options=self.options,
+                    files_before=number,
                 )
-                batch = without_bad_rows(batch) if self.options.tolerant else batch
-                yield PositionedBatch(batch, Position(number, index + 1))
+                yield without_bad_rows(batch) if self.options.tolerant else batch
             first_row += chunk.n_rows
         if not any_row:
             self._remarks(f"{input.name} holds no rows")

@@ -1,4 +1,4 @@
-"""Batches to tables: which tables, for which groups; with a checkpoint if one is asked for."""
+"""Batches to tables: which tables, for which groups."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 from trueness._arguments import require_choice
 from trueness.bins import Bins, Edges, EqualMass, FineGrid
 from trueness.files._bad_rows import no_rows_left, refusal
-from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
-from trueness.files.source import Position, PositionedBatch, RowSource
+from trueness.files.source import RowSource
 from trueness.ranking import DEFAULT_TIES
 from trueness.refusals import InvalidValueError, Refusal
 from trueness.rows.clusters import clusters_of_names
@@ -161,98 +160,47 @@ class Summed:
 
 
 def sum_source(
-    source: RowSource,
-    plan: Plan,
-    *,
-    checkpoint: Checkpoint | None = None,
-    progress: Callable[[Position, Batch], None] = lambda *_: None,
+    source: RowSource, plan: Plan, *, progress: Callable[[Batch], None] = lambda _: None
 ) -> Summed:
-    """All rows of a source as tables.
+    """All rows of a source as tables; `progress` is called after each batch.
 
     They are on a grid if the plan has bins of equal mass without `exact`; the caller coarsens them after the last row.
     """
-    run = _Run(source, plan, progress)
-    saved = None if checkpoint is None else checkpoint.load()
-    if saved is None:
-        run.begin()
-    else:
-        run.resume(saved)
-    try:
-        for _ in run.sums():
-            if checkpoint is not None and checkpoint.due():
-                checkpoint.save(run.state)
-    except KeyboardInterrupt:
-        if checkpoint is not None and run.state.position != Position():
-            checkpoint.save(run.state)
-        raise
-    if run.n_rows == 0:
-        raise no_rows_left(run.state.skipped, filtered=bool(source.choice.where))
-    return Summed(run.state.tables, run.state.skipped)
-
-
-class _Run:
-    """One pass over a source."""
-
-    def __init__(self, source: RowSource, plan: Plan, progress: Callable[[Position, Batch], None]) -> None:
-        self._source, self._plan, self._progress = source, plan, progress
-        self._weighted = source.choice.weight is not None
-        self._specs: list[AnySpec] = []
-        self.state = State(GroupedTables(source.choice.grouping, {}), Position(), Counter())
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows in the tables so far."""
-        return self.state.tables.n_rows
-
-    def begin(self) -> None:
-        """Choose the bins; exact ones take a pass of their own."""
-        edges = self._exact_edges() if self._plan.exact else None
-        n_classes = self._source.n_classes
-        names = self._source.choice.class_names(n_classes)
-        self._specs = self._plan.specs(n_classes, weighted=self._weighted, edges=edges, class_names=names)
-
-    def _exact_edges(self) -> list[Edges]:
-        if not self._source.rereadable:
-            raise InvalidValueError(
-                "read-once",
-                "exact bins take two passes, and standard input or a pipe can be read only once",
-                "save it as a file, or leave out {exact}: a grid gives nearly the same in one pass",
-            )
-        self._plan.require_exact_possible(weighted=self._weighted)
-        batches, tables = self._with_progress(self._source.batches()), self._plan.tables
-        assert isinstance(tables.bins, EqualMass)
-        ranges = [tables.range_of(measure, self._source.n_classes) for measure in tables.measures]
-        return exact_edges(batches, tables.measures, ranges, tables.bins, self._plan.engine)
-
-    def _with_progress(self, batches: Iterator[PositionedBatch]) -> Iterator[Batch]:
-        """The batches; progress is reported after each."""
-        for placed in batches:
-            yield placed.batch
-            self._progress(placed.position, placed.batch)
-
-    def resume(self, saved: State) -> None:
-        """Continue where another process stopped."""
-        if saved.tables.groups:
-            self._specs = [table.spec for table in next(iter(saved.tables.groups.values()))]
-        else:  # no row had met the conditions yet
-            self.begin()
-        self.state = saved
-
-    def sums(self) -> Iterator[None]:
-        """Add batch after batch; the state is complete after each."""
-        batches = self._source.batches(self.state.position)
-        for placed in batches:
-            self._add(placed)
-            yield
-
-    def _add(self, placed: PositionedBatch) -> None:
-        batch, by = placed.batch, self._source.choice.grouping
+    by, n_classes, weighted = source.choice.grouping, source.n_classes, source.choice.weight is not None
+    edges = _exact_edges(source, plan, progress) if plan.exact else None
+    names = source.choice.class_names(n_classes)
+    specs = plan.specs(n_classes, weighted=weighted, edges=edges, class_names=names)
+    tables, skipped = GroupedTables(by, {}), Counter[str]()
+    for batch in source.batches():
         if batch.groups is not None:  # before they are summed, which takes long for a group in each row
-            refuse_too_many(self.state.tables.groups.keys() | set(batch.groups.names), self._specs, by)
-        more = batch_tables(batch, self._specs, self._plan.engine, self._plan.n_threads)
-        tables = self.state.tables + GroupedTables(by, more)
-        self.state = State(tables, placed.position, self.state.skipped + batch.skipped)
-        self._progress(placed.position, batch)
+            refuse_too_many(tables.groups.keys() | set(batch.groups.names), specs, by)
+        tables += GroupedTables(by, batch_tables(batch, specs, plan.engine, plan.n_threads))
+        skipped += batch.skipped
+        progress(batch)
+    if tables.n_rows == 0:
+        raise no_rows_left(skipped, filtered=bool(source.choice.where))
+    return Summed(tables, skipped)
+
+
+def _exact_edges(source: RowSource, plan: Plan, progress: Callable[[Batch], None]) -> list[Edges]:
+    """The edges of exact bins by each measure, from a pass of their own."""
+    if not source.rereadable:
+        raise InvalidValueError(
+            "read-once",
+            "exact bins take two passes, and standard input or a pipe can be read only once",
+            "save it as a file, or leave out {exact}: a grid gives nearly the same in one pass",
+        )
+    plan.require_exact_possible(weighted=source.choice.weight is not None)
+    tables = plan.tables
+    assert isinstance(tables.bins, EqualMass)
+    ranges = [tables.range_of(measure, source.n_classes) for measure in tables.measures]
+
+    def batches() -> Iterator[Batch]:
+        for batch in source.batches():
+            yield batch
+            progress(batch)
+
+    return exact_edges(batches(), tables.measures, ranges, tables.bins, plan.engine)
 
 
 def batch_tables(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from trueness.assessment import Comparison
 from trueness.assessment.comparison import BinsOfModels, Comparer
 from trueness.bins import Bins
-from trueness.files import Batch, Choice, Position, Request, pair_batches, refusal_of_batches
-from trueness.files.source import PositionedBatch
+from trueness.files import Batch, Choice, Request, pair_batches, refusal_of_batches
 from trueness.partitions.options import plan_of, request_of, require_known, row_options_of
 from trueness.partitions.work import Work
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
@@ -26,7 +25,6 @@ class CompareOptions(TypedDict, total=False):
 
     sample_weight: Any
     groups: Any
-    by: Any
     clusters: Any
     classes: Any
     variation: str | Variation
@@ -98,8 +96,7 @@ class CompareWork:
     def compare(self, batches: Mapping[str, Iterable[Batch]]) -> Comparison:
         """The comparison of all rows, given the batches of each model."""
         comparer = self.empty.starting_at(0)
-        placed = {name: _with_positions(of_model) for name, of_model in batches.items()}
-        for _, found in pair_batches(placed):
+        for found in pair_batches({name: iter(of_model) for name, of_model in batches.items()}):
             add_batches(comparer, found)
         if comparer.n_rows == 0:
             raise InvalidValueError("no-rows", "the data have no rows", "check the input")
@@ -161,7 +158,3 @@ def refuse_other_classes(classes: Mapping[str, int]) -> None:
             "compare models of the same task",
             classes=", ".join(f"{name} {number}" for name, number in classes.items()),
         )
-
-
-def _with_positions(batches: Iterable[Batch]) -> Iterator[PositionedBatch]:
-    return (PositionedBatch(batch, Position()) for batch in batches)

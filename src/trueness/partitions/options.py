@@ -25,8 +25,6 @@ class Options(TypedDict, total=False):
     groups: Any
     """Column of groups, for a table or an assessment of each of its values; several columns, in a list or separated by
     commas, for each combination of their values."""
-    by: Any
-    """Another name for `groups`."""
     clusters: Any
     """Column of the names of clusters: which rows belong together. A cluster may be spread over partitions."""
     classes: Any
@@ -82,25 +80,15 @@ def request_of(label: Any, probs: str | Sequence[str] | None, options: Options) 
     )
 
 
-def groups_of(options: Options) -> Any:
-    """The columns or arrays of groups, under either of the two names of the option."""
-    groups, by = options.get("groups"), options.get("by")
-    if groups is not None and by is not None:
-        raise InvalidTypeError(
-            "bad-argument", "by is another name for groups", "pass one of them", argument="by"
-        )
-    return by if groups is None else groups
-
-
 def _group_columns(options: Options) -> str | tuple[str, ...] | None:
-    groups = groups_of(options)
+    groups = options.get("groups")
     if groups is None or isinstance(groups, str):
         return groups
     if not isinstance(groups, (list, tuple)) or not all(isinstance(name, str) for name in groups):
         raise InvalidTypeError(
             "wrong-type",
             "{argument} must be the name of a column, or a list of names, got {type}",
-            argument="by" if options.get("groups") is None else "groups",
+            argument="groups",
             type=type(groups).__name__,
         )
     return tuple(groups) or None

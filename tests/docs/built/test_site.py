@@ -15,10 +15,6 @@ PUBLIC_MODULES = (
     "trueness.simplex",
 )
 ADAPTERS = Path(trueness.__file__).parent / "adapters"
-NOT_FOR_USERS = {
-    "trueness.adapters.dask.connect",  # of the command
-    "trueness.adapters.dask.sum_files",  # the same
-}
 
 
 def public_names() -> set[str]:
@@ -27,7 +23,7 @@ def public_names() -> set[str]:
     names |= {
         f"{module}.{name}" for module in PUBLIC_MODULES for name in importlib.import_module(module).__all__
     }
-    return names | {name for path in ADAPTERS.glob("[a-z]*.py") for name in exported(path)} - NOT_FOR_USERS
+    return names | {name for path in ADAPTERS.glob("[a-z]*.py") for name in exported(path)}
 
 
 def exported(path: Path) -> set[str]:
