@@ -98,7 +98,8 @@ def limits() -> str:
 
 LIMITS = (
     ("_json", "MAX_NESTING", "nesting of JSON, checked before it is parsed", "levels"),
-    ("formats.json_stream", "MAX_VALUE_BYTES", "a line or value of an evaluation log", "MB"),
+    ("formats.json_stream", "MAX_LINE_BYTES", "a line of an evaluation log", "MB"),
+    ("formats.json_stream", "MAX_DOCUMENT_BYTES", "a JSON document of an evaluation log", "MB"),
     ("formats.zip_members", "MAX_MEMBER_BYTES", "a member of an `.eval` archive, packed or unpacked", "MB"),
     ("formats.by_name.xlsx", "MAX_PART_BYTES", "a part of an Excel workbook, unpacked", "MB"),
     ("formats.by_name.xlsx", "MAX_RATIO", "compression of a part of a workbook (above 1 MB)", "to 1"),

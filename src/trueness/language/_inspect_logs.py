@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trueness.formats.json_stream import open_document, parse_json
+from trueness.formats.json_stream import load_document, parse_json
 from trueness.formats.zip_members import ZipMembers, is_zip, open_zip
 from trueness.refusals import InvalidValueError
 
@@ -47,15 +47,10 @@ def _in_zip(members: ZipMembers) -> Iterator[Mapping[str, Any]]:
 
 
 def _in_document(path: str, header: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
-    with open_document(path) as document:
-        for name in document.members():
-            if name == "samples" and document.opens() == "[":
-                for sample in document.elements():
-                    yield _object(sample, path, "samples")
-                continue
-            value = document.value()
-            if name in _KEPT:
-                header[name] = value
+    document = _object(load_document(path), path, "log")
+    header.update({name: document[name] for name in _KEPT if name in document})
+    for sample in document.get("samples") or ():
+        yield _object(sample, path, "samples")
 
 
 def _object(value: Any, file: str, name: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness.formats.json_stream import open_document
+from trueness.formats.json_stream import load_document
 from trueness.language._collected import BadRows, names_array, refuse_no_rows
 from trueness.language._inspect_logs import field_in
 from trueness.language.results import PROBABILITIES, Statements
@@ -61,20 +61,20 @@ def read_helm(
 
 def _instances(file: str) -> Iterator[tuple[tuple[str, str, int], Any]]:
     """Instance, perturbation and trial of each entry, with its statistics."""
-    with open_document(file) as document:
-        for entry in document.elements():
-            if not isinstance(entry, Mapping) or not isinstance(entry.get("stats"), list):
-                raise InvalidValueError(
-                    "wrong-layout",
-                    "{file}: an entry has no stats",
-                    "name the per_instance_stats.json of a run",
-                    argument=file,
-                    file=file,
-                )
-            name = field_in(entry, "perturbation", "name") or ""
-            trial = entry.get("train_trial_index")
-            key = (str(entry.get("instance_id")), str(name), trial if isinstance(trial, int) else 0)
-            yield key, entry["stats"]
+    content = load_document(file)
+    for entry in content if isinstance(content, list) else [None]:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("stats"), list):
+            raise InvalidValueError(
+                "wrong-layout",
+                "{file}: an entry has no stats",
+                "name the per_instance_stats.json of a run",
+                argument=file,
+                file=file,
+            )
+        name = field_in(entry, "perturbation", "name") or ""
+        trial = entry.get("train_trial_index")
+        key = (str(entry.get("instance_id")), str(name), trial if isinstance(trial, int) else 0)
+        yield key, entry["stats"]
 
 
 def _used(stats: list[Any]) -> dict[str, float]:
@@ -92,23 +92,11 @@ def _spec_of(folder: str) -> tuple[str, str | None]:
     for name in _SPECS:
         path = os.path.join(folder, name)
         if os.path.exists(path):
-            spec = _first_members(path)
+            spec = load_document(path)
             method = field_in(spec, "adapter_spec", "method")
-            return str(spec.get("name") or os.path.basename(folder)), None if method is None else str(method)
+            named = field_in(spec, "name") or os.path.basename(folder)
+            return str(named), None if method is None else str(method)
     return os.path.basename(folder) or STATS, None
-
-
-def _first_members(path: str) -> dict[str, Any]:
-    """Name and adapter of a specification; states of instances are not parsed."""
-    found = {}
-    with open_document(path) as document:
-        for name in document.members():
-            if name == "request_states":
-                break
-            value = document.value()
-            if name in ("name", "adapter_spec"):
-                found[name] = value
-    return found
 
 
 def _statements(

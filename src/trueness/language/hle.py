@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from trueness.formats.json_stream import open_document
-from trueness.language._collected import BadRows, SeenRows, names_array, refuse_no_rows
+from trueness.formats.json_stream import load_document
+from trueness.language._collected import BadRows, names_array, refuse_no_rows
 from trueness.language.results import Statements
 from trueness.language.stated_confidence import confidence_of
 from trueness.refusals import InvalidValueError, Refusal, quote
@@ -30,31 +30,31 @@ def read_hle(path: str | os.PathLike[str], *, on_bad_rows: str = "refuse") -> St
     on_bad_rows : "refuse" or "skip"
         Whether bad rows are refused, or left out and counted.
     """
-    file, bad, seen = os.fspath(path), BadRows(on_bad_rows), SeenRows("question")
+    file, bad = os.fspath(path), BadRows(on_bad_rows)
     event, stated, cluster = array("b"), array("d"), []
     models: dict[str, None] = {}
-    with open_document(file) as document:
-        for number, name in enumerate(document.members(), 1):
-            answer = document.value()
-            seen.add(name, quote(name), file, number)
-            if not isinstance(answer, Mapping):
-                raise _wrong_layout("{name!q} is not an object", file, name)
-            judged = answer.get("judge_response")
-            if judged is None:
-                bad.left_out[NOT_JUDGED] += 1
-                continue
-            try:
-                row = _row(judged)
-            except Refusal as refusal:
-                refusal = refusal.with_facts(source=f"{file}, question {quote(name)}")
-                if refusal.code == "wrong-layout":
-                    raise refusal from None
-                bad.add(refusal)
-                continue
-            models.setdefault(str(answer.get("model") or "all"))
-            event.append(row[0])
-            stated.append(row[1])
-            cluster.append(name)
+    content = load_document(file)
+    if not isinstance(content, dict):
+        raise _wrong_layout("it is not an object", file, "questions")
+    for name, answer in content.items():
+        if not isinstance(answer, Mapping):
+            raise _wrong_layout("{name!q} is not an object", file, name)
+        judged = answer.get("judge_response")
+        if judged is None:
+            bad.left_out[NOT_JUDGED] += 1
+            continue
+        try:
+            row = _row(judged)
+        except Refusal as refusal:
+            refusal = refusal.with_facts(source=f"{file}, question {quote(name)}")
+            if refusal.code == "wrong-layout":
+                raise refusal from None
+            bad.add(refusal)
+            continue
+        models.setdefault(str(answer.get("model") or "all"))
+        event.append(row[0])
+        stated.append(row[1])
+        cluster.append(name)
     refuse_no_rows(len(stated), file, bad.left_out)
     group = next(iter(models)) if len(models) == 1 else os.path.basename(file)
     return Statements(

@@ -14,7 +14,7 @@ import numpy as np
 
 from trueness._arguments import require_choice
 from trueness._arrays import FloatArray, IntArray
-from trueness.formats.json_stream import json_lines, open_text, parse_json
+from trueness.formats.json_stream import json_lines, load_document
 from trueness.language._collected import (
     BadRows,
     Ragged,
@@ -332,12 +332,7 @@ def _delimiters(file: str, task: str, date: str | None) -> list[str]:
 
 
 def _stated_delimiter(path: str, task: str) -> str | None:
-    stream = open_text(path)
-    try:
-        data = stream.ahead(2**28)
-    finally:
-        stream.close()
-    found: Any = parse_json(data, path)
+    found = load_document(path)
     for key in ("configs", task, "target_delimiter"):
         found = found.get(key) if isinstance(found, Mapping) else None
     return found if isinstance(found, str) else None

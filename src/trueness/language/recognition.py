@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from trueness.formats.json_stream import JsonDocument, open_document
+from trueness.formats.json_stream import first_line, load_document
 from trueness.formats.zip_members import is_zip, open_zip
 from trueness.language._inspect_logs import HEADER, START
 from trueness.language.helm import STATS
@@ -21,9 +21,6 @@ _BATCH_INPUT = {"custom_id", "method", "url"}
 _SIMPLE_EVALS = {"score", "metrics", "htmls", "convos"}
 _TABLES = {"format", "schema"}
 """Members of saved tables of this library."""
-
-_FIRST_MEMBERS = 2000
-"""Members of a document that are searched for a judged answer."""
 
 
 class Recognised(NamedTuple):
@@ -45,36 +42,40 @@ def recognise(path: str | os.PathLike[str]) -> Recognised | None:
     if os.path.isdir(path):
         stats = os.path.exists(os.path.join(path, STATS))
         return Recognised("helm", f"a folder with {STATS}") if stats else None
-    if not os.path.isfile(path) or not _may_be_log(path):
+    if not os.path.isfile(path) or not _ending(path):
         return None
     if is_zip(path):
         return _of_zip(path)
-    with open_document(path) as document:
-        try:
-            opens = document.opens()
-            if opens == "[":
-                return _of_list(document)
-            return _of_object(document, path) if opens == "{" else None
-        except Refusal as refusal:
-            if refusal.code == "bad-json":  # reported by the reader of the format that its ending names
-                return None
-            raise
+    first = _beginning(path)
+    if isinstance(first, list):
+        return _of_list(first)
+    return _of_object(first, path) if isinstance(first, dict) else None
+
+
+def _beginning(path: str) -> Any:
+    """The first line of JSON Lines, or a document; None if it is not JSON, which the reader of its format reports."""
+    try:
+        return first_line(path) if _ending(path) != ".json" else first_line(path) or load_document(path)
+    except Refusal as refusal:
+        if refusal.code == "bad-json":
+            return None
+        raise
 
 
 def has_token_lists(path: str) -> bool:
     """Whether a file is JSON Lines whose first object has `top_logprobs`."""
-    if not _may_be_log(path) or is_zip(path):
+    if not _ending(path) or is_zip(path):
         return False
-    with open_document(path) as document:
-        return document.opens() == "{" and any(name == "top_logprobs" for name, _ in _members(document))
+    first = _beginning(path)
+    return isinstance(first, dict) and "top_logprobs" in first
 
 
-def _may_be_log(path: str) -> bool:
-    """By the ending, so that large files of predictions are not opened."""
+def _ending(path: str) -> str:
+    """The ending of a log; empty for other files, so that large files of predictions are not opened."""
     name = path.lower()
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
-    return name.endswith(_ENDINGS)
+    return next((ending for ending in _ENDINGS if name.endswith(ending)), "")
 
 
 def _of_zip(path: str) -> Recognised | None:
@@ -85,29 +86,18 @@ def _of_zip(path: str) -> Recognised | None:
     return None
 
 
-def _of_list(document: JsonDocument) -> Recognised | None:
-    first = next(document.elements(), None)
+def _of_list(entries: list[Any]) -> Recognised | None:
+    first = next(iter(entries), None)
     if isinstance(first, Mapping) and {"instance_id", "stats"} <= set(first):
         return Recognised("helm", "a list of objects with instance_id and stats")
     return None
 
 
-def _of_object(document: JsonDocument, path: str) -> Recognised | None:
-    """By the members of the first object, one after another; the search ends as soon as they decide."""
-    seen: set[str] = set()
-    for number, (name, value) in enumerate(_members(document)):
-        seen.add(name)
-        if seen >= _TABLES and number < 8:
-            return None
-        found = _by_names(seen, path) or _of_member(value)
-        if found is not None or number > _FIRST_MEMBERS:
-            return found
-    return None
-
-
-def _members(document: JsonDocument) -> Iterator[tuple[str, Any]]:
-    for name in document.members():
-        yield name, document.value()
+def _of_object(content: Mapping[str, Any], path: str) -> Recognised | None:
+    if content.keys() >= _TABLES:
+        return None
+    found = _by_names(set(content), path)
+    return found or next(filter(None, map(_of_member, content.values())), None)
 
 
 def _by_names(seen: set[str], path: str) -> Recognised | None:
