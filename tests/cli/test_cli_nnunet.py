@@ -1,8 +1,7 @@
 """Folders as nnU-Net v2 writes them: which voxel of the labels belongs to which voxel of the probabilities.
 
 Each case is made from one volume in the axes of its NIfTI file, (x, y, z). nibabel and NumPy write the files in
-the way of nnU-Net's readers: `array.transpose()` of the stored voxels, for NibabelIOWithReorient after they were turned
-to right, anterior, superior. The oracle is the volume itself.
+the way of nnU-Net's readers: `array.transpose()` of the stored voxels. The oracle is the volume itself.
 """
 
 import json
@@ -45,12 +44,11 @@ class Folders(NamedTuple):
         name: str,
         labels: NDArray[Any],
         probabilities: NDArray[Any],
-        affine: Any = None,
         ending: str = ".nii.gz",
     ) -> None:
         import nibabel
 
-        image = nibabel.Nifti1Image(labels.astype(np.uint8), np.eye(4) if affine is None else affine)
+        image = nibabel.Nifti1Image(labels.astype(np.uint8), np.eye(4))
         nibabel.save(image, self.labels / f"{name}{ending}")
         np.savez_compressed(self.predictions / f"{name}.npz", probabilities=probabilities)
         (self.predictions / f"{name}.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")  # must never be loaded
@@ -101,46 +99,13 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
-def test_labels_are_reversed_like_images(
-    folders: Folders, capsys: Any, shape: tuple[int, ...], ending: str
-) -> None:
+def test_labels_are_reversed_like_images(folders: Folders, shape: tuple[int, ...], ending: str) -> None:
     """A NIfTI file of two dimensions is a volume of one slice, (classes, 1, y, x)."""
     volumes = [volume(shape, seed) for seed in range(6)]
     for k, given in enumerate(volumes):
         saved = reversed_axes(given.probabilities)
         saved = saved[:, None] if len(shape) == 2 else saved
         folders.write(f"case_{k}", given.labels, saved, ending=ending)
-    assert table_of(folders) == expected_table(volumes)
-    said = capsys.readouterr()
-    assert ("do not show the order of axes" in said.err) == (shape == shape[::-1])
-    assert ("do not show the order of axes" in said.out) == (shape == shape[::-1])
-    (folders.predictions / "plans.json").write_text('{"image_reader_writer": "SimpleITKIO"}')
-    assert table_of(folders) == expected_table(volumes)
-    assert "order of axes" not in capsys.readouterr().err
-
-
-def test_one_case_decides_for_all(folders: Folders, capsys: Any) -> None:
-    """Axes as in the NIfTI files: a case that is no cube shows it, and the cubes follow."""
-    volumes = [volume((4, 4, 4), k) for k in range(5)] + [volume((6, 5, 4), 9)]
-    for k, given in enumerate(volumes):
-        folders.write(f"case_{k}", given.labels, given.probabilities)
-    assert table_of(folders) == expected_table(volumes)
-    assert "have the axes of the NIfTI files" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("codes", [("L", "P", "S"), ("P", "I", "R"), ("R", "A", "S")])
-@pytest.mark.parametrize("shape", [(6, 5, 4), (5, 5, 5)])
-def test_a_reader_that_reorients(folders: Folders, codes: tuple[str, ...], shape: tuple[int, ...]) -> None:
-    """The probabilities are those of the image turned to RAS; plans.json names the reader."""
-    from nibabel.orientations import apply_orientation, axcodes2ornt, inv_ornt_aff, io_orientation
-
-    affine = inv_ornt_aff(axcodes2ornt(codes), shape)
-    volumes = [volume(shape, seed) for seed in range(6)]
-    for k, given in enumerate(volumes):
-        turn = io_orientation(affine)
-        turned = np.stack([apply_orientation(of_class, turn) for of_class in given.probabilities])
-        folders.write(f"case_{k}", given.labels, reversed_axes(turned), affine)
-    (folders.predictions / "plans.json").write_text('{"image_reader_writer": "NibabelIOWithReorient"}')
     assert table_of(folders) == expected_table(volumes)
 
 
@@ -178,30 +143,22 @@ def test_single_precision_is_not_divided(folders: Folders, capsys: Any) -> None:
     assert "half" not in capsys.readouterr().err
 
 
-def test_the_label_that_the_dataset_ignores(folders: Folders, capsys: Any) -> None:
+def test_an_ignored_label(folders: Folders, capsys: Any) -> None:
     given = volume((6, 5, 4))
     labels = given.labels.copy()
     labels[0] = N_CLASSES
     folders.write("case", labels, reversed_axes(given.probabilities))
-    names = '{"labels": {"background": 0, "a": 1, "b": 2, "ignore": 3}}'
-    (folders.predictions / "dataset.json").write_text(names)
-    table = table_of(folders, "--clusters", "none")
+    table = table_of(folders, "--clusters", "none", "--ignore-index", str(N_CLASSES))
     assert table == tn.tabulate(given.labels[1:].ravel(), given.probabilities[:, 1:].reshape(N_CLASSES, -1).T)
     assert "pixels with the ignored label: 20" in capsys.readouterr().err
 
 
 def test_regions_are_refused(folders: Folders, capsys: Any) -> None:
-    """Their probabilities are sigmoids: by dataset.json, or by sums that are not 1."""
+    """Their probabilities are sigmoids, whose sums are not 1."""
     given = volume((6, 5, 4), dtype=np.float16)
     folders.write("case", given.labels, reversed_axes(given.probabilities * np.float16(0.7)))
     assert main(folders.arguments()) == 2
     assert "sum" in capsys.readouterr().err
-    regions = '{"labels": {"background": 0, "whole tumor": [1, 2, 3], "core": [2, 3]}}'
-    (folders.predictions / "dataset.json").write_text(regions)
-    assert main(folders.arguments()) == 2
-    said = capsys.readouterr().err
-    assert "has regions (whole tumor, core)" in said
-    assert "assess_event" in said
 
 
 def test_refusals(folders: Folders, capsys: Any) -> None:
@@ -218,20 +175,13 @@ def test_refusals(folders: Folders, capsys: Any) -> None:
     (folders.labels / "b.nii").write_bytes(b"no image")
     assert main(folders.arguments()) == 2
     assert "b.npz cannot be read" in capsys.readouterr().err
-    np.savez(folders.predictions / "b.npz", probabilities=given.probabilities)
+    np.savez(folders.predictions / "b.npz", probabilities=reversed_axes(given.probabilities))
     assert main(folders.arguments()) == 2
     assert "b.nii cannot be read" in capsys.readouterr().err
     np.savez(folders.predictions / "b.npz", other=given.probabilities)
     folders.write("c", given.labels, reversed_axes(given.probabilities))
     assert main(folders.arguments()) == 2
     assert "b.npz has no array named probabilities or softmax" in capsys.readouterr().err
-    for content, cause in (
-        ('{"image_reader_writer": "NaturalImage2DIO"}', "which are not NIfTI"),
-        ("{", "plans.json cannot be read"),
-    ):
-        (folders.predictions / "plans.json").write_text(content)
-        assert main(folders.arguments()) == 2
-        assert cause in capsys.readouterr().err
 
 
 def test_compare_folders(folders: Folders, capsys: Any) -> None:

@@ -147,33 +147,3 @@ def test_bytes_changed_at_random_end_in_an_answer_or_a_refusal(
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert "Traceback" not in ended.stderr
-
-
-def test_a_parquet_file_with_checksums_is_refused_or_gives_the_same_table(tmp_path: Path) -> None:
-    """One bit of each file is flipped; what simulate writes has checksums."""
-    path, out = tmp_path / "x.parquet", tmp_path / "t.json"
-    assert main(["simulate", "--n-rows", "3000", "--alpha", "1,1,1", "-o", str(path)]) == 0
-    assert main(["tabulate", str(path), "-o", str(out)]) == 0
-    expected, data = out.read_bytes(), path.read_bytes()
-    rng = np.random.default_rng(0)
-    refusals = 0
-    for place in rng.integers(4, len(data) - 8, 250).tolist():
-        flipped = bytearray(data)
-        flipped[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(flipped)
-        code = main(["tabulate", str(path), "-o", str(out)])
-        refusals += code == 2
-        assert code == 2 or out.read_bytes() == expected, place
-    assert refusals > 200
-
-
-def test_a_page_that_was_changed_is_refused_with_the_name_of_the_file(tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "x.parquet"
-    assert main(["simulate", "--n-rows", "3000", "--alpha", "1,1,1", "-o", str(path)]) == 0
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    assert main(["tabulate", str(path), "-o", str(tmp_path / "t.json")]) == 2
-    printed = capsys.readouterr().err
-    assert f"{path} cannot be read, it may be damaged" in printed
-    assert "CRC checksum" in printed

@@ -55,15 +55,8 @@ def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: 
 
     _refuse_options(arguments)
     rows, in_clusters = _sources.row_options_of(arguments), arguments.clusters != INDEPENDENT
-    if arguments.format != NNUNET:
-        options = ImageOptions(arguments.class_axis, arguments.ignore_index, rows, in_clusters)
-        source = ImageSource(_cases(arguments, files), options)
-    else:
-        from trueness.files.nnunet import nnunet_folder
-
-        folder = nnunet_folder(_folder_of(arguments, files), arguments.label_dir)
-        ignored = folder.ignore_label if arguments.ignore_index is None else arguments.ignore_index
-        source = ImageSource(folder.cases, ImageOptions(None, ignored, rows, in_clusters), folder.remarks)
+    options = ImageOptions(arguments.class_axis, arguments.ignore_index, rows, in_clusters)
+    source = ImageSource(_cases(arguments, files), options)
     for remark in source.remarks:
         print_note(f"{model}: {remark.message}" if model else remark.message)
     return source
@@ -116,13 +109,11 @@ def refuse_other_pixels(batches: Mapping[str, Batch]) -> None:
 
 
 def _cases(arguments: argparse.Namespace, files: Sequence[str]) -> list[Case]:
-    if arguments.format == NNUNET:
-        from trueness.files.nnunet import nnunet_folder
-
-        return nnunet_folder(_folder_of(arguments, files), arguments.label_dir).cases
     from trueness.files import find_inputs
-    from trueness.files.images import array_cases
+    from trueness.files.images import array_cases, nnunet_cases
 
+    if arguments.format == NNUNET:
+        return nnunet_cases(_folder_of(arguments, files), arguments.label_dir)
     paths = [input.path for input in find_inputs(files, arguments.format).files]
     other = next((path for path in paths if not path.lower().endswith((".npy", ".npz"))), None)
     if other is not None:

@@ -57,8 +57,10 @@ def note_unread_files(inputs: InputFiles) -> None:
     """Print how many files of the folders are not read, and why."""
     if inputs.left_out:
         print_note(f"{inputs.left_out} files in the folders have unknown endings and are not read")
-    if inputs.repeated:
-        print_note(f"ignored {inputs.repeated} links to files that are already included")
+    if inputs.linked:
+        print_note(
+            f"{inputs.linked} links in the folders are not followed, or lead to files that are already read"
+        )
 
 
 def paths_read(arguments: argparse.Namespace, inputs: Sequence[InputFile]) -> list[str | None]:

@@ -1,4 +1,4 @@
-"""Folders, globs and links: the paths they lead to, completely or not at all, and which paths are the same file."""
+"""Folders and globs: the paths they lead to, completely or not at all, and which paths are the same file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import errno
 import glob
 import os
 import re
-import stat
-from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,68 +13,48 @@ from trueness.refusals import InvalidValueError
 
 
 class FolderFiles(NamedTuple):
-    """The files of a folder, each by one path, and the number of further names they have by links."""
+    """The files of a folder, and the number of linked folders in it, which are not followed."""
 
     paths: list[str]
-    repeated: int
+    linked: int
 
 
 def files_below(folder: str) -> FolderFiles:
-    """Every file in a folder and the folders below it whose name does not begin with . or _, each once."""
-    files = [found for found in _walk(folder, (".", "_")) if not found.is_folder]
-    return FolderFiles(
-        [found.path for found in files if found.is_new], sum(not found.is_new for found in files)
-    )
+    """Every file in a folder and the folders below it whose name does not begin with . or _."""
+    found = FolderFiles([], 0)
+    for path, folders, names in _walk(folder, (".", "_")):
+        linked = sum(os.path.islink(os.path.join(path, name)) for name in folders)
+        files = [os.path.join(path, name) for name in names if not name.startswith((".", "_"))]
+        for file in files:
+            if not os.path.exists(file):
+                raise InvalidValueError(
+                    "missing-file",
+                    "{file!q} is a link to a file that does not exist",
+                    "remove the link, or restore the file",
+                    file=file,
+                )
+        found = FolderFiles(found.paths + files, found.linked + linked)
+    return found
 
 
-class _Found(NamedTuple):
-    path: str
-    is_folder: bool
-    is_new: bool
-    """Whether no path before led to it."""
+def _walk(folder: str, hidden: tuple[str, ...]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """A folder and those below it, without links: the path of each, and the names of its folders and files.
 
-
-def _walk(folder: str, hidden: tuple[str, ...]) -> Iterator[_Found]:
-    """A folder and everything below it.
-
-    Links are followed last, so that a file is listed by its own path if it has one in the folder, and a link that
-    leads back finds nothing new. A folder that cannot be read is refused: the rest would be taken for all the data.
+    A folder that cannot be read is refused: the rest would be taken for all the data.
     """
-    seen: set[tuple[int, int]] = set()
-    waiting, links = deque([folder]), deque[str]()
-    while waiting or links:
-        path = waiting.popleft() if waiting else links.popleft()
-        status = _status(path)
-        found = _Found(path, stat.S_ISDIR(status.st_mode), (status.st_dev, status.st_ino) not in seen)
-        seen.add((status.st_dev, status.st_ino))
-        yield found
-        if found.is_folder and found.is_new:
-            for entry in _entries(path, hidden):
-                (links if entry.is_symlink() else waiting).append(entry.path)
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(error.filename, error) from error
+
+    for path, folders, names in os.walk(folder, onerror=refuse):
+        _refuse_without(path, os.X_OK)
+        folders[:] = sorted((name for name in folders if not name.startswith(hidden)), key=natural_key)
+        yield path, folders, names
 
 
-def _entries(folder: str, hidden: tuple[str, ...]) -> list[os.DirEntry[str]]:
-    """The entries of a folder, in natural order."""
-    try:
-        with os.scandir(folder) as entries:
-            named = [entry for entry in entries if not entry.name.startswith(hidden)]
-    except OSError as error:
-        raise _unreadable(folder, error) from error
-    return sorted(named, key=lambda entry: natural_key(entry.name))
-
-
-def _status(path: str) -> os.stat_result:
-    try:
-        return os.stat(path)
-    except FileNotFoundError as error:
-        raise InvalidValueError(
-            "missing-file",
-            "{file!q} is a link to a file that does not exist",
-            "remove the link, or restore the file",
-            file=path,
-        ) from error
-    except OSError as error:
-        raise _unreadable(path, error) from error
+def _refuse_without(folder: str, needed: int) -> None:
+    if not os.access(folder, needed):
+        raise _unreadable(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def _unreadable(path: str, error: OSError) -> InvalidValueError:
@@ -92,7 +70,7 @@ def _unreadable(path: str, error: OSError) -> InvalidValueError:
 def matching_paths(pattern: str) -> list[str]:
     """The paths that a glob matches, in natural order; a folder of their path that cannot be read is refused.
 
-    Python's glob ignores such folders, and its `**` does not end where links lead back.
+    Python's glob ignores such folders, and its `**` follows links, which may lead back.
     """
     parts = re.split(r"(?:^|(?<=/))\*\*(?:/+|$)", pattern.replace(os.sep, "/"), maxsplit=1)
     if len(parts) == 1:
@@ -100,12 +78,7 @@ def matching_paths(pattern: str) -> list[str]:
     elif not parts[1]:
         matches = _bases(parts[0])  # everything in these folders
     else:
-        folders = [
-            found.path
-            for base in _bases(parts[0])
-            for found in _walk(base, (".",))
-            if found.is_folder and found.is_new
-        ]
+        folders = [path for base in _bases(parts[0]) for path, _, _ in _walk(base, (".",))]
         matches = [
             path for each in folders for path in matching_paths(os.path.join(glob.escape(each), parts[1]))
         ]
@@ -121,8 +94,7 @@ def _bases(pattern: str) -> list[str]:
 
 def _matching_without_stars(pattern: str) -> list[str]:
     for folder, needed in _folders_on_the_way(pattern):
-        if not os.access(folder, needed):
-            raise _unreadable(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        _refuse_without(folder, needed)
     return glob.glob(pattern)
 
 

@@ -1,4 +1,4 @@
-"""Files of images as batches of rows: NPY and NPZ arrays of more than two dimensions, and cases of `nnunet`.
+"""Files of images as batches of rows: NPY and NPZ arrays of more than two dimensions, and folders of nnU-Net v2.
 
 A case is one file; its rows are the pixels or voxels. NPY arrays, and those that an NPZ file
 stores uncompressed, are read through a memory map, block by block.
@@ -11,7 +11,9 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ OUTSIDE = "outside-crop"
 
 PREDICTIONS = ("y_prob", "predictions", "probs", "probabilities")
 LABELS = ("y_true", "ground_truth", "labels", "label")
+NNUNET = ("probabilities", "softmax")
 """The names of arrays in an NPZ file."""
 
 
@@ -66,6 +69,11 @@ IMAGES_ARE_CLUSTERS = Remark(
     "the pixels of an image are one cluster",
     "intervals and p-values count images, not pixels; pass --clusters none if all pixels are independent",
 )
+HALF_PRECISION = Remark(
+    "half-precision",
+    "probabilities in half precision are divided by their sum, which misses 1 by up to a thousandth",
+    "save them in single precision to avoid it",
+)
 
 
 def inputs_of(cases: Sequence[Case]) -> list[InputFile]:
@@ -76,15 +84,17 @@ def inputs_of(cases: Sequence[Case]) -> list[InputFile]:
 class ImageSource:
     """The rows of files of images, in the form of `Source`."""
 
-    def __init__(self, cases: Sequence[Case], options: ImageOptions, remarks: Sequence[Remark] = ()) -> None:
+    def __init__(self, cases: Sequence[Case], options: ImageOptions) -> None:
         if not cases:
             raise InvalidValueError("no-rows", "there are no images", "check the files")
         self.cases, self.options = list(cases), options
         self.inputs = inputs_of(cases)
         first = self._pixels(cases[0])
         self.n_classes = first.y_prob.shape[1] if len(first.y_prob.shape) == 2 else 2
-        self.remarks = tuple(remarks)
+        self.remarks: tuple[Remark, ...] = ()
         """What was assumed about the files."""
+        if cases[0].one_image and first.y_prob.data is not None and first.y_prob.data.dtype == np.float16:
+            self.remarks += (HALF_PRECISION,)
         if options.in_clusters and (cases[0].one_image or first.many_dimensions):
             self.remarks += (IMAGES_ARE_CLUSTERS,)
         self.choice = Choice("labels", ("probabilities",), is_list=True)
@@ -180,50 +190,126 @@ def array_cases(paths: Sequence[str], label_file: str | None) -> list[Case]:
 
 def _array_case(path: str, label_file: str | None) -> Case:
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
-        try:
+        with _refuse_unreadable(path):
             if path.endswith(".npz"):
-                return named_array(path, LABELS), named_array(path, PREDICTIONS)
+                return _named_array(path, LABELS), _named_array(path, PREDICTIONS)
             if label_file is None:
                 raise InvalidValueError(
                     "no-labels", "{file} holds no labels", "{name_label_file}", file=os.path.basename(path)
                 )
             return np.load(label_file, mmap_mode="r"), np.load(path, mmap_mode="r")
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            if isinstance(error, InvalidValueError):
-                raise
-            raise unreadable(path, error) from error
 
     return Case(os.path.basename(path), path, os.path.getsize(path), read)
 
 
-def named_array(path: str, names: Sequence[str]) -> NDArray[Any]:
+def _named_array(path: str, names: Sequence[str]) -> NDArray[Any]:
     """The first array of an NPZ file that has one of the names."""
     with zipfile.ZipFile(path) as archive:
         present = set(archive.namelist())
     found = next((name for name in names if f"{name}.npy" in present), None)
     if found is None:
-        raise no_array(names, path)
+        raise InvalidValueError(
+            "missing-column",
+            "{file} has no array named {names}",
+            "name it {first} when you write the file",
+            file=os.path.basename(path),
+            names=" or ".join(names),
+            first=names[0],
+        )
     return array_in(path, found)
 
 
-def no_array(names: Sequence[str], path: str) -> InvalidValueError:
-    """The refusal of an NPZ file that has no array of these names."""
-    return InvalidValueError(
-        "missing-column",
-        "{file} has no array named {names}",
-        "name it {first} when you write the file",
-        file=os.path.basename(path),
-        names=" or ".join(names),
-        first=names[0],
-    )
+_READING_ERRORS: tuple[type[Exception], ...] = (
+    OSError,
+    ValueError,
+    EOFError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
-def unreadable(path: str, error: BaseException) -> InvalidValueError:
-    """The refusal of a file that cannot be read."""
-    return InvalidValueError(
-        "unreadable-file",
-        "{file} cannot be read: {reason}",
-        "write it again",
-        file=os.path.basename(path),
-        reason=reason_of(error),
-    )
+@contextmanager
+def _refuse_unreadable(path: str, *errors: type[Exception]) -> Iterator[None]:
+    """Refuse a file that NumPy, zipfile or a library with these errors cannot read."""
+    try:
+        yield
+    except InvalidValueError:
+        raise
+    except (*_READING_ERRORS, *errors) as error:
+        raise InvalidValueError(
+            "unreadable-file",
+            "{file} cannot be read: {reason}",
+            "write it again",
+            file=os.path.basename(path),
+            reason=reason_of(error),
+        ) from error
+
+
+def nnunet_cases(folder: str, label_folder: str) -> list[Case]:
+    """The cases of a folder of predictions of nnU-Net v2, with NIfTI labels of the same names in another folder.
+
+    nnU-Net saves `probabilities`, (classes, z, y, x), and a pickle beside it, which is never opened here. Its readers
+    reverse the axes (x, y, z) of a NIfTI file, and so are those of the labels (repository MIC-DKFZ/nnUNet:
+    `nnunetv2/inference/export_prediction.py`, `nnunetv2/imageio`).
+    """
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".npz"))
+    if not names:
+        raise InvalidValueError(
+            "missing-file",
+            "the folder {file!q} holds no NPZ files",
+            "predict with nnUNetv2_predict and its option save_probabilities",
+            file=folder,
+        )
+    return [_nnunet_case(os.path.join(folder, name), label_folder) for name in names]
+
+
+def _nnunet_case(path: str, label_folder: str) -> Case:
+    name = os.path.basename(path).removesuffix(".npz")
+    candidates = [os.path.join(label_folder, name + ending) for ending in (".nii.gz", ".nii")]
+    label = next((candidate for candidate in candidates if os.path.exists(candidate)), None)
+    if label is None:
+        raise InvalidValueError(
+            "missing-file",
+            "the labels {file!q} of case {case!q} do not exist",
+            "{label_dir}",
+            file=candidates[0],
+            case=name,
+        )
+
+    def read() -> tuple[NDArray[Any], NDArray[Any]]:
+        with _refuse_unreadable(path):
+            predictions = _named_array(path, NNUNET)
+        stored = _read_nifti(label)
+        labels = stored.transpose()
+        labels = (
+            labels[None] if labels.ndim + 2 == predictions.ndim else labels
+        )  # of two dimensions: one slice
+        if labels.shape != predictions.shape[1:]:
+            raise InvalidValueError(
+                "wrong-shape",
+                "the probabilities of case {case!q} have shape {shape}, and its labels {labels} in the axes of NIfTI: "
+                "(classes, z, y, x) and (x, y, z) do not fit",
+                "they must be of the same image",
+                case=name,
+                labels=stored.shape,
+                shape=predictions.shape,
+            )
+        return labels, predictions
+
+    return Case(name, path, os.path.getsize(path), read, one_image=True)
+
+
+def _read_nifti(path: str) -> NDArray[Any]:
+    """The voxels of a NIfTI file as whole numbers, (x, y, z)."""
+    try:
+        nibabel = import_module("nibabel")
+    except ImportError as error:
+        raise InvalidValueError(
+            "missing-library",
+            "{file} is a NIfTI file, and nibabel is not installed",
+            "install trueness[images]",
+            file=os.path.basename(path),
+        ) from error
+    with _refuse_unreadable(path, nibabel.filebasedimages.ImageFileError):
+        return np.asarray(np.rint(np.asarray(nibabel.load(path).dataobj)), np.int64)

@@ -24,25 +24,25 @@ class InputFiles(NamedTuple):
     files: list[InputFile]
     left_out: int = 0
     """Files in the folders whose endings are unknown."""
-    repeated: int = 0
-    """Further names, by links, of files that are read already."""
+    linked: int = 0
+    """Folders behind links in the folders, which are not followed, and links to files that are read already."""
 
     def __add__(self, other: InputFiles) -> InputFiles:  # type: ignore[override]
         """The files of several arguments together."""
         return InputFiles(
-            self.files + other.files, self.left_out + other.left_out, self.repeated + other.repeated
+            self.files + other.files, self.left_out + other.left_out, self.linked + other.linked
         )
 
 
 def find_inputs(patterns: Sequence[str], format: str | None = None) -> InputFiles:
     """The files meant by names, globs and folders: arguments in their order, what each matches in natural order.
 
-    Links are followed. A file that a folder or a glob has by several names is read once; one that is named by two
-    arguments is refused.
+    Links to folders in folders are not followed. A file that a folder or a glob has by several links is read once; one
+    that has two names otherwise is refused.
     """
     found = InputFiles([])
     for pattern in patterns:
-        found += _expand(pattern, format)
+        found += _each_once(_expand(pattern, format))
     refuse_twice([file.path for file in found.files])
     return found
 
@@ -60,7 +60,7 @@ def _expand(pattern: str, format: str | None) -> InputFiles:
     found = InputFiles([])
     for match in matches:
         found += _in_folder(match, format) if os.path.isdir(match) else InputFiles([_file(match, format)])
-    return _each_once(found)
+    return found
 
 
 def _missing_file(pattern: str) -> InvalidValueError:
@@ -76,13 +76,15 @@ def _missing_file(pattern: str) -> InvalidValueError:
 
 def _each_once(found: InputFiles) -> InputFiles:
     """Each file once, by its own path rather than by a link, if one argument leads to it several times."""
-    kept: dict[object, InputFile] = {}
-    for file in sorted(
-        found.files, key=lambda file: os.path.realpath(file.path) != os.path.abspath(file.path)
-    ):
-        kept.setdefault(file_identity(file.path), file)
-    files = [file for file in found.files if kept[file_identity(file.path)] is file]
-    return found._replace(files=files, repeated=found.repeated + len(found.files) - len(files))
+    real = [os.path.realpath(file.path) for file in found.files]
+    own = {
+        file.path for file, path in zip(found.files, real, strict=True) if path == os.path.abspath(file.path)
+    }
+    kept: dict[str, InputFile] = {}
+    for file, path in zip(found.files, real, strict=True):
+        if path not in kept or file.path in own:
+            kept[path] = file
+    return found._replace(files=list(kept.values()), linked=found.linked + len(real) - len(kept))
 
 
 def is_read_once(path: str) -> bool:
@@ -168,7 +170,7 @@ def _in_folder(folder: str, format: str | None) -> InputFiles:
             file=folder,
             endings=endings_text(),
         )
-    return InputFiles(found, len(paths) - len(found), walked.repeated)
+    return InputFiles(found, len(paths) - len(found), walked.linked)
 
 
 def _partition(folders: Iterable[str]) -> dict[str, str | None]:

@@ -22,7 +22,7 @@ from trueness.refusals import InvalidValueError
 
 
 class ParquetReader:
-    """A Parquet file; checksums of its pages are verified where it has them."""
+    """A Parquet file."""
 
     def __init__(self, input: InputFile, options: ReadOptions) -> None:
         self._path, self._name, self._n_threads = input.path, input.name, options.n_threads
@@ -41,7 +41,6 @@ class ParquetReader:
             self._path,
             metadata=self._metadata,
             pre_buffer=False,
-            page_checksum_verification=True,
             read_dictionary=texts,
         )
 
@@ -126,7 +125,6 @@ def _write(path: str, _kind: Kind, predictions: PredictionChunks) -> None:
         schema_of(predictions),
         use_dictionary=["y_true"],
         compression="zstd",
-        write_page_checksum=True,
     ) as file:
         for table in tables_of(predictions):
             file.write_table(table)
