@@ -9,9 +9,9 @@ import trueness as tn
 
 
 @torch_only
-@pytest.mark.parametrize(("n_threads", "most"), [(1, 2**16), (2, 2**20)])
+@pytest.mark.parametrize("n_threads", [1, 2])
 def test_buffered_batches_are_included_in_every_reading(
-    n_threads: int, most: int, monkeypatch: pytest.MonkeyPatch
+    n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also when dtypes change, when a batch is long, and when the caller uses its memory again."""
     import torch
@@ -32,7 +32,7 @@ def test_buffered_batches_are_included_in_every_reading(
         core.update(batch_labels.clone(), batch.clone())
         batch.fill_(0.25)
         batch_labels.fill_(0)
-        assert 4 * metric._host.n_buffered < most
+        assert 4 * metric._host.n_buffered < 2**18
     assert metric._host.n_buffered
     assert int(metric.bins[:, 0].sum()) == 39_990
     assert not metric._host.n_buffered
@@ -94,7 +94,6 @@ def test_buffered_rows_are_neither_lost_nor_kept_too_long(act: str) -> None:
 
 @torch_only
 def test_metrics_that_take_turns_do_not_share_their_buffers() -> None:
-    """The memory of a buffer is left to the next one, which may have another dtype or number of classes."""
     import torch
 
     metrics = {n_classes: metric_of(num_classes=n_classes) for n_classes in (3, 4, 7)}

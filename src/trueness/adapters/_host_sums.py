@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arrays import IntArray
-from trueness._scratch import Scratch
 from trueness.adapters._metric_input import N_REASONS, MetricInput
 from trueness.adapters._state_words import words_of
 from trueness.rows import Rows
 from trueness.rows.containers import Contents
 from trueness.table import empty_single_table
-from trueness.tabulation import SHORT_BATCH, RunningSums
+from trueness.tabulation import RunningSums
 
-BUFFER_VALUES, BUFFER_VALUES_FOR_THREADS = 2**16, 2**20
-"""Batches of fewer than half as many values are copied into a buffer of this size. Calling the engine costs as much as
-summing some thousands of values, and waking threads as summing some ten thousands."""
+BUFFER_VALUES = 2**18
+"""Batches of fewer than half as many values are copied into a buffer of this size: calling the engine, and waking its
+threads, costs as much as summing some ten thousands of values."""
 
 
 class HostSums:
@@ -27,25 +25,24 @@ class HostSums:
 
     def __init__(self, input: MetricInput) -> None:
         self.input = input
-        self._running, self._buffer = RunningSums(input.specs, "auto"), _Buffer()
+        self._running = RunningSums(input.specs, "auto")
+        self._buffer: _Buffer | None = None
         self._skipped: IntArray = np.zeros(N_REASONS, np.int64)
 
     @property
     def n_buffered(self) -> int:
         """The number of rows in the buffer."""
-        return self._buffer.n_rows
+        return 0 if self._buffer is None else self._buffer.n_rows
 
     def add(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
         """Sum rows that were rounded to `eps`, on at most `n_threads` threads, or put them into the buffer."""
-        room = BUFFER_VALUES if n_threads == 1 else BUFFER_VALUES_FOR_THREADS
-        is_shared = n_threads > 1 and rows.size in SHORT_BATCH and not self.input.from_logits
-        if is_shared or rows.size >= room // 2:  # copying them would not pay off
+        if rows.size >= BUFFER_VALUES // 2:  # copying them would not pay off
             self._sum(rows, labels, eps, n_threads)
             return
-        if not self._buffer.takes(rows, eps):
+        if self._buffer is None or not self._buffer.takes(rows, eps):
             self._sum_buffered(n_threads)
             self.input.thresholds(eps)  # raises now instead of when the rows are summed
-            self._buffer.open(rows, labels, eps, room)
+            self._buffer = _Buffer(rows, labels, eps)
         while len(rows):
             n = self._buffer.put(rows, labels)
             if self._buffer.is_full:
@@ -55,7 +52,6 @@ class HostSums:
     def take(self, n_threads: int) -> dict[str, IntArray] | None:
         """The words of each state, by its name, of the rows added since the last call; None if there were none."""
         self._sum_buffered(n_threads)
-        self._buffer.close()
         sums = self._running.take()
         if sums is None and not self._skipped.any():
             return None
@@ -66,12 +62,12 @@ class HostSums:
 
     def forget(self) -> None:
         """Drop all rows that were added."""
-        self._buffer.close()
+        self._buffer = None
         self._running.take()
         self._skipped[:] = 0
 
     def _sum_buffered(self, n_threads: int) -> None:
-        if self._buffer.n_rows:
+        if self._buffer is not None and self._buffer.n_rows:
             self._sum(*self._buffer.take(), self._buffer.eps, n_threads)
 
     def _sum(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_threads: int) -> None:
@@ -91,39 +87,21 @@ class HostSums:
                 self._skipped += skipped[list(self.input.reasons)]
 
 
-_spare: list[Scratch] = []
-"""The memory of the last buffer that was closed.
-
-A metric is often made anew for each epoch, and writing to memory that the system has just handed over takes longer than
-summing the rows in it.
-"""
-
-
 class _Buffer:
-    """A buffer of rows. They are copied, since the caller may reuse their memory; it is allocated on first use.
+    """A buffer of rows of the dtype, the number of classes and the rounding `eps` of a batch.
 
-    All rows in it have the same dtype and the same `eps`, the rounding of the predictions.
+    Rows are copied, since the caller may reuse their memory.
     """
 
-    def __init__(self) -> None:
-        self.n_rows, self.eps = 0, 0.0
-        self._scratch: Scratch | None = None
-        self._rows: NDArray[Any] = np.empty((0, 0))
-        self._labels: NDArray[Any] = np.empty(0, np.int64)
+    def __init__(self, rows: NDArray[Any], labels: NDArray[Any], eps: float) -> None:
+        room = max(1, BUFFER_VALUES // rows.shape[1])
+        self._rows = np.empty((room, rows.shape[1]), rows.dtype)
+        self._labels = np.empty((room, *labels.shape[1:]), labels.dtype)
+        self.n_rows, self.eps = 0, eps
 
     def takes(self, rows: NDArray[Any], eps: float) -> bool:
-        """Whether rows of this dtype and rounding fit into the buffer."""
-        return self._rows.dtype == rows.dtype and self.eps == eps
-
-    def open(self, rows: NDArray[Any], labels: NDArray[Any], eps: float, n_values: int) -> None:
-        """Allocate room for `n_values` values of such rows, and for their labels."""
-        n_rows, self.eps = max(1, n_values // rows.shape[1]), eps
-        if self._scratch is None:
-            self._scratch = Scratch()
-            with suppress(IndexError):
-                self._scratch = _spare.pop()
-        self._rows = self._scratch.array("rows", (n_rows, rows.shape[1]), rows.dtype)
-        self._labels = self._scratch.array("labels", (n_rows, *labels.shape[1:]), labels.dtype)
+        """Whether rows of this shape, dtype and rounding fit into the buffer."""
+        return (self._rows.shape[1], self._rows.dtype, self.eps) == (rows.shape[1], rows.dtype, eps)
 
     def put(self, rows: NDArray[Any], labels: NDArray[Any]) -> int:
         """Copy as many rows as there is room for, and return their number."""
@@ -137,13 +115,6 @@ class _Buffer:
     def is_full(self) -> bool:
         """Whether there is no room for another row."""
         return self.n_rows == len(self._rows)
-
-    def close(self) -> None:
-        """Drop all rows, and leave the memory to the next buffer that is opened."""
-        self.n_rows, self.eps = 0, 0.0
-        if self._scratch is not None:
-            _spare[:] = [self._scratch]
-            self._scratch = None
 
     def take(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Empty the buffer and return its rows and labels, valid until the next `put`."""
