@@ -51,7 +51,7 @@ from trueness.files import Plan, Request, RowOptions, Source, find_inputs, sum_s
 from trueness.bins import EqualMass, EqualWidth
 bins = EqualMass(10) if sys.argv[2] == "grid" else EqualWidth(10)
 begin, marks, rows = time.perf_counter(), [], []
-def mark(_, batch):
+def mark(batch):
     marks.append(time.perf_counter())
     rows.append(len(batch))
 source = Source(find_inputs([sys.argv[1]]).files, Request(), RowOptions())

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from trueness.cli._images import refuse_clusters
+from trueness.cli._images import INDEPENDENT, are_images
 from trueness.cli._inference import fail_above_of, resamples_of
 from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError, Refusal
@@ -33,11 +33,7 @@ MOST_RESAMPLES = 10**6
 
 def refuse_options(arguments: argparse.Namespace) -> None:
     """Refuse options that have no meaning for a single event."""
-    refuse_clusters(
-        arguments,
-        "with --event",
-        "leave out --event: an assessment of all classes counts clusters, class by class",
-    )
+    _refuse_clusters(arguments)
     for name, remedy in _OTHERS.items():
         if getattr(arguments, name):
             raise InvalidValueError(
@@ -47,6 +43,21 @@ def refuse_options(arguments: argparse.Namespace) -> None:
                 argument=f"--{name.replace('_', '-')}",
             )
     _limits(arguments)
+
+
+def _refuse_clusters(arguments: argparse.Namespace) -> None:
+    """Refuse clusters, and images unless their pixels are declared independent: the noise would be underestimated."""
+    images = are_images(arguments)
+    if arguments.clusters == INDEPENDENT if images else arguments.clusters is None:
+        return
+    raise InvalidValueError(
+        "conflicting-arguments",
+        "{argument} is not supported with --event"
+        + (", and the pixels of an image are one cluster" if images else ""),
+        "leave out --event: an assessment of all classes counts clusters, class by class"
+        + ("; or pass --clusters none if pixels are independent" if images else ""),
+        argument="--clusters",
+    )
 
 
 class EventTables(NamedTuple):

@@ -62,21 +62,6 @@ def image_source_of(arguments: argparse.Namespace, files: Sequence[str], model: 
     return source
 
 
-def refuse_clusters(arguments: argparse.Namespace, where: str, remedy: str) -> None:
-    """Refuse clusters, and images unless their pixels are declared independent: the noise would be underestimated."""
-    images = are_images(arguments)
-    if (arguments.clusters is None and not images) or (images and arguments.clusters == INDEPENDENT):
-        return
-    raise InvalidValueError(
-        "conflicting-arguments",
-        "{argument} is not supported {where}"
-        + (", and the pixels of an image are one cluster" if images else ""),
-        remedy + ("; or pass --clusters none if pixels are independent" if images else ""),
-        argument="--clusters",
-        where=where,
-    )
-
-
 def cautions_of(remarks: Iterable[Remark], skipped: Mapping[str, int]) -> tuple[Caution, ...]:
     """What was assumed about images, and how many pixels were left out, by code, as warnings of the result."""
     from trueness.assessment import Caution
