@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         compare_tables,
         sweep_bins,
     )
-    from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.bins import Edges, EqualMass, EqualWidth
     from trueness.decompositions import (
         BrierDecomposition,
         CorpDecomposition,
@@ -135,7 +135,6 @@ __all__ = [
     "EqualWidth",
     "EqualMass",
     "Edges",
-    "FineGrid",
     "Variation",
     "variations",
     "renyi",
@@ -211,7 +210,7 @@ _MODULES = {
         "compare_tables",
         "sweep_bins",
     ],
-    "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
+    "bins": ["Edges", "EqualMass", "EqualWidth"],
     "decompositions": [
         "BrierDecomposition",
         "CorpDecomposition",

@@ -43,7 +43,7 @@ PYTHON: Mapping[str, str] = {
     "equal_mass": "bins=EqualMass(10)",
     "ragged": "ragged=True",
     "exact": "exact=True",
-    "grid": "FineGrid",
+    "grid": "EqualWidth(4000)",
     "engine": "engine",
     "max_cluster": "max_cluster",
     "max_weight": "max_weight",

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.cli
 
 def test_the_sweep_equals_that_of_the_library(files: Path, tmp_path: Path, capsys: Any) -> None:
     arrays = np.load(files / "over.npz")
-    fine = tn.tabulate(arrays["y_true"], arrays["y_prob"], bins=tn.FineGrid())
+    fine = tn.tabulate(arrays["y_true"], arrays["y_prob"], bins=tn.EqualWidth(4000))
     expected = tn.sweep_bins(fine, [5, 20], rng=0)
     out = str(tmp_path / "s.json")
     assert main(["bins", str(files / "over.npz"), "--n-bins", "5,20", "--json", out]) == 0
@@ -73,7 +73,7 @@ def test_images(tmp_path: Path, capsys: Any) -> None:
         assert main([*arguments, *more]) == 2
         assert "and the pixels of an image are one cluster\n  use trueness assess" in capsys.readouterr().err
     kept = labels.ravel() != 255
-    fine = tn.tabulate(y_true[kept], y_prob[kept], bins=tn.FineGrid())
+    fine = tn.tabulate(y_true[kept], y_prob[kept], bins=tn.EqualWidth(4000))
     assert main([*arguments, "--clusters", "none"]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{tn.sweep_bins(fine, [5, 10], rng=0)}\n"

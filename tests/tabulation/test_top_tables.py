@@ -174,7 +174,7 @@ class TestLaws:
     def test_equal_mass(self) -> None:
         table = tn.tabulate_top(*LISTS, n_classes=12, bins=tn.EqualMass(6))
         assert table.row_count.tolist() == [100] * 6
-        grid = tn.tabulate_top(*LISTS, n_classes=12, bins=tn.FineGrid())
+        grid = tn.tabulate_top(*LISTS, n_classes=12, bins=tn.EqualWidth(4000))
         assert grid.coarsen(10) == tn.tabulate_top(*LISTS, n_classes=12)
 
     def test_top_label_event_has_the_same_ece(self) -> None:

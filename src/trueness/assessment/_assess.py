@@ -297,7 +297,7 @@ def assess_table(
     class_table : EventTable
         A table of the same rows and all classes, such as `tabulate_events` makes; without it classes are not assessed.
     bins : int or EqualWidth, EqualMass, Edges
-        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
+        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of many narrow bins.
     confidence_bins : int or EqualWidth, EqualMass, Edges
         Coarser bins for the confidence table, if they are to differ from `bins`.
     class_bins, level, tolerance, resamples, p_resolution, rng

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arguments import require_choice
-from trueness.bins import Bins, Edges, EqualMass, FineGrid
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth
 from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files._checkpoint import Checkpoint, State
 from trueness.files.batches import Batch, Remark
@@ -41,6 +41,9 @@ GROUP_BYTES = 2**28
 
 TABLE_BYTES = 2**13
 """The memory of a table beside its numbers."""
+
+GRID = EqualWidth(4000)
+"""From which bins of equal mass are made after all rows are summed."""
 
 DEFAULT_TABLES = TablePlan.of()
 
@@ -131,7 +134,7 @@ class Plan:
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
-                bins = exact.get(measure.name, FineGrid())
+                bins = exact.get(measure.name, GRID)
             return bins.resolve(*self.tables.range_of(measure, n_classes))
 
         return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
@@ -148,7 +151,7 @@ class Plan:
 
 
 def _edges_of_top(spec: TableSpec, bins: Bins) -> Edges:
-    return (FineGrid() if isinstance(bins, EqualMass) else bins).resolve(*spec.range)
+    return (GRID if isinstance(bins, EqualMass) else bins).resolve(*spec.range)
 
 
 @dataclass(frozen=True, slots=True)

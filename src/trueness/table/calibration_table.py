@@ -302,7 +302,7 @@ class CalibrationTable(BinCells):
 
         >>> import trueness as tn
         >>> y_true, y_prob = tn.simulate.calibrated(1000, [1, 1, 1], rng=0)
-        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.FineGrid(4000))
+        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.EqualWidth(4000))
         >>> fine.coarsen(10) == tn.tabulate(y_true, y_prob, bins=10)
         True
         >>> fine.coarsen(tn.EqualMass(4)).count

@@ -16,7 +16,7 @@ from trueness import _json
 from trueness._arrays import IntArray
 from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness.bins import Edges, FineGrid
+from trueness.bins import Edges, EqualWidth
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table import packed_numbers
@@ -233,7 +233,7 @@ def _encode_edges(spec: TableSpec) -> list[float] | int:
     """The edges of the bins; of many bins of equal width only their number."""
     n_bins = spec.bins.n_bins
     many = n_bins > MOST_BINS_WRITTEN_OUT
-    return n_bins if many and FineGrid(n_bins).resolve(*spec.range) == spec.bins else list(spec.bins.edges)
+    return n_bins if many and EqualWidth(n_bins).resolve(*spec.range) == spec.bins else list(spec.bins.edges)
 
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
@@ -319,7 +319,7 @@ def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
         require(fits, "a table of the k largest classes is by confidence, or by entropy of known classes")
     try:
         bins = _decode_edges(spec["edges"], spec["snap"])
-        some = Edges([0, 1]) if isinstance(bins, FineGrid) else bins
+        some = Edges([0, 1]) if isinstance(bins, EqualWidth) else bins
         whole = TableSpec(n_classes, measure, some, spec["ties"], spec["weighted"], cells, top_k)
         whole = replace(whole, bins=bins.resolve(*whole.range))
     except ValueError as error:
@@ -336,8 +336,8 @@ def _are_edges(edges: Any) -> bool:
     return isinstance(edges, list) and all(map(is_number, edges))
 
 
-def _decode_edges(edges: Any, snap: Any) -> Edges | FineGrid:
-    return FineGrid(edges) if is_int(edges) else Edges(edges, snap)
+def _decode_edges(edges: Any, snap: Any) -> Edges | EqualWidth:
+    return EqualWidth(edges) if is_int(edges) else Edges(edges, snap)
 
 
 def _decode_top_k(spec: dict[str, Any]) -> int | None:

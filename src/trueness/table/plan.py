@@ -140,8 +140,8 @@ class TablePlan:
                 raise InvalidValueError(
                     "unfitted-bins",
                     "EqualMass bins depend on all rows, which are not known in advance: pass "
-                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or FineGrid() and coarsen the table at "
-                    "the end",
+                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or EqualWidth(4000) and coarsen the "
+                    "table at the end",
                     argument="bins",
                     n_bins=bins.n_bins,
                     variation=measure.name,

@@ -68,7 +68,7 @@ def tabulate(
         Rows may have different numbers of options: a list of lists, or a list column of a data frame or of Arrow.
     variation : str or Variation
         The variation measure: a name in `trueness.variations`, or a measure of your own.
-    bins : int or EqualWidth, EqualMass, Edges, FineGrid
+    bins : int or EqualWidth, EqualMass, Edges
         A number means bins of equal width over the measure's attainable range.
     ties : "first" or "split"
         Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count. By default

@@ -36,7 +36,7 @@ def tabulate_top(
         The number V of classes, more than k. If it is None, the measure must be "confidence".
     variation : "entropy" or "confidence"
         The measure of the bins: the entropy of the row with an even tail, or its largest probability.
-    bins : int or EqualWidth, EqualMass, Edges, FineGrid
+    bins : int or EqualWidth, EqualMass, Edges
         A number means bins of equal width over [0, 1].
     ties : "split" or "first"
         Whether equal probabilities of a list share the rank count, or rank in the order of the list.
