@@ -74,13 +74,6 @@ def top_label_gap(table: AnyRankTable) -> FloatArray:
 def uncertainty_gap(table: AnyRankTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
     _require_measure(table, ENTROPY, "uncertainty_gap")
-    if table.top_k is not None:
-        raise InvalidValueError(
-            "wrong-table",
-            "UCE is not defined for the k largest classes",
-            "read VCE, RCE or ECE",
-            argument="table",
-        )
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 

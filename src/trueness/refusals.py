@@ -90,8 +90,6 @@ PYTHON: Mapping[str, str] = {
     "reading_letters": "reading='letters'",
     "reading_votes": "reading='votes'",
     "stated_columns": "read them with pandas or csv and call assess_event(correct, confidence)",
-    "vocabulary": "n_classes",
-    "top_k": "top_k",
     "percent": "percent=True",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""

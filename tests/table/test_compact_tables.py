@@ -156,7 +156,6 @@ class TestRoundTrip:
         lists = [row[:k] / row[:k].sum() for row, k in zip(Y_PROB, 2 + np.arange(260) % 2, strict=True)]
         table: Any = {
             "options": lambda: tn.tabulate(Y_TRUE % 2, lists, bins=tn.EqualWidth(4000)),
-            "top": lambda: tn.tabulate(Y_TRUE, Y_PROB, top_k=2, bins=tn.EqualWidth(4000)),
             "events": lambda: tn.tabulate_events(*mixed(2000, 40)),
             "by confidence": lambda: tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=150),
             "empty": lambda: tn.CalibrationTable.empty(GRID.spec),

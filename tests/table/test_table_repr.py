@@ -109,7 +109,7 @@ class TestReading:
             "soft_labels": False,
         }
         norms = {"norm": "l1"}
-        images = {"class_axis": None, "ignore_index": None, "top_k": None}
+        images = {"class_axis": None, "ignore_index": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
             tn.ece: {"bins": None, "convention": None} | rows | norms,
@@ -117,8 +117,7 @@ class TestReading:
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows
-            | images
-            | {"top_k": None},
+            | images,
         }
         for function, options in promised.items():
             parameters = inspect.signature(function).parameters

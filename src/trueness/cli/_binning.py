@@ -57,7 +57,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         by_class=arguments.by_class is not False,
         events=events_of(arguments),
         options=getattr(arguments, "ragged", False),
-        top_k=getattr(arguments, "top_k", None),
         exact=arguments.exact,
         engine=arguments.engine,
         n_threads=arguments.n_threads,

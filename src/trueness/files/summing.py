@@ -27,7 +27,6 @@ from trueness.table import (
     SingleSpec,
     TablePlan,
     Tables,
-    TableSpec,
     empty_table,
 )
 from trueness.table.clusters import ClusterTables
@@ -70,7 +69,6 @@ class Plan:
         by_class: bool = False,
         events: Sequence[str] = (),
         options: bool = False,
-        top_k: int | None = None,
         exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
@@ -85,20 +83,12 @@ class Plan:
             by_class=by_class,
             events=events,
             options=options,
-            top_k=top_k,
         )
         return cls(tables, exact, engine, n_threads)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
         bins, by_confidence = self.tables.bins, self.tables.confidence_bins
-        if self.exact and self.tables.top_k is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "{exact} is not supported for the largest classes of each row",
-                "leave out {exact} or {top_k}",
-                argument="exact",
-            )
         if self.exact and not isinstance(bins, EqualMass):
             raise InvalidValueError(
                 "bad-argument",
@@ -128,8 +118,6 @@ class Plan:
         class_names: tuple[str, ...] | None = None,
     ) -> list[AnySpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
-        if self.tables.top_k is not None:
-            return list(self.tables.top_specs(n_classes, weighted=weighted, edges_of=_edges_of_top))
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
@@ -148,10 +136,6 @@ class Plan:
                 "leave out {exact}: the grid supports weights",
                 argument="exact",
             )
-
-
-def _edges_of_top(spec: TableSpec, bins: Bins) -> Edges:
-    return (GRID if isinstance(bins, EqualMass) else bins).resolve(*spec.range)
 
 
 @dataclass(frozen=True, slots=True)
