@@ -43,7 +43,6 @@ SECTIONS = {
 DESCRIBING = (
     trueness.assess,
     trueness.tabulate,
-    trueness.tabulate_top,
     trueness.assess_event,
     trueness.simplex.simplex_ece,
     trueness.simplex.skce,

@@ -66,7 +66,12 @@ def has_token_lists(path: str) -> bool:
     if not _may_be_log(path) or is_zip(path):
         return False
     with open_document(path) as document:
-        return document.opens() == "{" and any(name == "top_logprobs" for name, _ in _members(document))
+        try:
+            return document.opens() == "{" and any(name == "top_logprobs" for name, _ in _members(document))
+        except Refusal as refusal:
+            if refusal.code == "bad-json":  # reported by the reader of the format that its ending names
+                return False
+            raise
 
 
 def _may_be_log(path: str) -> bool:
