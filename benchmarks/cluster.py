@@ -220,13 +220,13 @@ def simulate_reduction(size: Size) -> tuple[list[tuple[Any, ...]], dict[str, Cos
 
     On the scheduler all partitions reuse 64 parts, which are sent before the time is measured.
     """
-    from trueness import FineGrid, partitions
+    from trueness import EqualWidth, partitions
     from trueness.adapters import dask
 
     lines, costs = [], {}
     for name, bins, count in (
         ("10 bins", 10, size.partitions),
-        ("grid of 4000", FineGrid(), max(64, size.partitions // 20)),
+        ("grid of 4000", EqualWidth(4000), max(64, size.partitions // 20)),
     ):
         work, parts = parts_of(count, bins)
         begin = time.perf_counter()

@@ -121,5 +121,5 @@ def less_detailed_tables(y_true: Any, y_prob: Any, engine: str, **options: Any) 
         )
         for detail, measure in LESS_DETAIL
         for given in (y_prob, np.asfortranarray(y_prob))
-        for ties, bins in (("first", 10), ("split", tn.FineGrid(100)))
+        for ties, bins in (("first", 10), ("split", tn.EqualWidth(100)))
     ]

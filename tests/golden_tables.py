@@ -55,11 +55,11 @@ CHOICES: list[tuple[Any, dict[str, Any]]] = [
 
 
 COMPACT: list[tuple[Any, dict[str, Any]]] = [
-    (fractions(400, 3, "float64"), {"bins": tn.FineGrid(600)}),
+    (fractions(400, 3, "float64"), {"bins": tn.EqualWidth(600)}),
     (fractions(300, 10, "float32"), {"bins": 101, "ties": "split", "variation": "confidence"}),
     (fractions(300, 4, "float64"), {"bins": tn.EqualMass(110)}),
     (fractions(200, 300, "float32"), {"bins": 3}),
-    (eighths(300, 4), {"bins": tn.FineGrid(), "from_logits": True}),
+    (eighths(300, 4), {"bins": tn.EqualWidth(4000), "from_logits": True}),
     (fractions(500, 12, "float64"), {"events": True}),
 ]
 

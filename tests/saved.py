@@ -29,7 +29,7 @@ TABLES = {
     "family": tn.tabulate(Y_TRUE, Y_PROB, bins=4, variation=tn.renyi(1.5)),
     "weighted": tn.tabulate(Y_TRUE, Y_PROB, bins=4, sample_weight=WEIGHT),
     "empty": tn.CalibrationTable.empty(tn.tabulate(Y_TRUE, Y_PROB).spec),
-    "fine": tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(500)),
+    "fine": tn.tabulate(Y_TRUE, Y_PROB, bins=tn.EqualWidth(500)),
 }
 
 

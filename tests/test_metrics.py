@@ -1,6 +1,5 @@
 """What readers of a table refuse, and how large the numbers they return can be."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -42,13 +41,6 @@ def test_the_sum_of_no_tables_is_named(reader: Callable[[Any], object]) -> None:
 def test_signed_parts_of_a_gap_of_ones_own_needs_a_table_too() -> None:
     with pytest.raises(TypeError, match="CalibrationTable"):
         tn.signed_parts(0, lambda _: np.zeros(10))
-
-
-@pytest.mark.parametrize("min_count", ["5", 2.5, 0, -1, True, np.nan])
-def test_min_count_is_a_number_of_rows(min_count: Any) -> None:
-    said = f"min_count must be an integer of at least 1, got {re.escape(repr(min_count))}"
-    with pytest.raises(ValueError, match=said):
-        tn.vce([0, 1], [[0.9, 0.1]] * 2, norm="max", min_count=min_count)
 
 
 @pytest.mark.parametrize(

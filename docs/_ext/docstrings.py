@@ -43,7 +43,6 @@ SECTIONS = {
 DESCRIBING = (
     trueness.assess,
     trueness.tabulate,
-    trueness.tabulate_top,
     trueness.assess_event,
     trueness.simplex.simplex_ece,
     trueness.simplex.skce,
@@ -61,7 +60,6 @@ INTERNAL = {
     "EqualMass.nth",
     "EqualMass.right_ends",
     "EqualWidth.resolve",
-    "FineGrid.resolve",
     "Interval.around",
     "Monitor.count",
     "Monitor.evidence_of",
@@ -77,7 +75,6 @@ CONSTRUCTED = {
     "Edges",
     "EqualMass",
     "EqualWidth",
-    "FineGrid",
     "Tables",
     "TableSpec",
     "EventSpec",

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         assess_event_table,
         assess_many,
         assess_table,
-        assess_top,
         assess_votes,
         brier,
         compare,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
         compare_tables,
         sweep_bins,
     )
-    from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.bins import Edges, EqualMass, EqualWidth
     from trueness.decompositions import (
         BrierDecomposition,
         CorpDecomposition,
@@ -89,8 +88,7 @@ if TYPE_CHECKING:
     from trueness.row_metrics import ece, rce, uce, vce
     from trueness.streaming import Accumulator
     from trueness.table import CalibrationTable, EventTable, OptionTables, TableSpec
-    from trueness.tabulation import tabulate, tabulate_events, tabulate_top
-    from trueness.unknown_tails import TailBounds, tail_bounds
+    from trueness.tabulation import tabulate, tabulate_events
     from trueness.variation import Variation, renyi, tsallis, variations
 
 __all__ = [
@@ -103,7 +101,6 @@ __all__ = [
     "assess_table",
     "assess_many",
     "AssessedModels",
-    "assess_top",
     "assess_votes",
     "VoteAssessment",
     "compare",
@@ -123,9 +120,6 @@ __all__ = [
     "EventAssessments",
     "tabulate",
     "tabulate_events",
-    "tabulate_top",
-    "tail_bounds",
-    "TailBounds",
     "Accumulator",
     "Monitor",
     "CalibrationTable",
@@ -135,7 +129,6 @@ __all__ = [
     "EqualWidth",
     "EqualMass",
     "Edges",
-    "FineGrid",
     "Variation",
     "variations",
     "renyi",
@@ -202,7 +195,6 @@ _MODULES = {
         "assess_event_table",
         "assess_many",
         "assess_table",
-        "assess_top",
         "assess_votes",
         "brier",
         "compare",
@@ -211,7 +203,7 @@ _MODULES = {
         "compare_tables",
         "sweep_bins",
     ],
-    "bins": ["Edges", "EqualMass", "EqualWidth", "FineGrid"],
+    "bins": ["Edges", "EqualMass", "EqualWidth"],
     "decompositions": [
         "BrierDecomposition",
         "CorpDecomposition",
@@ -259,8 +251,7 @@ _MODULES = {
     "row_metrics": ["ece", "rce", "uce", "vce"],
     "streaming": ["Accumulator"],
     "table": ["CalibrationTable", "EventTable", "OptionTables", "TableSpec"],
-    "tabulation": ["tabulate", "tabulate_events", "tabulate_top"],
-    "unknown_tails": ["TailBounds", "tail_bounds"],
+    "tabulation": ["tabulate", "tabulate_events"],
     "variation": ["Variation", "renyi", "tsallis", "variations"],
 }
 """The modules that define the public names; imported on first use, so that `trueness --help` does not load NumPy."""

@@ -222,25 +222,10 @@ def entropy_in_bits(moments: Moments) -> FloatArray:
 
 def variance_in_bits(moments: Moments, entropy: FloatArray, sum_of_units: IntArray) -> FloatArray:
     """The variance Σ p(L + H)² of log₂ p: max(G + H²·(S - 2), 0) with G = double(Σg)·2⁻⁵¹, multiplied out."""
-    return variance_of_moments(moments, entropy, sum_of_units, 0.0)
-
-
-def variance_of_moments(
-    moments: Moments, entropy: FloatArray, sum_of_units: IntArray, further: FloatArray | float
-) -> FloatArray:
-    """The variance as above, where `further` is to be added to G, and `entropy` is of the whole row."""
     assert moments.second is not None
     of_sum = (sum_of_units - 2 * UNIT) * 2.0**-52
     # Cancellation loses some 1e-16 of G, which matters with thousands of classes only.
-    return np.asarray(np.maximum((moments.second * 2.0**-51 + further) + (entropy * entropy) * of_sum, 0.0))
-
-
-@cache
-def log2_of_count(n: int) -> float:
-    """log₂ n, the nearest float."""
-    with localcontext() as context:
-        context.prec = 50
-        return float(Decimal(n).ln() / Decimal(2).ln())
+    return np.asarray(np.maximum(moments.second * 2.0**-51 + (entropy * entropy) * of_sum, 0.0))
 
 
 @cache

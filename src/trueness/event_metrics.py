@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness._arguments import require_choice, whole_number
-from trueness._arrays import FloatArray, IntArray
+from trueness._arrays import FloatArray
 from trueness.bins import Bins, EqualMass, as_bins
 from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
@@ -22,14 +22,11 @@ CLASS_WEIGHTS = ("expected", "observed")
 """By which number the errors of the classes are weighted; with None the mean is not weighted."""
 
 
-def event_calibration_error(
-    table: EventTable, bins: int | Bins = 10, *, norm: str = "l1", min_count: int | None = None
-) -> float:
+def event_calibration_error(table: EventTable, bins: int | Bins = 10, *, norm: str = "l1") -> float:
     """ECE = Σ_m n_m/N · |p̄_m - ȳ_m| of the one event of a table, in bins of its probability over [0, 1].
 
     0 for a calibrated model with unlimited data, at most 1. `bins` are cells of the table merged: a number that its
-    grid merges into, or EqualMass. `norm` may also be "l2" (√Σ n_m/N · gap²) or "max" (the largest gap, over bins with
-    at least `min_count` rows).
+    grid merges into, or EqualMass. `norm` may also be "l2" (√Σ n_m/N · gap²) or "max" (the largest gap).
 
     >>> event_calibration_error(tabulate_events([0, 1, 1, 1], [0.2, 0.3, 0.7, 0.8])).__round__(6)
     0.35
@@ -43,45 +40,7 @@ def event_calibration_error(
             argument="table",
             n_events=len(table.events),
         )
-    if min_count is not None:
-        return _largest_gap(table, bins, norm, whole_number("min_count", min_count, 1))
     return float(event_errors(table, bins, norm=norm)[0])
-
-
-def _largest_gap(table: EventTable, bins: int | Bins, norm: str, min_count: int) -> float:
-    """The largest gap over the bins of at least so many rows."""
-    require_max_norm(norm, min_count)
-    merged = table.coarsen(as_bins(bins))
-    enough = bins_with(merged.row_count[0], min_count)
-    apart = np.abs(merged.predicted_sum - merged.observed_count)[0, enough]
-    return float((apart / merged.count[0, enough]).max())
-
-
-def require_max_norm(norm: str, min_count: int | None) -> None:
-    """Refuse `min_count` with another norm than the largest gap."""
-    if min_count is not None and norm != "max":
-        raise InvalidValueError(
-            "bad-argument",
-            "min_count is for norm='max' only, got norm={norm!r}",
-            argument="min_count",
-            value=min_count,
-            norm=norm,
-        )
-
-
-def bins_with(row_count: IntArray, min_count: int) -> NDArray[np.bool_]:
-    """Which bins have at least so many rows; refused if none has."""
-    enough = row_count >= min_count
-    if not enough.any():
-        raise InvalidValueError(
-            "bad-argument",
-            "no bin has min_count={value} rows",
-            "the largest bin has {most} rows",
-            argument="min_count",
-            value=min_count,
-            most=row_count.max(),
-        )
-    return np.asarray(enough)
 
 
 def classwise_error(

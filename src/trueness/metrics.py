@@ -11,17 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trueness._arguments import require_choice, whole_number
+from trueness._arguments import require_choice
 from trueness._arrays import FloatArray
 from trueness.event_metrics import (
-    bins_with,
     class_gap,
     classwise_error,
     classwise_total,
     cwece,
     event_calibration_error,
     hle_calibration_error,
-    require_max_norm,
     top_label_event,
 )
 from trueness.refusals import InvalidValueError
@@ -55,7 +53,7 @@ __all__ = [
 Gap = Callable[[AnyRankTable], FloatArray]
 
 NORMS = ("l1", "l2", "max")
-DISTANCES = ("tv", "w1", "hellinger")
+DISTANCES = ("tv", "w1")
 
 
 def variation_gap(table: AnyRankTable) -> FloatArray:
@@ -76,13 +74,6 @@ def top_label_gap(table: AnyRankTable) -> FloatArray:
 def uncertainty_gap(table: AnyRankTable) -> FloatArray:
     """err(B_m) - uncert(B_m), (M,); NaN in empty bins. Not zero for a calibrated model."""
     _require_measure(table, ENTROPY, "uncertainty_gap")
-    if table.top_k is not None:
-        raise InvalidValueError(
-            "wrong-table",
-            "UCE is not defined for the k largest classes",
-            "read VCE, RCE or ECE",
-            argument="table",
-        )
     return np.asarray(1.0 - table.rank_frequency[:, 0] - table.mean_variation)
 
 
@@ -110,12 +101,7 @@ def _wasserstein(r: FloatArray, q: FloatArray) -> FloatArray:
     return np.asarray(np.abs(np.cumsum(r - q, axis=1)[:, :-1]).sum(axis=1) / (r.shape[1] - 1))
 
 
-def _hellinger(r: FloatArray, q: FloatArray) -> FloatArray:
-    """√(½ Σ_c (√r̄_c - √q̄_c)²)."""
-    return np.asarray(np.sqrt(((np.sqrt(r) - np.sqrt(q)) ** 2).sum(axis=1) / 2))
-
-
-_DISTANCES = {"tv": _total_variation, "w1": _wasserstein, "hellinger": _hellinger}
+_DISTANCES = {"tv": _total_variation, "w1": _wasserstein}
 
 
 class SignedParts(NamedTuple):
@@ -140,58 +126,49 @@ def signed_parts(table: AnyRankTable, gap: Gap = variation_gap) -> SignedParts:
     return SignedParts(over, under, over - under)
 
 
-def variation_calibration_error(
-    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
-) -> float:
+def variation_calibration_error(table: AnyRankTable, *, norm: str = "l1") -> float:
     """VCE = Σ_m |B_m|/N · |𝒪(B_m) - 𝒫(B_m)| (the paper, section 2.2).
 
     0 for a calibrated model with unlimited data; at most the width of the measure's range if the measure is symmetric.
     `confidence` and `margin` depend on the order of the ranks: at most 1 and 2. `norm` may also be "l2" (√Σ w·gap²) or
-    "max" (the largest gap, over bins with at least `min_count` rows).
+    "max" (the largest gap).
     """
-    return _error(table, variation_gap(table), norm, min_count)
+    return _error(table, variation_gap(table), norm)
 
 
-def expected_calibration_error(
-    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
-) -> float:
+def expected_calibration_error(table: AnyRankTable, *, norm: str = "l1") -> float:
     """ECE = Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| (the paper, section 2.2), of a table binned by confidence."""
     _require_measure(table, CONFIDENCE, "expected_calibration_error")
-    return top_label_error(table, norm=norm, min_count=min_count)
+    return top_label_error(table, norm=norm)
 
 
-def top_label_error(table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None) -> float:
+def top_label_error(table: AnyRankTable, *, norm: str = "l1") -> float:
     """Σ_m |B_m|/N · |acc(B_m) - conf(B_m)| in the bins of any table; equal to ECE if it is binned by confidence."""
-    return _error(table, top_label_gap(table), norm, min_count)
+    return _error(table, top_label_gap(table), norm)
 
 
-def uncertainty_calibration_error(
-    table: AnyRankTable, *, norm: str = "l1", min_count: int | None = None
-) -> float:
+def uncertainty_calibration_error(table: AnyRankTable, *, norm: str = "l1") -> float:
     """UCE = Σ_m |B_m|/N · |err(B_m) - uncert(B_m)| (Laves et al. 2019), of a table binned by entropy.
 
     For comparison with published figures only: it is not 0 for a calibrated model.
     """
-    return _error(table, uncertainty_gap(table), norm, min_count)
+    return _error(table, uncertainty_gap(table), norm)
 
 
-def ranked_calibration_error(
-    table: AnyRankTable, distance: str = "tv", *, norm: str = "l1", min_count: int | None = None
-) -> float:
+def ranked_calibration_error(table: AnyRankTable, distance: str = "tv", *, norm: str = "l1") -> float:
     """RCE = Σ_m |B_m|/N · d(r̄_m, q̄_m): zero only if every rank is as frequent as predicted, in every bin.
 
-    `distance` is "tv" (total variation), "w1" (Wasserstein over ranks, divided by C - 1: the mean top-k calibration
-    error) or "hellinger". Unlike VCE by a symmetric measure, it depends on the order of the ranks.
+    `distance` is "tv" (total variation) or "w1" (Wasserstein over ranks, divided by C - 1: the mean top-k calibration
+    error). Unlike VCE by a symmetric measure, it depends on the order of the ranks.
     """
-    return _error(table, ranked_gap(table, distance), norm, min_count)
+    return _error(table, ranked_gap(table, distance), norm)
 
 
-def _error(table: AnyRankTable, gap: FloatArray, norm: str, min_count: int | None) -> float:
+def _error(table: AnyRankTable, gap: FloatArray, norm: str) -> float:
     require_choice("norm", norm, NORMS)
-    require_max_norm(norm, min_count)
-    if norm == "max":
-        return _largest(table, gap, 1 if min_count is None else whole_number("min_count", min_count, 1))
     weight, gaps = _weights_and_gaps(table, gap)
+    if norm == "max":
+        return float(np.abs(gaps).max())
     return float(weight @ np.abs(gaps)) if norm == "l1" else float(np.sqrt(weight @ gaps**2))
 
 
@@ -201,10 +178,6 @@ def _weights_and_gaps(table: AnyRankTable, gap: FloatArray) -> tuple[FloatArray,
     if not filled.size:
         raise InvalidValueError("no-rows", "a table without rows has no calibration error", argument="table")
     return count.take(filled) / count.sum(), gap.take(filled)
-
-
-def _largest(table: AnyRankTable, gap: FloatArray, min_count: int) -> float:
-    return float(np.abs(gap[bins_with(table.row_count, min_count)]).max())
 
 
 def _require_measure(table: AnyRankTable, measure: Variation, reader: str) -> None:

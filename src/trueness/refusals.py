@@ -42,7 +42,7 @@ PYTHON: Mapping[str, str] = {
     "equal_mass": "bins=EqualMass(10)",
     "ragged": "ragged=True",
     "exact": "exact=True",
-    "grid": "FineGrid",
+    "grid": "EqualWidth(4000)",
     "engine": "engine",
     "max_cluster": "max_cluster",
     "max_weight": "max_weight",
@@ -89,8 +89,6 @@ PYTHON: Mapping[str, str] = {
     "reading_letters": "reading='letters'",
     "reading_votes": "reading='votes'",
     "stated_columns": "read them with pandas or csv and call assess_event(correct, confidence)",
-    "vocabulary": "n_classes",
-    "top_k": "top_k",
     "percent": "percent=True",
 }
 """How Python spells the terms that templates name. The command's are in `trueness.cli.vocabulary`."""

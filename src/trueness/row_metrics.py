@@ -39,7 +39,6 @@ def vce(
     n_options: Any = None,
     soft_labels: bool = False,
     norm: str = "l1",
-    min_count: int | None = None,
 ) -> float:
     """Variation calibration error of predictions; arguments as in `tabulate` and `variation_calibration_error`.
 
@@ -64,7 +63,7 @@ def vce(
         soft_labels=soft_labels,
         detail="ranks",
     )
-    return variation_calibration_error(table, norm=norm, min_count=min_count)
+    return variation_calibration_error(table, norm=norm)
 
 
 def ece(
@@ -80,7 +79,6 @@ def ece(
     n_options: Any = None,
     soft_labels: bool = False,
     norm: str = "l1",
-    min_count: int | None = None,
     convention: str | Convention | None = None,
 ) -> float:
     """Expected calibration error of the top class, in 10 bins over [1/C, 1]; arguments as in `tabulate`.
@@ -92,7 +90,7 @@ def ece(
     0.4
     """
     if convention is not None:
-        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
+        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None)
         rows = (y_true, y_prob, from_logits, normalize, classes)
         return value_by_convention(convention, "ece", own, rows, bins=bins, norm=norm)
     table = tabulate_in_detail(
@@ -109,7 +107,7 @@ def ece(
         soft_labels=soft_labels,
         detail="first",
     )
-    return expected_calibration_error(table, norm=norm, min_count=min_count)
+    return expected_calibration_error(table, norm=norm)
 
 
 def uce(
@@ -125,7 +123,6 @@ def uce(
     n_options: Any = None,
     soft_labels: bool = False,
     norm: str = "l1",
-    min_count: int | None = None,
     convention: str | Convention | None = None,
 ) -> float:
     """Uncertainty calibration error; arguments as in `ece`. Not zero for a calibrated model:
@@ -134,7 +131,7 @@ def uce(
     0.368996
     """
     if convention is not None:
-        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None, min_count is not None)
+        own = (ties != DEFAULT_TIES, sample_weight is not None, n_options is not None)
         rows = (y_true, y_prob, from_logits, normalize, classes)
         return value_by_convention(convention, "uce", own, rows, bins=bins, norm=norm)
     table = tabulate(
@@ -150,7 +147,7 @@ def uce(
         n_options=n_options,
         soft_labels=soft_labels,
     )
-    return uncertainty_calibration_error(table, norm=norm, min_count=min_count)
+    return uncertainty_calibration_error(table, norm=norm)
 
 
 def rce(
@@ -168,7 +165,6 @@ def rce(
     n_options: Any = None,
     soft_labels: bool = False,
     norm: str = "l1",
-    min_count: int | None = None,
 ) -> float:
     """Ranked calibration error; arguments as in `tabulate` and `ranked_calibration_error`.
 
@@ -191,4 +187,4 @@ def rce(
         soft_labels=soft_labels,
         detail="ranks",
     )
-    return ranked_calibration_error(table, distance, norm=norm, min_count=min_count)
+    return ranked_calibration_error(table, distance, norm=norm)

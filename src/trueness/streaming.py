@@ -27,8 +27,8 @@ class Accumulator:
     >>> stream.n_rows
     3
 
-    For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or use `FineGrid()` and call
-    `table.coarsen(EqualMass(10))` at the end.
+    For bins of equal mass, fit them on a first batch (`bins=EqualMass(10).fit(y_prob)`), or use `EqualWidth(4000)` and
+    call `table.coarsen(EqualMass(10))` at the end.
 
     Rows may have options of their own:
 

@@ -214,7 +214,7 @@ def test_groups(client: Any) -> None:
 
 
 def test_equal_mass_by_the_grid_in_one_pass() -> None:
-    expected = one_process(bins=tn.FineGrid()).coarsen(tn.EqualMass(10))
+    expected = one_process(bins=tn.EqualWidth(4000)).coarsen(tn.EqualMass(10))
     assert tabulate(collection(), bins=tn.EqualMass(10)) == expected
 
 

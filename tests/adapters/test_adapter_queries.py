@@ -81,7 +81,7 @@ def assess(data: Any, **options: Any) -> Any:
     [
         {},
         {"variation": "iqv", "bins": 7, "ties": "split"},
-        {"bins": tn.FineGrid(500)},
+        {"bins": tn.EqualWidth(500)},
         {"variation": "confidence", "engine": "portable"},
     ],
     ids=["plain", "other", "grid", "portable"],
@@ -132,7 +132,7 @@ def test_exact_bins_of_equal_mass(kind: Any) -> None:
     bins = tn.EqualMass(10)
     assert tabulate(kind(whole()), bins=bins, exact=True) == one_process(bins=bins)
     by_grid = tabulate(kind(whole()), bins=bins)
-    assert by_grid == one_process(bins=tn.FineGrid()).coarsen(bins)
+    assert by_grid == one_process(bins=tn.EqualWidth(4000)).coarsen(bins)
 
 
 def test_a_stream_has_no_second_pass() -> None:

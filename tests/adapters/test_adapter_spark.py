@@ -88,7 +88,7 @@ def test_tables_by_class(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_equal_mass_by_the_grid(data: Any) -> None:
-    expected = one_process(bins=tn.FineGrid()).coarsen(tn.EqualMass(10))
+    expected = one_process(bins=tn.EqualWidth(4000)).coarsen(tn.EqualMass(10))
     assert tabulate(data, bins=tn.EqualMass(10)) == expected
 
 

@@ -49,7 +49,9 @@ class TestSameResultFromTables:
         )
 
     def test_from_a_stream_on_a_fine_grid(self) -> None:
-        streams = [tn.Accumulator(4, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")]
+        streams = [
+            tn.Accumulator(4, variation=v, bins=tn.EqualWidth(4000)) for v in ("entropy", "confidence")
+        ]
         for start in range(0, 1200, 250):
             for stream in streams:
                 stream.update(Y_TRUE[start : start + 250], Y_PROB[start : start + 250])
@@ -64,7 +66,8 @@ class TestSameResultFromTables:
 
     def test_edges_are_for_the_measure_alone(self) -> None:
         fine, fine_confidence = (
-            tn.tabulate(Y_TRUE, Y_PROB, variation=v, bins=tn.FineGrid()) for v in ("entropy", "confidence")
+            tn.tabulate(Y_TRUE, Y_PROB, variation=v, bins=tn.EqualWidth(4000))
+            for v in ("entropy", "confidence")
         )
         bins = tn.Edges([0, 0.5, 1])
         result = tn.assess_table(fine, confidence_table=fine_confidence, bins=bins, rng=3)
@@ -194,7 +197,7 @@ class TestConfidenceBins:
 
     def test_from_tables_and_in_compare(self) -> None:
         fine, by_confidence = (
-            tn.tabulate(self.Y, self.P, bins=tn.FineGrid(), variation=name)
+            tn.tabulate(self.Y, self.P, bins=tn.EqualWidth(4000), variation=name)
             for name in ("entropy", "confidence")
         )
         result = tn.assess_table(fine, confidence_table=by_confidence, bins=10, confidence_bins=20)
@@ -290,7 +293,7 @@ class TestSeed:
         table = tn.tabulate(y_true, y_prob)
         assert (
             tn.assess_table(table).seed
-            == tn.sweep_bins(tn.tabulate(y_true, y_prob, bins=tn.FineGrid())).seed
+            == tn.sweep_bins(tn.tabulate(y_true, y_prob, bins=tn.EqualWidth(4000))).seed
             == 0
         )
         assert tn.compare(y_true, {"a": y_prob, "b": y_prob[:, ::-1]}, resamples=39).seed == 0

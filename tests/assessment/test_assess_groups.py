@@ -70,7 +70,9 @@ class TestGroups:
         fine = {
             name: Tables.of(
                 [
-                    tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], variation=v, bins=tn.FineGrid())
+                    tn.tabulate(
+                        Y_TRUE[name == SITE], Y_PROB[name == SITE], variation=v, bins=tn.EqualWidth(4000)
+                    )
                     for v in ("entropy", "confidence")
                 ]
                 + [tn.tabulate_events(Y_TRUE[name == SITE], Y_PROB[name == SITE])]
@@ -89,7 +91,7 @@ class TestGroups:
 
     def test_from_fine_tables_in_the_bins_of_all_rows(self) -> None:
         fine = {
-            name: tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], bins=tn.FineGrid())
+            name: tn.tabulate(Y_TRUE[name == SITE], Y_PROB[name == SITE], bins=tn.EqualWidth(4000))
             for name in ("north", "south")
         }
         result = tn.assess_table(sum(fine.values()), groups=fine, bins=EF, rng=3)

@@ -91,15 +91,6 @@ class TestVectors:
         assert found == near((0.28125, 0.071875, 0.00546875, 0.21484375, 3.425800798516, found.p_value))
         assert math.isnan(tn.brier(tn.tabulate_events([0, 1, 1], [0.5, 0.5, 1.0])).z)
 
-    def test_largest_gap_of_bins_with_enough_rows(self) -> None:
-        table = tn.tabulate_events(*E1)
-        assert tn.event_calibration_error(table, norm="max") == near(0.5)
-        assert tn.event_calibration_error(table, norm="max", min_count=3) == near(0.25)
-        with pytest.raises(tn.Refusal, match="no bin has min_count=11 rows"):
-            tn.event_calibration_error(table, norm="max", min_count=11)
-        with pytest.raises(tn.Refusal, match="norm='max' only"):
-            tn.event_calibration_error(table, min_count=3)
-
 
 def test_log_score_is_that_of_two_classes() -> None:
     """Σ(y - p)·logit(p)/√Σp(1 - p)logit² over fine cells, against the exact sum of a table of two classes."""

@@ -14,7 +14,7 @@ from trueness.refusals import InvalidValueError
 
 
 class TestSweep:
-    FINE = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(4000))
+    FINE = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.EqualWidth(4000))
 
     @pytest.mark.parametrize("kind", ["mass", "width"])
     def test_against_assess_table_on_the_coarsened_table(self, kind: str) -> None:
@@ -42,7 +42,7 @@ class TestSweep:
             assert sweep.high[k] == variation_error(resampled, 0.95, [4, 7]).interval.high
 
     def test_calibrated_noise_grows_with_the_bins(self) -> None:
-        table = tn.tabulate(*tn.simulate.calibrated(3000, [1.0] * 3, rng=1), bins=tn.FineGrid())
+        table = tn.tabulate(*tn.simulate.calibrated(3000, [1.0] * 3, rng=1), bins=tn.EqualWidth(4000))
         sweep = tn.sweep_bins(table, rng=0)
         assert sweep.n_bins.tolist() == [5, 10, 20, 40, 80]
         assert (np.diff(sweep.noise_floor) > 0).all()

@@ -88,7 +88,7 @@ class TestCompareTables:
         assert widths[0] < 0.2 * widths[1]
 
     def test_bins_may_be_chosen_later(self) -> None:
-        fine = [tables_of(part, bins=tn.FineGrid(400)) for part in (slice(0, 2000), slice(2000, None))]
+        fine = [tables_of(part, bins=tn.EqualWidth(400)) for part in (slice(0, 2000), slice(2000, None))]
         found = tn.compare_tables({"a": fine[0], "b": fine[1]}, bins=tn.EqualMass(5), resamples=99)
         assert all(result.table.n_bins == 5 for result in found.assessments.values())
 

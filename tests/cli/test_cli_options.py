@@ -46,7 +46,7 @@ LOGS = {
     f"--{name.replace('_', '-')}"
     for reader in (language.read_lm_eval, language.read_inspect, language.read_openai, language.read_helm)
     for name in inspect.signature(reader).parameters
-} | {"--letters", "--vocabulary", "--stated-confidence", "--correct", "--votes"}
+} | {"--letters", "--tokens", "--stated-confidence", "--correct", "--votes"}
 """Options for evaluation logs: those of the readers, and of files that are no logs."""
 COMMAND_ONLY = {
     "assess": LOGS

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cli
 PLAIN = LOGS / "plain"
 STATED = (PLAIN / "stated.csv", "--stated-confidence", "confidence", "--correct", "grade", "--percent")
 VOTES = (PLAIN / "votes.csv", "--votes", "A,B,C,D", "--label", "answer")
-TOKENS = (PLAIN / "next_token.jsonl", "--vocabulary", "1000", "--top-k", "20")
+TOKENS = (PLAIN / "next_token.jsonl",)
 
 
 @pytest.fixture(scope="module")

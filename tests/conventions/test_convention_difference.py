@@ -86,7 +86,6 @@ def test_entries_are_complete() -> None:
         ({"convention": "netcal", "norm": "l2"}, "norm must be one of 'l1', 'max', got 'l2'"),
         ({"convention": "netcal", "ties": "split"}, "ties does not apply to convention 'netcal'"),
         ({"convention": "netcal", "sample_weight": [1, 1]}, "sample_weight does not apply"),
-        ({"convention": "netcal", "min_count": 3}, "min_count does not apply to convention 'netcal'"),
     ],
 )
 def test_arguments_are_refused(options: dict[str, object], message: str) -> None:

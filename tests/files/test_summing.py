@@ -159,13 +159,13 @@ class TestBins:
 
     def test_one_pass_through_a_grid(self, parquet: Path, capsys: Any) -> None:
         got = tables(parquet.parent, parquet, *same.WIDE, "--equal-mass", 7)
-        fine = tn.tabulate(same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid())
+        fine = tn.tabulate(same.Y_TRUE, same.Y_PROB, bins=tn.EqualWidth(4000))
         assert got[0] == fine.coarsen(tn.EqualMass(7))
         assert "from a grid of 4000 cells, in one pass: 14." in capsys.readouterr().err
 
     def test_grids_merge_and_groups_share_bins(self, parquet: Path) -> None:
         assert tables(parquet.parent, parquet, *same.WIDE, "--grid", 500)[0] == tn.tabulate(
-            same.Y_TRUE, same.Y_PROB, bins=tn.FineGrid(500)
+            same.Y_TRUE, same.Y_PROB, bins=tn.EqualWidth(500)
         )
         out = str(parquet.with_name("by.json"))
         assert (
@@ -284,4 +284,4 @@ def test_control_characters_in_names_of_groups_are_escaped(tmp_path: Path, capsy
 class TestRefusedBins:
     def test_bins_too_narrow_for_the_dtype(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "x.npz", y_true=[0], y_prob=np.array([[0.5, 0.5]], np.float16))
-        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan.of(bins=tn.FineGrid())).cause
+        assert "too narrow" in refused(tmp_path / "x.npz", plan=Plan.of(bins=tn.EqualWidth(4000))).cause

@@ -33,7 +33,7 @@ FEW_AND_MANY = [2, 3, 8, 10, 15, 16, 17, 40, 129]
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"ties": "split", "variation": "confidence", "bins": 15},
-    {"bins": tn.FineGrid(500)},
+    {"bins": tn.EqualWidth(500)},
     {"bins": tn.EqualMass(7)},
 ]
 

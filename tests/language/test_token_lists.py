@@ -1,16 +1,18 @@
-"""Lists of tokens as services send them: sentinels, the sampled token in front, names, lengths, refusals."""
+"""Lists of tokens as services send them: sentinels, the sampled token in front, names, refusals."""
 
 import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import trueness as tn
+from trueness import language
 from trueness.language.repeats import repeats_of
-from trueness.language.token_lists import TokenList, token_list, top_lists
+from trueness.language.token_lists import TokenList, token_list
 
 
 def listed(*numbers: float) -> list[dict[str, Any]]:
@@ -37,13 +39,6 @@ class TestVectors:
         with pytest.raises(tn.Refusal, match=r"probability of 1\.02"):
             token_list(listed(math.log(0.6), math.log(0.42)))
 
-    def test_lists_that_cannot_be_the_largest(self) -> None:
-        with pytest.raises(
-            tn.Refusal, match=r"the list in row 0 has 2 tokens down to 0\.05 and lacks 0\.85"
-        ) as error:
-            top_lists([listed(math.log(0.1), math.log(0.05))], ["t0"], n_classes=10)
-        assert error.value.code == "impossible-list"
-
 
 def test_pairs_mappings_and_objects_are_read_alike() -> None:
     pairs = [("a", -0.5), ("b", -1.5)]
@@ -67,66 +62,71 @@ class TestNames:
         assert found.place_of({"token": "�", "bytes": [201]}) == 1
         assert found.place_of({"token": "�", "bytes": [7]}) is None
 
-    def test_a_text_that_is_listed_twice_is_a_bad_row(self) -> None:
-        with pytest.raises(tn.Refusal, match="is listed 2 times") as error:
-            top_lists([self.BYTES, self.BYTES], [{"token": "�", "bytes": [200]}, "�"])
-        assert error.value.row == 1
-
-    def test_a_true_token_that_is_not_listed_is_beyond(self) -> None:
-        assert top_lists([listed(-0.5, -2.0)], ["other"]).rank.tolist() == [2]
+    def test_a_text_that_is_listed_twice_is_refused(self) -> None:
+        with pytest.raises(tn.Refusal, match="is listed 2 times"):
+            token_list(self.BYTES).place_of("�")
 
 
-class TestLengths:
+def read(folder: Path, lists: list[Any], true: list[Any], **how: Any) -> language.Options:
+    path = folder / "lists.jsonl"
+    rows = [{"top_logprobs": given, "true": token} for given, token in zip(lists, true, strict=True)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return language.read_token_lists(path, **how)
+
+
+class TestOptions:
     LISTS = (listed(-0.5, -1.5, -3.0), listed(-0.6, -1.4), listed(math.log(0.7), math.log(0.3)))
 
-    def test_the_shortest_that_lacks_mass_decides(self) -> None:
-        found = top_lists(self.LISTS, ["t2", "t1", "t0"])
-        assert found.prob.shape == (3, 2)
-        assert found.rank.tolist() == [2, 1, 0]
-        assert found.missing[2] == pytest.approx(0.0, abs=1e-12)
+    def test_all_tokens_that_are_not_listed_are_one_more_option(self, tmp_path: Path) -> None:
+        found = read(tmp_path, [*self.LISTS], ["t2", "elsewhere", "t0"])
+        assert found.n_options.tolist() == [4, 3, 3]
+        assert found.y_true.tolist() == [2, 2, 0]
+        expected = [math.exp(-0.6), math.exp(-1.4), 1 - math.exp(-0.6) - math.exp(-1.4), 0.0]
+        assert found.y_prob[1].tolist() == pytest.approx(expected, abs=1e-15)
+        assert found.y_prob[2].tolist() == pytest.approx([0.7, 0.3, 0.0, 0.0], abs=1e-15)
+        assert found.y_prob.sum(axis=1).tolist() == pytest.approx([1.0] * 3, abs=1e-12)
+        assert "3 lists of tokens, with all others as one more option: 3: 2, 4: 1" in found.remarks[0]
+        assert "hold the true token in 33.3 % of rows" in found.remarks[0]
 
-    def test_complete_lists_end_in_zeros(self) -> None:
-        found = top_lists([self.LISTS[0], self.LISTS[2]], ["t2", "t1"])
-        assert found.prob.shape == (2, 3)
-        assert found.prob[1, 2] == 0.0
-        table = tn.tabulate_top(found.rank, found.prob, n_classes=100)
-        assert table.impossible_rows == 0
+    def test_a_token_that_is_not_in_a_complete_list_is_impossible(self, tmp_path: Path) -> None:
+        found = read(tmp_path, [self.LISTS[2]] * 2, ["t0", "elsewhere"])
+        table = tn.tabulate(found.y_true, found.y_prob, n_options=found.n_options)
+        assert table.impossible_rows == 1
 
-    def test_short_lists_that_lack_mass_are_bad_rows(self) -> None:
-        words = r"the list in row 1 has 2 tokens and lacks 0\.2\d* of its mass; top_k 3 needs 3; take top_k 2"
-        with pytest.raises(tn.Refusal, match=words) as error:
-            top_lists(self.LISTS, ["t0"] * 3, top_k=3)
-        assert error.value.code == "short-list"
+    def test_bad_rows_are_refused_or_skipped_and_counted(self, tmp_path: Path) -> None:
+        lists, true = [*self.LISTS, [], listed(float("nan"))], ["t0"] * 5
+        with pytest.raises(tn.Refusal, match="no token is listed") as error:
+            read(tmp_path, lists, true)
+        assert (error.value.code, error.value.row) == ("empty-list", 4)
+        found = read(tmp_path, lists, true, on_bad_rows="skip")
+        assert found.y_true.tolist() == [0, 0, 0]
+        assert found.left_out == Counter({"no token is listed": 1, "a number is not finite": 1})
 
-    def test_bad_rows_are_skipped_and_counted(self) -> None:
-        found = top_lists([*self.LISTS, [], listed(float("nan"))], ["t0"] * 5, top_k=3, skip=True)
-        assert found.rows.tolist() == [0, 2]
-        assert found.left_out == Counter({"short-list": 1, "empty-list": 1, "not-finite": 1})
-
-    def test_no_usable_row(self) -> None:
-        with pytest.raises(tn.Refusal, match="no row has a usable list"):
-            top_lists([[]], ["a"], skip=True)
+    def test_no_usable_row(self, tmp_path: Path) -> None:
+        with pytest.raises(tn.Refusal, match="no rows that can be used: 1 no token is listed"):
+            read(tmp_path, [[]], ["a"], on_bad_rows="skip")
 
 
-def test_what_is_read_agrees_with_the_table(tmp_path: Any) -> None:
+def test_what_is_read_agrees_with_the_table(tmp_path: Path) -> None:
     """Lists of shuffled order, with a sentinel and the sampled token in front, give the table of the probabilities."""
     rng = np.random.default_rng(0)
     y_prob = rng.dirichlet([0.3] * 30, 100)
     y_true = rng.integers(0, 30, 100)
     lists, names = [], [f"t{c}" for c in range(30)]
-    for row in y_prob:
-        best = np.argsort(-row)[:6]
-        entries = [{"token": names[c], "logprob": math.log(row[c])} for c in rng.permutation(best[:5])]
-        front = {"token": names[best[5]], "logprob": math.log(row[best[5]])}
+    best = np.argsort(-y_prob, axis=1)
+    for row, order in zip(y_prob, best, strict=True):
+        entries = [{"token": names[c], "logprob": math.log(row[c])} for c in rng.permutation(order[:5])]
+        front = {"token": names[order[5]], "logprob": math.log(row[order[5]])}
         lists.append([front, *entries, {"token": "x", "logprob": -9999.0}])
-    path = tmp_path / "lists.jsonl"
-    path.write_text("\n".join(map(json.dumps, lists)))
-    found = top_lists(
-        [json.loads(line) for line in path.read_text().splitlines()], [names[y] for y in y_true], n_classes=30
+    found = read(tmp_path, lists, [names[y] for y in y_true])
+    assert found.remarks[1] == (
+        "dropped 100 entries that are no probabilities and 100 sampled tokens in front of the best"
     )
-    assert found.n_sampled_first == found.n_sentinels == 100
-    table = tn.tabulate_top(found.rank, found.prob, n_classes=30)
-    assert table.isclose(tn.tabulate(y_true, y_prob, top_k=5, ties="split"), rtol=1e-9)
+    first = np.take_along_axis(y_prob, best[:, :5], axis=1)
+    whole = np.hstack([first, 1 - first.sum(axis=1, keepdims=True)])
+    labels = np.minimum(np.argmax(best == y_true[:, None], axis=1), 5)
+    np.testing.assert_allclose(found.y_prob, whole, atol=1e-15)
+    assert found.y_true.tolist() == labels.tolist()
 
 
 def test_clusters_are_used_as_soon_as_one_has_two_rows() -> None:

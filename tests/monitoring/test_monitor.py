@@ -81,7 +81,7 @@ class TestLooks:
 
     def test_a_fine_grid_is_watched_in_ten_bins(self) -> None:
         y_true, y_prob = tn.simulate.calibrated(500, [1, 1, 1], rng=0)
-        fine = tn.tabulate(y_true, y_prob, bins=tn.FineGrid(4000))
+        fine = tn.tabulate(y_true, y_prob, bins=tn.EqualWidth(4000))
         monitor = watched([fine])
         assert monitor.log_e_value == watched([fine.coarsen(10)]).log_e_value
         assert monitor.table == fine

@@ -233,7 +233,7 @@ class TestClustersAndComparison:
         assert together == whole
         together.save(tmp_path / "tables.json")
         assert Tables.load(tmp_path / "tables.json") == whole
-        fine = tn.assess(Y_TRUE, ROWS, clusters=CLUSTERS, resamples=99, bins=tn.FineGrid(100)).tables
+        fine = tn.assess(Y_TRUE, ROWS, clusters=CLUSTERS, resamples=99, bins=tn.EqualWidth(100)).tables
         assert fine.coarsen(10) == whole
 
     def test_models_on_the_same_options(self) -> None:

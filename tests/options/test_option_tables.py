@@ -103,7 +103,7 @@ class TestLaws:
     """Section 12.2."""
 
     @pytest.mark.parametrize(
-        "how", [{}, {"ties": "first"}, {"bins": tn.EqualMass(7)}, {"bins": tn.FineGrid(400)}]
+        "how", [{}, {"ties": "first"}, {"bins": tn.EqualMass(7)}, {"bins": tn.EqualWidth(400)}]
     )
     def test_rows_of_one_number_give_the_table_of_tabulate(self, how: dict[str, Any]) -> None:
         which = N_OPTIONS == 4
@@ -217,7 +217,7 @@ class TestBins:
         assert table.row_count.tolist() == [25] * 8
 
     def test_a_grid_is_coarsened_at_once(self) -> None:
-        fine = tn.tabulate(Y_TRUE, ROWS, bins=tn.FineGrid(4000))
+        fine = tn.tabulate(Y_TRUE, ROWS, bins=tn.EqualWidth(4000))
         assert fine.coarsen(10) == tn.tabulate(Y_TRUE, ROWS)
         coarse = fine.coarsen(tn.EqualMass(4))
         assert isinstance(coarse, OptionTables)

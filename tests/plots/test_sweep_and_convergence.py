@@ -15,7 +15,7 @@ plots = pytest.mark.plots
 @plots
 class TestAgainstBinsAndRows:
     def test_a_sweep_over_the_number_of_bins(self):
-        fine = tn.tabulate(*over_confident_rows(), bins=tn.FineGrid())
+        fine = tn.tabulate(*over_confident_rows(), bins=tn.EqualWidth(4000))
         sweep = tn.sweep_bins(fine, [20, 5, 10], rng=0)
         ax = sweep.plot().ax_
         drawn = {line.get_label(): line.get_data() for line in ax.lines}

@@ -177,7 +177,7 @@ class TestDiagrams:
             assert max(heights) <= bottom + 1.1, metric
 
     def test_many_bins_are_merged_for_the_pictures(self):
-        answer = tn.assess(*rows(), bins=tn.FineGrid(400), rng=0)
+        answer = tn.assess(*rows(), bins=tn.EqualWidth(400), rng=0)
         assert np.count_nonzero(answer.table.row_count) > MOST_BINS
         shown, note = drawable(answer)
         assert np.count_nonzero(shown.table.row_count) <= MOST_BINS

@@ -173,7 +173,7 @@ class TestExtremeAssessments:
     def test_clusters_in_many_bins(self):
         y_true, y_prob = rows(600)
         answer = tn.assess(
-            y_true, y_prob, bins=tn.FineGrid(400), clusters=np.arange(600) // 3, rng=0, resamples=99
+            y_true, y_prob, bins=tn.EqualWidth(400), clusters=np.arange(600) // 3, rng=0, resamples=99
         )
         assert "They treat the rows as independent" in report.page(answer)
 

@@ -55,7 +55,7 @@ def test_labels_at_the_ends_of_every_integer_type(n_classes: int, engine: str) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("bins", [10, tn.EqualMass(4), tn.FineGrid(100)], ids=["ten", "mass", "fine"])
+@pytest.mark.parametrize("bins", [10, tn.EqualMass(4), tn.EqualWidth(100)], ids=["ten", "mass", "fine"])
 @pytest.mark.parametrize("n_classes", [3, 5, 20])
 def test_the_first_bad_row_is_named_and_its_prediction_before_its_label(
     n_classes: int, bins: Any, engine: str

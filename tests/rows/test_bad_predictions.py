@@ -146,7 +146,7 @@ def test_the_first_bad_row_is_named_with_any_number_of_threads(bad: tuple[int, i
         tn.tabulate(np.zeros(10_000, int), y_prob, n_threads=threads)
 
 
-@pytest.mark.parametrize("bins", [10, tn.EqualMass(10), tn.FineGrid(100)])
+@pytest.mark.parametrize("bins", [10, tn.EqualMass(10), tn.EqualWidth(100)])
 def test_bad_rows_are_refused_with_every_kind_of_bins(bins: Any) -> None:
     with pytest.raises(ValueError, match=r"y_prob.*nan.*row 3\b"):
         tn.tabulate(LABELS, with_value(3, 0, np.nan), bins=bins)

@@ -97,7 +97,7 @@ class TestAddition:
 
 class TestBins:
     def test_coarsening_is_tabulating_there(self) -> None:
-        fine = tables_of(bins=tn.FineGrid(400))
+        fine = tables_of(bins=tn.EqualWidth(400))
         assert fine.coarsen(10) == tables_of()
         mass = fine.coarsen(tn.EqualMass(4))
         assert mass.clusters is not None

@@ -70,7 +70,7 @@ class TestImmutability:
 
     @pytest.mark.parametrize(
         "value",
-        [tn.EqualWidth(3), tn.EqualMass(3), tn.FineGrid(9), tn.Edges([0, 1]), tn.variations["iqv"]],
+        [tn.EqualWidth(3), tn.EqualMass(3), tn.EqualWidth(9), tn.Edges([0, 1]), tn.variations["iqv"]],
         ids=lambda value: type(value).__name__,
     )
     def test_the_parts_are_frozen_too(self, value: Any) -> None:

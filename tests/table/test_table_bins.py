@@ -31,11 +31,11 @@ class TestCoarsening:
         assert merged.count.tolist() == [9, 1]
 
     def test_twice_is_once(self) -> None:
-        fine = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(1000))
+        fine = tn.tabulate(Y_TRUE, Y_PROB, bins=tn.EqualWidth(1000))
         assert fine.coarsen(100).coarsen(10) == fine.coarsen(10)
 
     def test_by_confidence_whose_range_depends_on_the_classes(self) -> None:
-        fine = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=tn.FineGrid(4000))
+        fine = tn.tabulate(Y_TRUE, Y_PROB, variation="confidence", bins=tn.EqualWidth(4000))
         for m in (7, 10, 16):
             if 4000 % m == 0:
                 one, other = fine.coarsen(m), fine.coarsen(tn.Edges(fine.edges[:: 4000 // m]))
@@ -48,7 +48,7 @@ class TestCoarsening:
         """4000 cells on 20,000 rows: statistics promises sizes within 1 % of N/M for few classes."""
         rng = np.random.default_rng(0)
         y_prob = rng.dirichlet([1.0, 1.0, 1.0], 20_000)
-        fine = tn.tabulate(rng.integers(0, 3, 20_000), y_prob, bins=tn.FineGrid(4000))
+        fine = tn.tabulate(rng.integers(0, 3, 20_000), y_prob, bins=tn.EqualWidth(4000))
         coarse = fine.coarsen(tn.EqualMass(10))
         assert coarse.n_bins == 10
         assert np.abs(coarse.count / 2000 - 1).max() < 0.01

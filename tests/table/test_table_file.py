@@ -298,7 +298,6 @@ class TestVersionOne:
         # TV: (2/8)(1/2) + (1/8)(7/8) + (5/8)(.4 - .2375); W1: the cumulative differences over 2.
         assert tn.ranked_calibration_error(table) == pytest.approx(0.3359375, abs=1e-15)
         assert tn.ranked_calibration_error(table, "w1") == pytest.approx(0.23046875, abs=1e-15)
-        assert tn.ranked_calibration_error(table, "hellinger") == pytest.approx(0.313454779930, abs=5e-13)
 
     def test_by_confidence(self) -> None:
         table = tn.CalibrationTable.load_all(FIXTURE)[1]

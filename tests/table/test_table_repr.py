@@ -69,7 +69,7 @@ class TestReading:
             assert "fewer than" not in repr(even)
 
     def test_repr_of_a_fine_grid_stays_short(self) -> None:
-        assert len(repr(tn.tabulate(Y_TRUE, Y_PROB, bins=tn.FineGrid(4000))).splitlines()) < 10
+        assert len(repr(tn.tabulate(Y_TRUE, Y_PROB, bins=tn.EqualWidth(4000))).splitlines()) < 10
 
     def test_repr_of_nothing(self, table: tn.CalibrationTable) -> None:
         assert "0 " in repr(tn.CalibrationTable.empty(table.spec))
@@ -108,8 +108,8 @@ class TestReading:
             "n_options": None,
             "soft_labels": False,
         }
-        norms = {"norm": "l1", "min_count": None}
-        images = {"class_axis": None, "ignore_index": None, "top_k": None}
+        norms = {"norm": "l1"}
+        images = {"class_axis": None, "ignore_index": None}
         promised = {
             tn.vce: {"variation": "entropy", "bins": 10} | rows | norms,
             tn.ece: {"bins": None, "convention": None} | rows | norms,
@@ -117,8 +117,7 @@ class TestReading:
             tn.rce: {"distance": "tv", "variation": "entropy", "bins": 10} | rows | norms,
             tn.tabulate: {"variation": "entropy", "bins": 10, "engine": "auto", "n_threads": None}
             | rows
-            | images
-            | {"top_k": None},
+            | images,
         }
         for function, options in promised.items():
             parameters = inspect.signature(function).parameters
@@ -126,7 +125,7 @@ class TestReading:
             keywords = {name: p.default for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
             assert keywords == options, function.__name__
         for reader in (tn.variation_calibration_error, tn.expected_calibration_error, tn.top_label_error):
-            assert list(inspect.signature(reader).parameters) == ["table", "norm", "min_count"]
+            assert list(inspect.signature(reader).parameters) == ["table", "norm"]
 
     def test_the_public_names(self) -> None:
         promised = [
@@ -149,7 +148,6 @@ class TestReading:
             "EqualWidth",
             "EqualMass",
             "Edges",
-            "FineGrid",
             "Variation",
             "variations",
             "renyi",

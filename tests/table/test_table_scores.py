@@ -118,5 +118,5 @@ class TestScoreColumns:
 
     def test_bins_merge_and_predicted_classes_stay(self) -> None:
         labels, rows = tn.simulate.calibrated(900, [1, 1, 1], rng=1)
-        fine = tn.tabulate(labels, rows, bins=tn.FineGrid(500))
+        fine = tn.tabulate(labels, rows, bins=tn.EqualWidth(500))
         assert fine.coarsen(10) == tn.tabulate(labels, rows)

@@ -25,7 +25,7 @@ BINS = [
     33,
     34,
     300,
-    tn.FineGrid(4000),
+    tn.EqualWidth(4000),
     tn.EqualMass(10),
     tn.EqualMass(200),
     tn.Edges([0, 0, 0.3, 0.31, 1]),
@@ -115,7 +115,7 @@ def test_split_is_whole_to_the_bit(seed: int, n_classes: int, cuts: list[int]) -
 @pytest.mark.parametrize("ties", ["first", "split"])
 @pytest.mark.parametrize("n_classes", [2, 3, 9, 15, 16, 40, 300])
 def test_logits(n_classes: int, ties: str) -> None:
-    for bins in (10, tn.EqualMass(7), tn.FineGrid(500)):
+    for bins in (10, tn.EqualMass(7), tn.EqualWidth(500)):
         assert_same(*nasty_logits(n_classes), from_logits=True, ties=ties, bins=bins)
 
 

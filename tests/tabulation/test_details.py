@@ -95,7 +95,7 @@ def test_holds_the_columns_of_the_table_with_everything(n_classes: int, options:
         {},
         {"ties": "split"},
         {"norm": "l2"},
-        {"norm": "max", "min_count": 5},
+        {"norm": "max"},
         {"bins": 15},
         {"bins": tn.EqualMass(6)},
         {"sample_weight": np.arange(400) % 3 + 0.5},
@@ -106,7 +106,7 @@ def test_numbers_are_those_of_the_table_with_everything(n_classes: int, options:
     y_true, y_prob = rows(400, n_classes)
     y_prob = np.round(y_prob, 2) + 1e-3
     y_prob /= y_prob.sum(axis=1, keepdims=True)
-    reading = {name: options[name] for name in ("norm", "min_count") if name in options}
+    reading = {name: options[name] for name in ("norm",) if name in options}
     binning = {name: value for name, value in options.items() if name not in reading}
     by_entropy = tn.tabulate(y_true, y_prob, **binning)
     by_confidence = tn.tabulate(y_true, y_prob, variation="confidence", **binning)

@@ -26,7 +26,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
         lambda y, p: (y, np.asfortranarray(p), {}),
         lambda y, p: (y, p.astype(np.float32), {"ties": "split", "variation": "confidence"}),
         lambda y, p: (y, p, {"from_logits": True}),
-        lambda y, p: (y, p, {"normalize": True, "bins": tn.FineGrid(1000)}),
+        lambda y, p: (y, p, {"normalize": True, "bins": tn.EqualWidth(1000)}),
         lambda y, p: (y, p[:, 0], {"n_threads": 2}),
         lambda y, p: (np.eye(3, dtype=np.int8)[y], p, {}),
     ],

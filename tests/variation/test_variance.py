@@ -9,7 +9,6 @@ import oracle
 import pytest
 
 import trueness as tn
-from trueness.variation.even_tail import even_tail_entropy
 from trueness.variation.expectation import entropy_variance
 
 pytestmark = pytest.mark.simulation
@@ -73,15 +72,6 @@ class TestEntropy:
 
     def test_a_very_rare_rank_leaves_the_variance_unknown(self) -> None:
         assert entropy_variance(np.array([100]), np.array([[1 - 1e-9, 1e-9]]))[1][0] > 1
-
-
-def test_even_tail_against_all_outcomes() -> None:
-    """The last of three cells holds eight classes."""
-    measure, q, n = even_tail_entropy(10, 2), [0.5, 0.2, 0.3], 60
-    (variance,), (bound,) = measure.variance_for(np.array([n]), np.array([q]))
-    want = exact.sd(exact.null_law(n, q, measure))
-    assert bound < 0.01
-    assert math.sqrt(variance) == pytest.approx(want, rel=bound)
 
 
 @pytest.mark.parametrize("n", [1, 7])

@@ -141,7 +141,7 @@ class CalibrationMetric(AssessedMetric):
 
     Parameters
     ----------
-    confidence_bins : int or EqualWidth, Edges, FineGrid
+    confidence_bins : int or EqualWidth, Edges
         Bins of confidence, for ECE; by default as `n_bins`.
     class_bins : int or EqualWidth, EqualMass, Edges
         Bins of the probability of each class, over [0, 1], for the metrics by class.

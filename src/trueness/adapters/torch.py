@@ -58,7 +58,7 @@ class VariationCalibrationError(RankMetric):
     ----------
     num_classes : int
         Number of classes C; not needed for `task="binary"`.
-    n_bins : int or EqualWidth, Edges, FineGrid
+    n_bins : int or EqualWidth, Edges
         Bins of `table`; a number means bins of equal width over the attainable range of the variation measure.
     variation : str or Variation
         A name in `trueness.variations`, or a `Variation` of your own.
@@ -76,7 +76,7 @@ class VariationCalibrationError(RankMetric):
     class_axis : int
         The axis of the classes in predictions: 1 for (N, C, ...), -1 for sequences (B, T, C). The tables have no
         clusters: for intervals that take an image as one cluster, use `trueness.assess`.
-    confidence_bins : int or EqualWidth, Edges, FineGrid
+    confidence_bins : int or EqualWidth, Edges
         Bins of `confidence_table`, a second table of the same rows, binned by confidence, from which ECE is read. By
         default there is none.
     by_class : bool
@@ -181,7 +181,7 @@ class ExpectedCalibrationError(RankMetric):
 class RankedCalibrationError(RankMetric):
     """RCE: the mean distance between observed and predicted frequencies of the true class's rank, in bins of variation.
 
-    `distance` is "tv", "w1" or "hellinger"; the other arguments are described in `VariationCalibrationError`.
+    `distance` is "tv" or "w1"; the other arguments are described in `VariationCalibrationError`.
     """
 
     def __init__(

@@ -21,7 +21,6 @@ from trueness.assessment.many import AssessedModels, assess_many
 from trueness.assessment.recalibrated import Recalibration, ScoreChange, compare_recalibration
 from trueness.assessment.reported import REPORTED, as_limits
 from trueness.assessment.sweep import BinSweep, sweep_bins
-from trueness.assessment.top import assess_top
 from trueness.assessment.unpaired import compare_tables
 from trueness.assessment.verdict import Finding, Verdict
 from trueness.assessment.votes import VoteAssessment, assess_votes
@@ -59,7 +58,6 @@ __all__ = [
     "assess_event_table",
     "assess_many",
     "assess_table",
-    "assess_top",
     "assess_votes",
     "brier",
     "compare",

@@ -36,7 +36,7 @@ from trueness.table import (
 )
 from trueness.table.plan import TablePlan
 from trueness.table.tables import Tables, sum_pairwise
-from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows, top_specs
+from trueness.tabulation import AnyRows, edges_for, tabulate_groups, tabulate_rows
 from trueness.tabulation.clusters import RowsDone, tabulate_clusters
 from trueness.tabulation.events import refuse_many_groups
 from trueness.variation import Variation
@@ -61,7 +61,6 @@ def assess(
     ignore_index: int | None = None,
     by_class: bool = True,
     class_bins: int | Bins = DEFAULT_CLASS_BINS,
-    top_k: int | None = None,
     ties: str = DEFAULT_TIES,
     sample_weight: Any = None,
     from_logits: bool = False,
@@ -117,10 +116,6 @@ def assess(
         extreme or too timid (`Assessment.classes`).
     class_bins : int or EqualWidth, EqualMass
         The bins of the probability of each class, over [0, 1], for its ECE; a number must divide 60.
-    top_k : int
-        Count only the k largest probabilities of each row one by one, and all other classes together, as in
-        `tabulate`; ECE then has its bins over [0, 1]. For many classes: the metrics have the noise of k + 1 columns.
-        Classes are not assessed one by one.
     progress : None, False or callable
         Progress of work with clusters or groups. None shows a bar if it takes longer than a second, stderr is a
         terminal and tqdm is installed; False shows nothing; a callable is called with the share of the work done, up
@@ -149,9 +144,7 @@ def assess(
         classes=classes,
     )
     refuse_soft_options(ragged, soft_labels)
-    plan = TablePlan.of(
-        variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None, top_k=top_k
-    )
+    plan = TablePlan.of(variation, bins, confidence_bins, ties, by_class=by_class, options=ragged is not None)
     y_prob = rectangular(y_prob) if ragged is None else y_prob
     pixels = pixels_of(y_true, y_prob, class_axis, ignore_index) if ragged is None else None
     if pixels is not None:
@@ -258,9 +251,6 @@ def specs_of(
     rows: AnyRows, plan: TablePlan, engine: str = "auto", n_threads: int | None = None
 ) -> list[AnySpec]:
     """The specs of the planned tables, with edges fitted to the rows if the bins depend on them."""
-    if plan.top_k is not None:
-        assert isinstance(rows, Rows)
-        return list(top_specs(rows, plan, rows.n_classes))
     return plan.specs(
         rows.n_classes,
         weighted=rows.sample_weight is not None,
@@ -297,7 +287,7 @@ def assess_table(
     class_table : EventTable
         A table of the same rows and all classes, such as `tabulate_events` makes; without it classes are not assessed.
     bins : int or EqualWidth, EqualMass, Edges
-        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of a FineGrid.
+        Coarser bins into which the tables are merged first, such as EqualMass(10) for tables of many narrow bins.
     confidence_bins : int or EqualWidth, EqualMass, Edges
         Coarser bins for the confidence table, if they are to differ from `bins`.
     class_bins, level, tolerance, resamples, p_resolution, rng

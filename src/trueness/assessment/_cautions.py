@@ -43,7 +43,6 @@ def cautions(table: AnyRankTable, vce: Estimate, n_clusters: int | None) -> tupl
     """All warnings about a table and its VCE."""
     about_bins = _about_cells(table) if isinstance(table, OptionTables) else _about_bins(table)
     found = [*about_bins, *_about_ranks(table), *_about_rows(table), *_about_plug_in(vce)]
-    found += [] if isinstance(table, OptionTables) else _about_tail(table)
     if n_clusters is not None and n_clusters < FEW_CLUSTERS:
         found.append(
             Caution(
@@ -70,7 +69,7 @@ def _about_bins(table: AnyRankTable) -> Iterator[Caution]:
         yield Caution(
             "few-rows",
             f"{plural(table.n_rows, 'row')} {'is' if table.n_rows == 1 else 'are'} too few for {table.n_cells} "
-            f"{'classes' if table.top_k is None else 'columns'} in {plural(n_filled, 'non-empty bin')}: "
+            f"classes in {plural(n_filled, 'non-empty bin')}: "
             "the observed variation of small bins is too low",
             remedy,
         )
@@ -120,25 +119,7 @@ def about_labels(rows: OptionRows, ties: str) -> tuple[Caution, ...]:
     )
 
 
-EVEN_TAIL = 0.1
-"""Above this mean missing mass, what is beyond the list decides the metrics."""
-
-
-def _about_tail(table: CalibrationTable) -> Iterator[Caution]:
-    if table.top_k is None or not table.spec.has_scores or table.spec.n_beyond == 1:
-        return
-    missing = float(table.ordered_sum[:, -1].sum() / table.count.sum())
-    if missing > EVEN_TAIL:
-        yield Caution(
-            "even-tail",
-            f"the mean missing mass is {missing:.2g}: what the tail looks like decides",
-            "read the bounds, RCE and ECE",
-        )
-
-
 def _about_ranks(table: AnyRankTable) -> Iterator[Caution]:
-    if table.spec.cells != "ranks":
-        return
     filled = np.flatnonzero(table.row_count)
     swapped = filled[np.argmax(table.rank_frequency[filled], axis=1) != 0]
     if swapped.size:
@@ -152,7 +133,7 @@ def _about_ranks(table: AnyRankTable) -> Iterator[Caution]:
 
 
 def _about_rows(table: AnyRankTable) -> Iterator[Caution]:
-    if table.tied_rows and table.spec.cells == "ranks":
+    if table.tied_rows:
         remedy = (
             "their ranks are split evenly"
             if table.spec.ties == "split"

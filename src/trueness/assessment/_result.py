@@ -30,14 +30,12 @@ from trueness.assessment.verdict import (
 from trueness.bins import Bins
 from trueness.inference.classwise.results import ClasswiseAssessment
 from trueness.inference.cluster_spread import ClusterSpread, cluster_spread
-from trueness.inference.estimates import NO_LOG_SCORES
 from trueness.inference.results import Estimate, Reference, ZTest
 from trueness.inference.scores.cumulative import CumulativeTest
 from trueness.inference.scores.predicted_class import PredictedClassTest
-from trueness.table import AnyRankTable, OptionTables
+from trueness.table import AnyRankTable
 from trueness.table.bin_cells import bin_cells
 from trueness.table.tables import Tables
-from trueness.unknown_tails import TailBounds, tail_bounds
 
 if TYPE_CHECKING:
     from trueness.assessment._cautions import Caution
@@ -165,19 +163,6 @@ class Assessment(Tabular, Flat):
     def n_rows(self) -> int:
         """The number of rows."""
         return self.tables.n_rows
-
-    @property
-    def top_k(self) -> int | None:
-        """The number of ranks that are counted one by one; None if all are."""
-        return self.table.top_k
-
-    @property
-    def tail_bounds(self) -> TailBounds | None:
-        """What the unknown probabilities beyond the k largest could make of VCE, net gap and RCE; None without them."""
-        table = self.table
-        if isinstance(table, OptionTables) or table.top_k is None or not table.spec.has_scores:
-            return None
-        return tail_bounds(table)
 
     @property
     def accuracy(self) -> float:
@@ -311,8 +296,6 @@ class Assessment(Tabular, Flat):
             "n_rows": self.n_rows,
             "n_classes": self.tables.n_classes,
             "options": None if self.options is None else {str(c): n for c, n in self.options.items()},
-            "top_k": self.top_k,
-            "tail_bounds": _bounds_json(self.tail_bounds),
             "variation": self.table.spec.variation.name,
             "level": self.level,
             "resamples": self.resamples,
@@ -346,19 +329,14 @@ class Assessment(Tabular, Flat):
             if metric.of(self) is None
         }
         if self.uce is None:
-            reasons["uce_reason"] = text.no_uce(self)
+            reasons["uce_reason"] = text.NO_UCE
         if math.isnan(self.brier_score):
-            reason = text.NO_SCORES if self.table.spec.has_scores else NO_LOG_SCORES
-            reasons["brier_score_reason"] = reasons["log_loss_reason"] = reason
+            reasons["brier_score_reason"] = reasons["log_loss_reason"] = text.NO_SCORES
         elif math.isinf(self.log_loss):
             reasons["log_loss_reason"] = "infinite: a true class had probability 0"
         if math.isinf(self.detectable_net_gap):
             reasons["detectable_net_gap_reason"] = "infinite: too few rows to detect a net gap of any size"
         return reasons
-
-
-def _bounds_json(bounds: TailBounds | None) -> dict[str, Any] | None:
-    return None if bounds is None else {name: list(ends) for name, ends in bounds._asdict().items()}
 
 
 _OTHERS = (

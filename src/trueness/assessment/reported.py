@@ -53,7 +53,6 @@ class ByNorm:
     method: ClassVar[str] = "triangle"
 
 
-NOT_OF_TOP = "not defined for the k largest classes"
 TOO_MANY_FOR_CLUSTERS = f"with clusters at most {MAX_EVENTS} classes are assessed"
 
 
@@ -63,11 +62,6 @@ def _never(_: Tables) -> bool:
 
 def _reported(_: Tables) -> str | None:
     return None
-
-
-def _without_classes(tables: Tables) -> str | None:
-    """VCE by confidence is ECE; by entropy it needs the number of classes."""
-    return "needs the number of classes" if tables.n_classes is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +160,13 @@ def wasserstein(gaps: FloatArray) -> FloatArray:
 
 
 def _of_all_classes(tables: Tables) -> str | None:
-    """Classes are not assessed one by one where only the k largest of each row count, nor many with clusters."""
-    if tables.by_variation.top_k is not None:
-        return NOT_OF_TOP
+    """Many classes are not assessed one by one with clusters."""
     return TOO_MANY_FOR_CLUSTERS if are_too_many_for_clusters(tables) else None
 
 
 def _is_vce(tables: Tables) -> bool:
     """Whether ECE equals VCE, and VCE is reported."""
-    return tables.by_confidence is tables.by_variation and tables.n_classes is not None
+    return tables.by_confidence is tables.by_variation
 
 
 REPORTED: dict[str, ReportedMetric] = {
@@ -192,7 +184,6 @@ REPORTED: dict[str, ReportedMetric] = {
             debiased=lambda sample: sample.debiased_variation_error,
             read=metrics.variation_calibration_error,
             contrast=ByReplicates(lambda model: model.by_variation.absolute),
-            withheld=_without_classes,
         ),
         ReportedMetric(
             "net",

@@ -112,8 +112,8 @@ def sweep_bins(
     Parameters
     ----------
     table : CalibrationTable, OptionTables or EventTable
-        For VCE a table with many narrow bins, such as tabulate(..., bins=FineGrid()) returns. For classwise ECE a table
-        of all classes, and for the ECE of an event a table of one event, such as tabulate_events returns.
+        For VCE a table with many narrow bins, such as tabulate(..., bins=EqualWidth(4000)) returns. For classwise ECE
+        a table of all classes, and for the ECE of an event a table of one event, such as tabulate_events returns.
     n_bins : list of int
         The numbers of bins; for bins of equal width, each must divide that of the grid (60 for classes and events). By
         default 5, 10, 20, 40 and 80, for classes and events 5, 10, 15, 20, 30 and 60.
@@ -124,7 +124,7 @@ def sweep_bins(
     --------
     >>> import trueness as tn
     >>> y_true, y_prob = tn.simulate.calibrated(5000, [1, 1, 1], rng=0)
-    >>> sweep = tn.sweep_bins(tn.tabulate(y_true, y_prob, bins=tn.FineGrid()), [5, 20], rng=0)
+    >>> sweep = tn.sweep_bins(tn.tabulate(y_true, y_prob, bins=tn.EqualWidth(4000)), [5, 20], rng=0)
     >>> bool(sweep.value[1] > sweep.value[0]), bool(sweep.p_value.min() > 0.05)
     (True, True)
     >>> tn.sweep_bins(tn.tabulate_events(y_true, y_prob), [10, 15], kind="width").metric

@@ -11,7 +11,7 @@ from trueness.assessment import _event_text
 from trueness.assessment._class_words import fault_of
 from trueness.assessment._group_result import MOST_GROUPS, flagged_first
 from trueness.assessment.cluster_text import cluster_lines
-from trueness.assessment.reported import NOT_OF_TOP, REPORTED, ReportedMetric, headline_metrics
+from trueness.assessment.reported import REPORTED, ReportedMetric, headline_metrics
 from trueness.assessment.verdict import significance_limit
 from trueness.table.option_text import options_text
 
@@ -33,7 +33,7 @@ def page(result: Assessment) -> str:
     """The metrics as a table, the verdict, the groups and the warnings."""
     event = result.event
     first = [] if event is None else [_event_text.heading(event), "", *_event_text.number_lines(event), ""]
-    parts = [heading(result), "", *first, *_metric_lines(result), *_tail_lines(result), "", scores(result)]
+    parts = [heading(result), "", *first, *_metric_lines(result), "", scores(result)]
     if event is None:
         parts += class_lines(result)
     parts += ["", str(result.verdict), result.verdict.advice]
@@ -66,15 +66,10 @@ def what_is_compared(comparison: Comparison) -> str:
 
 
 def classes_of(result: Assessment) -> str:
-    """The number of classes, or the numbers of options with their rows; and how many are counted one by one."""
+    """The number of classes, or the numbers of options with their rows."""
     if result.options is not None:
         return options_text(result.options)
-    number, top_k = result.tables.n_classes, result.top_k
-    if top_k is None:
-        return f"{number} classes"
-    return (
-        f"the {top_k} largest of {'an unknown number of' if number is None else number} classes and the rest"
-    )
+    return f"{result.tables.n_classes} classes"
 
 
 def bins_of(result: Assessment) -> str:
@@ -91,13 +86,10 @@ def bins_of(result: Assessment) -> str:
 
 def scores(result: Assessment) -> str:
     """Accuracy, Brier score and log-loss, which a recalibration may change too."""
-    if not result.table.spec.has_scores:
-        return f"accuracy {result.accuracy:.4f}"
     if math.isnan(result.brier_score):
         return f"accuracy {result.accuracy:.4f} (Brier score and log-loss: {NO_SCORES})"
     loss = "infinite" if math.isinf(result.log_loss) else f"{result.log_loss:.4f}"
-    tail = "" if result.top_k is None else " (of rows with an even tail)"
-    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}{tail}"
+    return f"accuracy {result.accuracy:.4f}, Brier score {result.brier_score:.4f}, log-loss {loss}"
 
 
 def _metric_lines(result: Assessment) -> Iterator[str]:
@@ -124,27 +116,12 @@ def _metric_line(metric: ReportedMetric, result: Assessment, width: int) -> str:
     )
 
 
-def _tail_lines(result: Assessment) -> list[str]:
-    """What the probabilities beyond the k largest could make of the plug-in values."""
-    bounds = result.tail_bounds
-    if bounds is None:
-        return []
-    net = f"net gap [{bounds.net[0]:+.4f}, {bounds.net[1]:+.4f}]"
-    vce, rce = (f"[{low:.4f}, {high:.4f}]" for low, high in (bounds.vce, bounds.rce))
-    return ["", f"whatever the tails are: VCE {vce}, {net}, RCE {rce} (plug-in)"]
-
-
 def _uce_line(result: Assessment, width: int) -> str:
     uce = result.uce
     if uce is None:
-        return f"{'UCE':{width}}{'-':>9}  {no_uce(result)}"
+        return f"{'UCE':{width}}{'-':>9}  {NO_UCE}"
     start = f"{'UCE':{width}}{uce.value:9.4f}{'':13}{p_text(uce.p_value):>8}"
     return f"{start}  expected for a calibrated model: {uce.calibrated_value:.4f}"
-
-
-def no_uce(result: Assessment) -> str:
-    """Why there is no UCE."""
-    return NO_UCE if result.top_k is None else NOT_OF_TOP
 
 
 def _log_score_line(result: Assessment, width: int) -> str:

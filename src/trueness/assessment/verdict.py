@@ -319,7 +319,7 @@ def _one_direction(over: bool, sentence: str) -> Case:
 def _order_is_wrong(result: Assessment) -> bool:
     """Whether a rank other than the first is more frequent for the true class, by more than noise."""
     table = result.table
-    ranks = np.asarray(table.rank_count, dtype=np.float64)[:, : table.top_k]
+    ranks = np.asarray(table.rank_count, dtype=np.float64)
     frequency = ranks.sum(axis=0) / table.count.sum()
     first, best = float(frequency[0]), float(frequency[1:].max(initial=0.0))
     noise = math.sqrt((first + best) / float(np.nansum(result.vce.bins.independent_rows)))

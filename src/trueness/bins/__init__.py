@@ -10,7 +10,7 @@ hold the same number of rows, `selection` the order statistics that these need, 
 
 from trueness.bins.edges import EQUAL_MASS_SNAP, Edges
 from trueness.bins.equal_mass import EqualMass
-from trueness.bins.kinds import Bins, EqualWidth, FineGrid, as_bins, confidence_bins_for, group_starts
+from trueness.bins.kinds import Bins, EqualWidth, as_bins, confidence_bins_for, group_starts
 from trueness.bins.probability_grid import ProbabilityGrid, class_grid, event_grid
 from trueness.bins.row_variation import measure_rows
 
@@ -20,7 +20,6 @@ __all__ = [
     "Edges",
     "EqualMass",
     "EqualWidth",
-    "FineGrid",
     "ProbabilityGrid",
     "as_bins",
     "class_grid",

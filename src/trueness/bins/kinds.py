@@ -20,6 +20,9 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 class EqualWidth:
     """A number of bins of the same width over the measure's attainable range.
 
+    Many narrow ones, such as `EqualWidth(4000)`, can be merged afterwards into coarser ones with
+    `CalibrationTable.coarsen`, also of equal mass: for data that is read only once, or tables that are added.
+
     >>> EqualWidth(4).resolve(0.0, 1.0).edges
     (0.0, 0.25, 0.5, 0.75, 1.0)
     """
@@ -43,36 +46,18 @@ def _equal_edges(n_bins: int, low: float, high: float) -> Edges:
     return Edges(edges)
 
 
-@dataclass(frozen=True, slots=True)
-class FineGrid:
-    """Many narrow bins, to be merged afterwards into any coarser ones with `CalibrationTable.coarsen`.
-
-    Use it for equal-mass bins of data that is read only once: tables on the same grid can be added, and the bins are
-    chosen at the end.
-    """
-
-    n_cells: int = 4000
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_cells", whole_number("the number of cells", self.n_cells, 1, MOST_BINS))
-
-    def resolve(self, low: float, high: float) -> Edges:
-        """The cells as edges."""
-        return _equal_edges(self.n_cells, low, high)
-
-
-Bins: TypeAlias = EqualWidth | EqualMass | Edges | FineGrid
+Bins: TypeAlias = EqualWidth | EqualMass | Edges
 
 
 def as_bins(bins: int | Bins) -> Bins:
     """Bins of equal width for a number, or the object itself."""
-    if isinstance(bins, (EqualWidth, EqualMass, Edges, FineGrid)):
+    if isinstance(bins, (EqualWidth, EqualMass, Edges)):
         return bins
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
         return EqualWidth(int(bins))
     raise InvalidTypeError(
         "wrong-type",
-        "bins must be a number or EqualWidth, EqualMass, Edges or FineGrid, got {value!r}",
+        "bins must be a number or EqualWidth, EqualMass or Edges, got {value!r}",
         argument="bins",
         value=bins,
     )

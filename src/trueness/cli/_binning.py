@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def bins_of(arguments: argparse.Namespace) -> Bins | None:
     """The requested bins; None if no option names any."""
-    from trueness.bins import Edges, EqualMass, EqualWidth, FineGrid
+    from trueness.bins import Edges, EqualMass, EqualWidth
 
     grid = getattr(arguments, "grid", None)
     if arguments.equal_mass is not None:
@@ -31,7 +31,7 @@ def bins_of(arguments: argparse.Namespace) -> Bins | None:
             return Edges(edges)
     if grid is not None:
         with name_option("--grid", grid, f"leave out the number for {GRID_CELLS} cells"):
-            return FineGrid(grid)
+            return EqualWidth(grid)
     if arguments.bins is None:
         return None
     with name_option("--bins", arguments.bins, f"such as --bins {DEFAULT_BINS}"):
@@ -57,7 +57,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         by_class=arguments.by_class is not False,
         events=events_of(arguments),
         options=getattr(arguments, "ragged", False),
-        top_k=getattr(arguments, "top_k", None),
         exact=arguments.exact,
         n_threads=arguments.n_threads,
     )

@@ -59,14 +59,11 @@ def _kind_by_options(arguments: argparse.Namespace) -> str | None:
     for name, kind in (("stated_confidence", STATED), ("correct", STATED), ("votes", VOTES)):
         if given(arguments, name):
             return kind
-    tokens = given(arguments, "vocabulary") or (
-        given(arguments, "top_k") and _are_token_lists(arguments.files)
-    )
-    return TOKENS if tokens else None
+    return TOKENS if given(arguments, "tokens") or _are_token_lists(arguments.files) else None
 
 
 def _are_token_lists(names: list[str]) -> bool:
-    """Whether the first file is JSON Lines with lists of tokens; other files hold complete rows, which can be cut."""
+    """Whether the first file is JSON Lines with lists of tokens."""
     from trueness.language.recognition import has_token_lists
 
     paths = [path for name in names for path in _matches(name)]
@@ -212,9 +209,7 @@ def _read_openai(arguments: argparse.Namespace, paths: list[str]) -> Reading:
         arguments.label_file,
         key=arguments.key or "custom_id",
         label=arguments.label,
-        top_k=arguments.top_k,
-        n_classes=arguments.vocabulary,
-        reading="votes" if given(arguments, "votes") else None,
+        reading=next((name for name in ("tokens", "votes") if given(arguments, name)), None),
         **_letter_options(arguments),
         **_shared(arguments),
     )
@@ -299,8 +294,6 @@ def _read_tokens(arguments: argparse.Namespace, paths: list[str]) -> Reading:
         label=arguments.label,
         labels=arguments.label_file,
         key=arguments.key or "custom_id",
-        top_k=arguments.top_k,
-        n_classes=arguments.vocabulary,
         **_shared(arguments),
     )
 

@@ -1,4 +1,4 @@
-"""The assessment of evaluation logs: of options, of stated confidences, of lists of tokens, of votes."""
+"""The assessment of evaluation logs: of options, of stated confidences, of votes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trueness.cli import _gate
 from trueness.cli._event import failures_of, resamples_for_gate
-from trueness.cli._inference import p_resolution_of, resamples_of, tolerance_of
 from trueness.cli._language import clusters_of, groups_of, tables_of
 from trueness.cli._language_options import refuse_options_of_ranks
-from trueness.cli._outputs import print_note
 from trueness.refusals import InvalidValueError
 
 if TYPE_CHECKING:
     from trueness.assessment import Assessment
     from trueness.assessment.votes import VoteAssessment
     from trueness.files import GroupedTables
-    from trueness.language import Options, Statements, TopTokens, Votes
+    from trueness.language import Options, Statements, Votes
     from trueness.language.results import Reading
 
 
@@ -38,15 +36,13 @@ def assess_reading(
     of_tables: Callable[[GroupedTables, argparse.Namespace], Assessment],
 ) -> Assessed:
     """The assessment of what was read, with the warnings about it; `of_tables` assesses tables of ranks."""
-    from trueness.language import Options, Statements, TopTokens
+    from trueness.language import Options, Statements
 
     _refuse_gate_on_scores(arguments, reading)
     if isinstance(reading, Options):
         return _of_options(arguments, reading, file, of_tables)
     if isinstance(reading, Statements):
         return _of_statements(arguments, reading)
-    if isinstance(reading, TopTokens):
-        return _of_tokens(arguments, reading)
     return _of_votes(arguments, reading)
 
 
@@ -87,36 +83,6 @@ def _of_statements(arguments: argparse.Namespace, reading: Statements) -> Assess
     )
     result = _with_cautions(result, reading)
     return Assessed(result, None, failures_of(result, arguments))
-
-
-def _of_tokens(arguments: argparse.Namespace, reading: TopTokens) -> Assessed:
-    from trueness.assessment import assess_top
-    from trueness.cli._binning import bins_of
-
-    _refuse(arguments, "table_out", "lists of tokens")
-    variation = arguments.variation
-    if reading.n_classes is None:
-        variation = "confidence"
-        print_note(
-            "no VCE and no log-score: they need the number of tokens, --vocabulary; bins are of confidence"
-        )
-    result = assess_top(
-        reading.rank,
-        reading.prob,
-        n_classes=reading.n_classes,
-        variation=variation,
-        bins=bins_of(arguments) or 10,
-        confidence_bins=arguments.confidence_bins,
-        level=arguments.level,
-        tolerance=tolerance_of(arguments),
-        resamples=resamples_of(arguments),
-        p_resolution=p_resolution_of(arguments),
-        rng=arguments.rng_seed,
-        groups=groups_of(arguments, reading)[1],
-        clusters=clusters_of(reading),
-        ties=arguments.ties or "split",
-    )
-    return Assessed(result, None, _gate.failures_of(result, arguments))
 
 
 def _of_votes(arguments: argparse.Namespace, reading: Votes) -> Assessed:

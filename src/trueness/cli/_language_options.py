@@ -35,8 +35,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "inspect: read the letters of the answers, if there are confidences too",
     },
-    "--top-k": {"type": int, "metavar": "K", "help": "assess the K most probable of many tokens or classes"},
-    "--vocabulary": {"type": int, "metavar": "V", "help": "with --top-k: the number of all tokens"},
+    "--tokens": {
+        "action": "store_true",
+        "help": "openai: the true token among the listed ones, with all others as one more option",
+    },
     "--stated-confidence": {
         "nargs": "?",
         "const": True,
@@ -70,8 +72,7 @@ _GOES_WITH: dict[str, tuple[str, ...]] = {
     "label_file": ("openai", TOKENS),
     "label": ("openai", TOKENS, VOTES),
     "key": ("openai", TOKENS),
-    "top_k": ("openai", TOKENS),
-    "vocabulary": ("openai", TOKENS),
+    "tokens": ("openai", TOKENS),
     "stated_confidence": ("inspect", STATED),
     "correct": (STATED,),
     "percent": (STATED,),
@@ -111,10 +112,10 @@ def given(arguments: argparse.Namespace, name: str) -> bool:
 
 
 def refuse_language_options(arguments: argparse.Namespace) -> None:
-    """Refuse options of evaluation logs for files of predictions, whose rows --top-k can cut."""
+    """Refuse options of evaluation logs for files of predictions."""
     for option in _OPTIONS:
         name = option[2:].replace("-", "_")
-        if name != "top_k" and given(arguments, name):
+        if given(arguments, name):
             raise _conflict(
                 option, f"goes with {', '.join(_GOES_WITH[name])}, and these files are predictions"
             )

@@ -47,7 +47,7 @@ examples:
   trueness assess run.eval --groups metadata.subject
   trueness assess batch_output.jsonl --label-file labels.csv --label answer --on-bad-rows skip
   trueness assess answers.csv --stated-confidence confidence --percent --correct grade
-  trueness assess next_token.jsonl --top-k 20 --vocabulary 1000
+  trueness assess next_token.jsonl
 """
 
 GRID_FROM = 100

@@ -59,8 +59,6 @@ COMMAND: Mapping[str, str] = {
     "pass_sheet": "pass its name: --sheet NAME",
     "pass_key": "name the column by which they are joined: --key COLUMN",
     "name_label_file": "name a file with them: --label-file labels.npy",
-    "vocabulary": "--vocabulary",
-    "top_k": "--top-k",
     "percent": "--percent",
     "normalise_by": "--normalise-by",
     "normalise_none": "--normalise-by none",

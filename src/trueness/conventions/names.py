@@ -46,7 +46,7 @@ def as_convention(
     return convention
 
 
-OWN_ARGUMENTS = ("ties", "sample_weight", "n_options", "min_count")
+OWN_ARGUMENTS = ("ties", "sample_weight", "n_options")
 """Arguments of metrics that no other library has."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trueness._arguments import require_choice
-from trueness.bins import Bins, Edges, EqualMass, FineGrid
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth
 from trueness.files._bad_rows import no_rows_left, refusal
 from trueness.files.batches import Batch, Remark
 from trueness.files.exact_edges import exact_edges
@@ -26,7 +26,6 @@ from trueness.table import (
     SingleSpec,
     TablePlan,
     Tables,
-    TableSpec,
     empty_table,
 )
 from trueness.table.clusters import ClusterTables
@@ -40,6 +39,9 @@ GROUP_BYTES = 2**28
 
 TABLE_BYTES = 2**13
 """The memory of a table beside its numbers."""
+
+GRID = EqualWidth(4000)
+"""From which bins of equal mass are made after all rows are summed."""
 
 DEFAULT_TABLES = TablePlan.of()
 
@@ -66,7 +68,6 @@ class Plan:
         by_class: bool = False,
         events: Sequence[str] = (),
         options: bool = False,
-        top_k: int | None = None,
         exact: bool = False,
         engine: str = "auto",
         n_threads: int | None = None,
@@ -81,20 +82,12 @@ class Plan:
             by_class=by_class,
             events=events,
             options=options,
-            top_k=top_k,
         )
         return cls(tables, exact, engine, n_threads)
 
     def __post_init__(self) -> None:
         require_choice("engine", self.engine, ENGINES)
         bins, by_confidence = self.tables.bins, self.tables.confidence_bins
-        if self.exact and self.tables.top_k is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "{exact} is not supported for the largest classes of each row",
-                "leave out {exact} or {top_k}",
-                argument="exact",
-            )
         if self.exact and not isinstance(bins, EqualMass):
             raise InvalidValueError(
                 "bad-argument",
@@ -124,13 +117,11 @@ class Plan:
         class_names: tuple[str, ...] | None = None,
     ) -> list[AnySpec]:
         """The spec of each table; `edges` are those of exact bins, by measure."""
-        if self.tables.top_k is not None:
-            return list(self.tables.top_specs(n_classes, weighted=weighted, edges_of=_edges_of_top))
         exact = dict(zip((measure.name for measure in self.tables.measures), edges or (), strict=False))
 
         def edges_of(measure: Variation, bins: Bins) -> Edges:
             if isinstance(bins, EqualMass):
-                bins = exact.get(measure.name, FineGrid())
+                bins = exact.get(measure.name, GRID)
             return bins.resolve(*self.tables.range_of(measure, n_classes))
 
         return self.tables.specs(n_classes, weighted=weighted, edges_of=edges_of, class_names=class_names)
@@ -144,10 +135,6 @@ class Plan:
                 "leave out {exact}: the grid supports weights",
                 argument="exact",
             )
-
-
-def _edges_of_top(spec: TableSpec, bins: Bins) -> Edges:
-    return (FineGrid() if isinstance(bins, EqualMass) else bins).resolve(*spec.range)
 
 
 @dataclass(frozen=True, slots=True)

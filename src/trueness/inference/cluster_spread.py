@@ -76,7 +76,7 @@ def cluster_spread(table: AnyRankTable, clusters: ClusterTables, level: float) -
     share = between / (between + variance)
     shrunk, sd = centre + share * (gap - centre), np.sqrt(share * variance)
     reach = normal_quantile(level) * sd
-    largest = max(own.spec.measure.largest_gap_for(own.spec.n_cells) for own in option_tables(table))
+    largest = max(own.spec.variation.largest_gap_for(own.spec.n_cells) for own in option_tables(table))
     found = [
         ClusterGap(
             names[k],

@@ -26,8 +26,6 @@ from trueness.inference.results import BinNoise, Debiased, Estimate, Interval, R
 from trueness.inference.scores.rank_draws import score_draws
 from trueness.table import AnyRankTable, option_tables
 
-NO_LOG_SCORES = "the k largest classes have log-scores in tables by entropy only"
-
 
 @dataclass(frozen=True)
 class Null:
@@ -314,8 +312,6 @@ def log_score_test(table: AnyRankTable, resampled: ResampledTable) -> ZTest:
     probability 0 are left out, since their log-score is infinite; their number is reported.
     """
     variance = resampled.log_score_variance
-    if not table.spec.has_scores:
-        return ZTest(math.nan, math.nan, NO_LOG_SCORES, math.nan)
     if variance <= 0:
         return ZTest(
             math.nan,
@@ -344,7 +340,7 @@ def log_score_draws(table: AnyRankTable, resampled: ResampledTable) -> list[Floa
     for null in resampled.nulls:
         scores = _log_scores(null.resamples)
         of_parts = [
-            score_draws(score, own.count, own.predicted, variance, own.log_sizes)
+            score_draws(score, own.count, own.predicted, variance)
             for score, own, variance in zip(scores, parts, variances, strict=True)
         ]
         draws.append(bins.add_up(of_parts) if isinstance(bins, OptionBins) else of_parts[0])

@@ -16,7 +16,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray, cumulated
 from trueness._threads import Span, available_cores, in_threads
 from trueness.refusals import InvalidValueError
-from trueness.table import CalibrationTable, TableSpec
+from trueness.table import CalibrationTable
 from trueness.variation import Variation
 
 BATCH_VALUES = 2**20
@@ -47,8 +47,6 @@ class NullBins:
     observed: FloatArray
     """r̄_m, (F, C)."""
     variation: Variation
-    log_sizes: FloatArray | float = 0.0
-    """ln of the number of classes that each column holds, (C,): 0, but for what is beyond the k largest classes."""
 
     @classmethod
     def of(cls, table: CalibrationTable) -> NullBins:
@@ -65,8 +63,7 @@ class NullBins:
             weight=mass / mass.sum(),
             predicted=ordered / ordered.sum(axis=1, keepdims=True),
             observed=ranks / mass[:, None],
-            variation=table.spec.measure,
-            log_sizes=_log_sizes(table.spec),
+            variation=table.spec.variation,
         )
 
     @property
@@ -86,8 +83,8 @@ class NullBins:
 
     @property
     def log_predicted(self) -> FloatArray:
-        """ln q̄_m, of each class of a column that holds several, and 0 where the frequency is 0, (F, C)."""
-        logs = np.log(np.where(self.predicted > 0, self.predicted, 1.0)) - self.log_sizes
+        """ln q̄_m, and 0 where the frequency is 0, (F, C)."""
+        logs = np.log(np.where(self.predicted > 0, self.predicted, 1.0))
         return np.where(self.predicted > 0, logs, 0.0)
 
     @property
@@ -119,15 +116,6 @@ class NullBins:
         """E[𝒱(r̄*)] of each bin, (F,): exact where the measure has a formula, else the mean of the resamples, (R, F)."""
         exact = self.variation.expectation_for(self.count, self.predicted)
         return np.asarray(resamples.mean(axis=0)) if exact is None else exact
-
-
-def _log_sizes(spec: TableSpec) -> FloatArray | float:
-    """ln of the number of classes in each column, (C,)."""
-    if spec.n_beyond == 1:
-        return 0.0
-    sizes = np.zeros(spec.n_cells)
-    sizes[-1] = np.log(spec.n_beyond)
-    return sizes
 
 
 class CellResamples(NamedTuple):

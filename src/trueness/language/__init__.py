@@ -12,13 +12,12 @@ from trueness.language.openai import read_openai
 from trueness.language.plain_files import read_stated, read_token_lists, read_votes
 from trueness.language.reading import read
 from trueness.language.recognition import recognise
-from trueness.language.results import Options, Statements, TopTokens, Votes
+from trueness.language.results import Options, Statements, Votes
 
 __all__ = [
     "Letters",
     "Options",
     "Statements",
-    "TopTokens",
     "Votes",
     "letters",
     "read",

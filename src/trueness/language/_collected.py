@@ -32,10 +32,8 @@ REASONS = {
     "too-few-votes": "fewer than two votes",
     "ambiguous-token": "the true token is listed twice",
     "empty-list": "no token is listed",
-    "impossible-list": "the list cannot be that of the most probable tokens",
     "missing-confidence": "no stated confidence",
     "outside-range": "a confidence is outside its range",
-    "short-list": "the list is too short and lacks mass",
     "sum-not-1": "listed probabilities sum to more than 1",
 }
 """The reasons for which bad rows are skipped, by the code of the refusal."""

@@ -13,15 +13,15 @@ from trueness.language._inspect_logs import field_in
 from trueness.language._label_files import LabelRow, labels_by_key
 from trueness.language._letter_rows import LetterRows, right_option
 from trueness.language._openai_bodies import Answer, answers_of
-from trueness.language._top_rows import TopRows
+from trueness.language._token_rows import TokenRows
 from trueness.language._vote_rows import VoteRows
 from trueness.language.letters import MISSING, answer_position, bare, letters_of_answer
-from trueness.language.results import Options, TopTokens, Votes
+from trueness.language.results import Options, Votes
 from trueness.refusals import InvalidValueError, Refusal
 
 FAILED, NO_ANSWER = "request failed", "no answer"
 DEFAULT_OPTIONS = ("A", "B", "C", "D")
-READINGS = ("letters", "votes")
+READINGS = ("letters", "tokens", "votes")
 _GROUP = "all"
 
 
@@ -33,14 +33,12 @@ def read_openai(
     label: str | None = None,
     options: Sequence[str] | None = None,
     answer_at: str | None = None,
-    top_k: int | None = None,
-    n_classes: int | None = None,
     missing: str = "cap",
     reading: str | None = None,
     groups: str | Sequence[str] | None = None,
     clusters: str | None = None,
     on_bad_rows: str = "refuse",
-) -> Options | TopTokens | Votes:
+) -> Options | Votes:
     """The rows of an output file of OpenAI's batch service, whose labels are elsewhere.
 
     Parameters
@@ -56,11 +54,9 @@ def read_openai(
         The labels of the options; A, B, C, D by default.
     answer_at, missing
         As in `read_inspect`.
-    top_k, n_classes : int
-        Read the `top_k` most probable tokens instead; labels are then the true tokens, and `n_classes` is the size of
-        the vocabulary.
-    reading : "letters" or "votes"
-        With "votes", several answers to a request are counted.
+    reading : "letters", "tokens" or "votes"
+        With "tokens", labels are the true tokens, and the options of a row are the listed tokens and all others as one
+        more. With "votes", several answers to a request are counted.
     groups, clusters : str
         Columns of the file of labels; all rows are one group, and each request a cluster, by default.
     on_bad_rows : "refuse" or "skip"
@@ -76,8 +72,8 @@ def read_openai(
     names = tuple(DEFAULT_OPTIONS if options is None else options)
     if reading == "votes":
         return _votes(requests, names)
-    if top_k is not None or n_classes is not None:
-        return _top(requests, answer_at, top_k, n_classes)
+    if reading == "tokens":
+        return _tokens(requests, answer_at)
     return _letters(requests, names, answer_at, missing)
 
 
@@ -207,19 +203,18 @@ def _refuse_or_skip(requests: _Requests, refused: Sequence[Refusal]) -> None:
         requests.bad.add(refusal)
 
 
-def _top(requests: _Requests, answer_at: str | None, top_k: int | None, n_classes: int | None) -> TopTokens:
-    rows = TopRows(top_k, n_classes)
+def _tokens(requests: _Requests, answer_at: str | None) -> Options:
+    rows = TokenRows()
     refused: list[Refusal] = []
     for request in requests:
         try:
-            entry = answer_position(requests.single(request), answer_at).entry
+            listed = answer_position(requests.single(request), answer_at).entry.get("top_logprobs") or []
+            rows.add(listed, request.label, group=request.group, cluster=request.cluster)
         except Refusal as refusal:
             refused.append(refusal.with_facts(**request.place))
-            continue
-        listed = entry.get("top_logprobs") or []
-        rows.add(listed, request.label, group=request.group, cluster=request.cluster, place=request.place)
     _refuse_or_skip(requests, refused)
-    return rows.top_tokens(requests.bad, requests.remarks)
+    refuse_no_rows(len(rows), requests.file, requests.bad.left_out)
+    return rows.options(requests.bad.left_out, requests.remarks)
 
 
 def _votes(requests: _Requests, options: tuple[str, ...]) -> Votes:

@@ -21,8 +21,8 @@ from trueness.language._collected import (
 )
 from trueness.language._label_files import labels_by_key
 from trueness.language._letter_rows import right_option
-from trueness.language._top_rows import TopRows
-from trueness.language.results import Statements, TopTokens, Votes
+from trueness.language._token_rows import TokenRows
+from trueness.language.results import Options, Statements, Votes
 from trueness.language.stated_confidence import stated_rows
 from trueness.refusals import InvalidValueError, Refusal
 
@@ -193,13 +193,13 @@ def read_token_lists(
     label: str | None = None,
     labels: Any = None,
     key: str = "custom_id",
-    top_k: int | None = None,
-    n_classes: int | None = None,
     groups: str | Sequence[str] | None = None,
     clusters: str | None = None,
     on_bad_rows: str = "refuse",
-) -> TopTokens:
+) -> Options:
     """The most probable tokens of each row of JSON Lines: `top_logprobs`, a list of {token, logprob}, and `true`.
+
+    The options of a row are its listed tokens, and all others as one more.
 
     Parameters
     ----------
@@ -209,10 +209,6 @@ def read_token_lists(
         The field of the true token, "true" by default; with `labels`, its column there.
     labels : path or mapping
         True tokens in another file, by `key`, as in `read_openai`.
-    top_k : int
-        The number of tokens that are used; by default the length of the shortest list that lacks mass.
-    n_classes : int
-        The size of the vocabulary.
     groups, clusters : str
         Fields of the group and the cluster of each row.
     on_bad_rows : "refuse" or "skip"
@@ -220,24 +216,24 @@ def read_token_lists(
     """
     bad, by, together = BadRows(on_bad_rows), columns_of(groups), columns_of(clusters)
     by_key = None if labels is None else labels_by_key(labels, key, label)
-    rows = TopRows(top_k, n_classes)
+    rows = TokenRows()
     for file in files_of(paths):
         for number, line in json_lines(file):
-            place = {"source": file, "row": number}
+            place: dict[str, Any] = {"source": file, "row": number}
             listed, true = line.get("top_logprobs"), line.get(label or "true")
             if by_key is not None:
                 true = by_key[str(line.get(key))].label if str(line.get(key)) in by_key else None
             if not isinstance(listed, (list, dict)) or true is None:
                 bad.add(_incomplete(place))
                 continue
-            rows.add(
-                list(listed.items()) if isinstance(listed, dict) else listed,
-                true,
-                group=name_from(line, by, _GROUP, "groups", **place),
-                cluster=name_from(line, together, f"{file}/{number}", "clusters", **place),
-                place=place,
-            )
-    return rows.top_tokens(bad, ())
+            group = name_from(line, by, _GROUP, "groups", **place)
+            cluster = name_from(line, together, f"{file}/{number}", "clusters", **place)
+            try:
+                rows.add(listed, true, group=group, cluster=cluster)
+            except Refusal as refusal:
+                bad.add(refusal.with_facts(**place))
+    refuse_no_rows(len(rows), ", ".join(files_of(paths)), bad.left_out)
+    return rows.options(bad.left_out, ())
 
 
 def _incomplete(place: dict[str, Any]) -> Refusal:

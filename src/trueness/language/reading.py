@@ -12,10 +12,10 @@ from trueness.language.inspect_logs import read_inspect
 from trueness.language.lm_eval import read_lm_eval
 from trueness.language.openai import read_openai
 from trueness.language.recognition import FORMATS, recognise
-from trueness.language.results import Options, Statements, TopTokens, Votes
+from trueness.language.results import Options, Statements, Votes
 from trueness.refusals import InvalidValueError
 
-READERS: Mapping[str, Callable[..., Options | Statements | TopTokens | Votes]] = {
+READERS: Mapping[str, Callable[..., Options | Statements | Votes]] = {
     "lm-eval": read_lm_eval,
     "inspect": read_inspect,
     "openai": read_openai,
@@ -24,7 +24,7 @@ READERS: Mapping[str, Callable[..., Options | Statements | TopTokens | Votes]] =
 }
 
 
-def read(path: str | os.PathLike[str], **options: Any) -> Options | Statements | TopTokens | Votes:
+def read(path: str | os.PathLike[str], **options: Any) -> Options | Statements | Votes:
     """The rows of an evaluation log, whose format is found by its content.
 
     Parameters

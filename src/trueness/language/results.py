@@ -23,6 +23,8 @@ Names = NDArray[Any]
 class Options:
     """Multiple choice: a distribution over the options of each row, for `trueness.assess(…, n_options=…)`.
 
+    Of lists of tokens the options are the listed tokens, the most probable first, and all others as the last.
+
     Attributes
     ----------
     y_true : (rows,)
@@ -97,34 +99,6 @@ class Statements:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class TopTokens:
-    """The most probable of many tokens, for `trueness.assess_top(rank, prob, n_classes=…)`.
-
-    Attributes
-    ----------
-    prob : (rows, k)
-        The k largest probabilities, in decreasing order.
-    rank : (rows,)
-        The rank of the true token from 0; k if it is not listed.
-    missing : (rows,)
-        1 minus the sum of `prob`.
-    n_classes : int or None
-        The number of all tokens.
-    group, cluster, left_out, remarks
-        As in `Options`.
-    """
-
-    prob: FloatArray
-    rank: IntArray
-    missing: FloatArray
-    n_classes: int | None
-    group: Names
-    cluster: Names
-    left_out: Counter[str] = field(default_factory=Counter)
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Votes:
     """Several answers to each question, for `trueness.assess_votes(y_true, votes)`.
 
@@ -149,7 +123,7 @@ class Votes:
     remarks: tuple[str, ...] = ()
 
 
-Reading = Options | Statements | TopTokens | Votes
+Reading = Options | Statements | Votes
 
 
 def join_statements(parts: Sequence[Statements]) -> Statements:

@@ -1,21 +1,14 @@
-"""Lists of tokens with log-probabilities, as services send them, as the k largest probabilities of each row."""
+"""Lists of tokens with log-probabilities, as services send them."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from trueness._arguments import whole_number
-from trueness._arrays import FloatArray, IntArray
-from trueness._printing import plural
-from trueness.refusals import InvalidValueError, Refusal
+from trueness.refusals import InvalidValueError
 from trueness.rows import sum_tolerance
-from trueness.rows.top_lists import CAP_TOLERANCE, impossible_list
 
 LEAST_LOGPROB = -100.0
 """Log-probabilities of this and less are sentinels: services write -9999 or -100 for "not among the best"."""
@@ -50,11 +43,6 @@ class TokenList:
     def missing(self) -> float:
         """The probability of all tokens that are not listed; 0 if the list sums to 1 or more."""
         return max(0.0, 1.0 - math.fsum(self.prob))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no mass is missing, to the tolerance of sums."""
-        return self.missing <= sum_tolerance(max(2, len(self.prob)), 0.0)
 
     def place_of(self, true: Any) -> int | None:
         """The place of the true token, from 0; None if it is not listed. Refused if two entries could be meant."""
@@ -128,116 +116,3 @@ def _entry(entry: Any) -> tuple[Token, float]:
             value=number,
         )
     return token_of(token), float(number)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TopLists:
-    """The k largest probabilities of each row, for `trueness.assess_top`."""
-
-    prob: FloatArray
-    """(rows, k), the largest first."""
-    rank: IntArray
-    """The place of the true token, from 0; k if it is not listed, (rows,)."""
-    missing: FloatArray
-    """The mass beyond the list, (rows,)."""
-    rows: IntArray
-    """The number of each row among those given."""
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Rows that were skipped, by the code of the refusal."""
-    n_sentinels: int = 0
-    n_sampled_first: int = 0
-
-
-def top_lists(
-    lists: Sequence[Any],
-    true: Sequence[Any],
-    *,
-    top_k: int | None = None,
-    n_classes: int | None = None,
-    skip: bool = False,
-) -> TopLists:
-    """Lists of tokens and the true tokens as arrays of the k largest probabilities.
-
-    `top_k` is by default the length of the shortest list that lacks mass. Longer lists are cut; shorter ones that lack
-    no mass end in zeros, others are bad rows. A true token that is not listed counts as beyond the list. Bad rows are
-    refused with their number, or left out and counted with `skip`.
-
-    >>> top_lists([{"a": -0.5, "b": -1.5}], ["b"]).rank
-    array([1])
-    """
-    left_out: Counter[str] = Counter()
-    read: list[tuple[int, TokenList, int | None]] = []
-    for row, (given, token) in enumerate(zip(lists, true, strict=True)):
-        with _BadRow(row, left_out if skip else None):
-            one = token_list(given)
-            read.append((row, one, one.place_of(token)))
-    k = common_length([one for _, one, _ in read]) if top_k is None else whole_number("top_k", top_k, 1)
-    prob, rank, rows = [], [], []
-    for row, one, place in read:
-        with _BadRow(row, left_out if skip else None):
-            prob.append(first_k(one, k, row, n_classes))
-            rank.append(k if place is None else min(place, k))
-            rows.append(row)
-    if not rows:
-        raise InvalidValueError("no-rows", "no row has a usable list of tokens", argument="top_logprobs")
-    missing = [max(0.0, 1.0 - math.fsum(row)) for row in prob]
-    return TopLists(
-        np.array(prob),
-        np.array(rank, np.int64),
-        np.array(missing),
-        np.array(rows, np.int64),
-        left_out,
-        sum(one.n_sentinels for _, one, _ in read),
-        sum(one.sampled_first for _, one, _ in read),
-    )
-
-
-class _BadRow:
-    """Adds the row's number to a refusal; with a counter, counts it instead."""
-
-    def __init__(self, row: int, left_out: Counter[str] | None) -> None:
-        self.row, self.left_out = row, left_out
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: Any, error: Any, _trace: Any) -> bool:
-        if not isinstance(error, Refusal):
-            return False
-        if self.left_out is None:
-            raise error.with_facts(row=self.row) from error
-        self.left_out[error.code] += 1
-        return True
-
-
-def common_length(lists: Sequence[TokenList]) -> int:
-    """The length of the shortest list that lacks mass; of the longest if all are complete."""
-    lengths = [len(one.prob) for one in lists if not one.is_complete]
-    return min(lengths) if lengths else max((len(one.prob) for one in lists), default=1)
-
-
-def first_k(one: TokenList, k: int, row: int, n_classes: int | None = None) -> list[float]:
-    """The k largest probabilities of a list, with zeros after a complete one; a shorter one that lacks mass is refused.
-
-    So is one that lacks more than the other classes can have, if their number is known.
-    """
-    prob = list(one.prob[:k])
-    if len(prob) < k and not one.is_complete:
-        raise InvalidValueError(
-            "short-list",
-            "the list{place} has {tokens} and lacks {missing:.3g} of its mass; {top_k} {k} needs {k}",
-            "take {top_k} {length}, or {skip_rows}",
-            argument="top_k",
-            row=row,
-            tokens=plural(len(prob), "token"),
-            missing=one.missing,
-            value=len(prob),
-            length=len(prob),
-            k=k,
-        )
-    if len(prob) < k:
-        return [*prob, *([0.0] * (k - len(prob)))]
-    missing = max(0.0, 1.0 - math.fsum(prob))
-    if n_classes is not None and missing > max(n_classes - k, 0) * prob[-1] * (1 + CAP_TOLERANCE):
-        raise impossible_list(row, k, prob[-1], missing, n_classes - k)
-    return prob

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trueness._arguments import require_choice, whole_number
-from trueness.bins import Bins, Edges, EqualMass, EqualWidth, FineGrid, as_bins
+from trueness.bins import Bins, Edges, EqualMass, EqualWidth, as_bins
 from trueness.monitoring.watched import Watched, as_watched
 from trueness.refusals import InvalidValueError
 
@@ -157,8 +157,8 @@ def encode_bins(bins: Bins | None) -> Any:
         return None
     if isinstance(bins, Edges):
         return {"edges": list(bins.edges), "snap": bins.snap}
-    names = {EqualWidth: "equal_width", EqualMass: "equal_mass", FineGrid: "grid"}
-    return {names[type(bins)]: bins.n_cells if isinstance(bins, FineGrid) else bins.n_bins}
+    names = {EqualWidth: "equal_width", EqualMass: "equal_mass"}
+    return {names[type(bins)]: bins.n_bins}
 
 
 def decode_bins(content: Any) -> Bins | None:
@@ -169,7 +169,7 @@ def decode_bins(content: Any) -> Bins | None:
         raise ValueError("bins must be an object")
     if set(content) == {"edges", "snap"}:
         return Edges(content["edges"], content["snap"])
-    kinds: dict[str, Any] = {"equal_width": EqualWidth, "equal_mass": EqualMass, "grid": FineGrid}
+    kinds: dict[str, Any] = {"equal_width": EqualWidth, "equal_mass": EqualMass}
     if len(content) != 1 or next(iter(content)) not in kinds:
         raise ValueError("bins are of an unknown kind")
     ((name, number),) = content.items()

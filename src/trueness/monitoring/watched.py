@@ -157,14 +157,6 @@ def _joined(ranks: Sequence[AnyRankTable], events: Sequence[EventTable]) -> Watc
             argument="table",
         )
     first = ranks[0] if ranks else None
-    if first is not None and first.top_k is not None:
-        raise InvalidValueError(
-            "wrong-table",
-            "{argument} holds the {top_k} largest classes and what is beyond them",
-            "watch whether the top class is right: tabulate_events(..., events='top', grid='event')",
-            argument="table",
-            top_k=first.top_k,
-        )
     of_events = event_cells(events[0]) if events else None
     if first is not None and of_events is not None:
         Tables(first, events=(of_events,))  # refuses unlike numbers of rows

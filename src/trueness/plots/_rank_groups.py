@@ -7,16 +7,11 @@ import math
 import numpy as np
 
 from trueness._arrays import IntArray
-from trueness.table import AnyRankTable
 
 MOST_RANKS = 30
 """Up to this number of classes each rank is shown by itself."""
 RANK_GROUPS = 24
 X_LABEL = "rank of the true class"
-
-
-BEYOND = "beyond"
-"""The last column of a table of the k largest classes."""
 
 
 def rank_starts(n_classes: int) -> IntArray:
@@ -30,17 +25,9 @@ def rank_starts(n_classes: int) -> IntArray:
     return np.unique(np.floor(np.geomspace(1, n_classes + 1, RANK_GROUPS + 5)[:-1]).astype(np.int64)) - 1
 
 
-def column_starts(table: AnyRankTable) -> IntArray:
-    """The first columns of the groups of a table; what is beyond the k largest classes is a group of its own."""
-    if table.top_k is None:
-        return rank_starts(table.n_cells)
-    return np.append(rank_starts(table.top_k), table.top_k)
-
-
-def rank_labels(first: IntArray, last: IntArray, beyond: bool = False) -> list[str]:
-    """Names of groups of ranks: 3, or 5–8 for several ranks; the last may be what is beyond."""
-    names = [str(a) if a == b else f"{a}–{b}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-    return [*names[:-1], BEYOND] if beyond else names
+def rank_labels(first: IntArray, last: IntArray) -> list[str]:
+    """Names of groups of ranks: 3, or 5–8 for several ranks."""
+    return [str(a) if a == b else f"{a}–{b}" for a, b in zip(first.tolist(), last.tolist(), strict=True)]
 
 
 def gap_text(gap: float) -> str:

@@ -49,7 +49,7 @@ def page(
         "main",
         verdict_section(result.verdict),
         None if event is None else event_section(event),
-        tag("section", tag("h2", "The numbers"), cards(result), _tails(result), _key()),
+        tag("section", tag("h2", "The numbers"), cards(result), _key()),
         warning_section(result.warnings),
         options_section(result),
         _pictures(shown, note),
@@ -72,21 +72,6 @@ def _header(result: Assessment, heading: str) -> Markup:
     if result.n_clusters is not None:
         facts.insert(1, f"{result.n_clusters} clusters")
     return tag("header", tag("h1", name_of(heading)), tag("p", " · ".join(facts), class_="facts"))
-
-
-def _tails(result: Assessment) -> Markup | None:
-    """What the probabilities beyond the k largest could make of the plug-in values."""
-    bounds = result.tail_bounds
-    if bounds is None:
-        return None
-    vce, rce = (f"{number(low)} to {number(high)}" for low, high in (bounds.vce, bounds.rce))
-    net = f"{number(bounds.net[0], sign=True)} to {number(bounds.net[1], sign=True)}"
-    return tag(
-        "p",
-        f"Only the {result.top_k} largest probabilities of a row are known; what is beyond them is read as even. "
-        f"Whatever these tails are, the plug-in values of whole rows in the same bins lie within: VCE {vce}, net gap "
-        f"{net}, RCE {rce}.",
-    )
 
 
 def _key() -> Markup:

@@ -23,8 +23,6 @@ def assess_call(result: Assessment) -> str:
     if result.tolerance is not None:
         options.append(f"tolerance={dict(result.tolerance)}")
     options += _options_of_rows(result)
-    if result.top_k is not None:
-        return f"trueness.assess_top(rank, prob, n_classes={result.table.n_classes}, {', '.join(options)})"
     return f"trueness.assess(y_true, y_prob, {', '.join(options)})"
 
 
@@ -57,7 +55,7 @@ def models_from_report(comparison: Comparison, file_name: str) -> str:
 
 
 def _options_of_rows(result: Assessment) -> list[str]:
-    spec, usual = result.table.spec, result.options is None and result.top_k is None
+    spec, usual = result.table.spec, result.options is None
     given = {
         "n_options=n_options": result.options is not None,
         f"ties={spec.ties!r}": spec.ties != ("first" if usual else "split"),

@@ -20,7 +20,7 @@ from trueness.refusals import InvalidTypeError, InvalidValueError
 from trueness.table import cluster_file
 from trueness.table import file as table_file
 from trueness.table.bin_cells import BinCells
-from trueness.table.content import Sums, TableSpec, cut_spec
+from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, Sum
 from trueness.table.label_worth import row_worth, squared_distance
 from trueness.table.score_sums import ScoreSums
@@ -59,18 +59,13 @@ class CalibrationTable(BinCells):
         return int(self.sums.rows.sum())
 
     @property
-    def n_classes(self) -> int | None:
-        """Number of classes C; None if the rows list the largest of an unknown number."""
+    def n_classes(self) -> int:
+        """Number of classes C."""
         return self.spec.n_classes
 
     @property
-    def top_k(self) -> int | None:
-        """The number k of ranks before the last column, which holds all beyond; None if columns are the ranks."""
-        return self.spec.top_k
-
-    @property
     def n_cells(self) -> int:
-        """The number of columns: C ranks, or k ranks and what is beyond."""
+        """The number of columns, which are ranks."""
         return self.spec.n_cells
 
     @property
@@ -122,7 +117,7 @@ class CalibrationTable(BinCells):
 
     @property
     def impossible_rows(self) -> int:
-        """Rows whose true class had probability zero; of the k largest classes, counted in tables by entropy only."""
+        """Rows whose true class had probability zero."""
         return int(self.sums.impossible_rows)
 
     @property
@@ -260,7 +255,7 @@ class CalibrationTable(BinCells):
         filled = self.sums.rows.nonzero()[0]
         if filled.size:  # `take` and `array` cost a third of indexing and `stack`
             totals = np.array([sums.take(filled, axis=0) for sums in (self.ordered_sum, self.rank_count)])
-            values[:, filled] = self.spec.measure.of(totals / self.count.take(filled)[:, None])
+            values[:, filled] = self.spec.variation.of(totals / self.count.take(filled)[:, None])
         return values[0], values[1]
 
     # Adding, comparing and coarsening
@@ -302,7 +297,7 @@ class CalibrationTable(BinCells):
 
         >>> import trueness as tn
         >>> y_true, y_prob = tn.simulate.calibrated(1000, [1, 1, 1], rng=0)
-        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.FineGrid(4000))
+        >>> fine = tn.tabulate(y_true, y_prob, bins=tn.EqualWidth(4000))
         >>> fine.coarsen(10) == tn.tabulate(y_true, y_prob, bins=10)
         True
         >>> fine.coarsen(tn.EqualMass(4)).count
@@ -313,14 +308,6 @@ class CalibrationTable(BinCells):
         starts, edges = group_starts(self.bins, self.count, as_bins(bins))
         spec = replace(self.spec, bins=Edges(edges, self.bins.snap))
         return CalibrationTable(spec, self.sums.merge_runs(starts))
-
-    def cut(self, top_k: int) -> CalibrationTable:
-        """The same rows with all ranks above `top_k` in one column, the last; for tables binned by confidence.
-
-        It equals the table of cut rows. By entropy the bin of a row depends on k: cut the rows instead.
-        """
-        spec = cut_spec(self.spec, top_k)
-        return CalibrationTable(spec, self.sums.merge_columns(spec.n_cells))
 
     def __repr__(self) -> str:
         return text_of(self)

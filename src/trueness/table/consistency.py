@@ -11,7 +11,6 @@ from trueness.bins import Edges
 from trueness.ranking import LEAST_LOG
 from trueness.refusals import InvalidValueError
 from trueness.rows import sum_tolerance
-from trueness.rows.top_lists import CAP_TOLERANCE
 from trueness.table.content import Sums, TableSpec
 from trueness.table.exact_sums import ExactSum, Sum
 
@@ -42,13 +41,12 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     require(whole_ranks, "ties are not split, but ranks have fractions")
     ordered, off = sums.ordered.value, sum_tolerance(spec.n_cells, COARSEST_EPS)
     require(bool(np.all(ordered >= 0)), "ordered has a negative sum")
-    downwards = np.diff(ordered[:, : spec.top_k], axis=1) <= slack * weight[:, None]
+    downwards = np.diff(ordered, axis=1) <= slack * weight[:, None]
     require(bool(np.all(downwards)), "the ordered probabilities of a bin increase")
     require(_close(sums.ordered, weight, off), "the probabilities of a bin do not add up to its count")
     require(_within_edges(spec, sums.variation, weight), "the summed variation of a bin is outside its edges")
     # For one row: H up to ln C, a varentropy below (ln C)²/4 + 1, and ln p_y from that of the farthest logit to 0.
-    _require_possible_tail(spec, ordered, weight, off)
-    mass, log_c = float(weight.sum()), math.log(spec.n_classes or spec.n_cells)
+    mass, log_c = float(weight.sum()), math.log(spec.n_classes)
     score, variance = sums.log_score.value, sums.log_score_variance.value
     count = weight if score.ndim else mass
     reachable = np.all((score >= LEAST_LOG * count) & (score <= (log_c + 1) * count))
@@ -63,35 +61,25 @@ def require_consistent(spec: TableSpec, sums: Sums, n_rows: Any) -> None:
     _require_residuals(sums, weight, slack)
 
 
-def _require_possible_tail(spec: TableSpec, ordered: Any, weight: Any, off: float) -> None:
-    """Refuse more mass beyond the k largest classes than the others can have, each at most as much as the k-th."""
-    if spec.top_k is None or spec.n_classes is None:
-        return
-    most = spec.n_beyond * ordered[:, -2] * (1 + 2 * CAP_TOLERANCE) + off * weight
-    require(
-        bool(np.all(ordered[:, -1] <= most)), "more mass is beyond the list than its smallest entry allows"
-    )
-
-
 def _require_scores(spec: TableSpec, sums: Sums, mass: float, slack: float) -> None:
     """Refuse sums of p_y, p² and ln p_y that no rows can have: p_y is one of the ordered probabilities."""
     if sums.true_probability is None or sums.square is None or sums.log_likelihood is None:
         return
     slack = max(slack, 1e-15) * mass
     ordered = sums.ordered.value.sum(axis=0)
-    least_p = ordered[-1] if spec.cells == "ranks" else 0.0
+    least_p = ordered[-1]
     within = least_p - slack <= float(sums.true_probability.value) <= ordered[0] + slack
     require(within, "true_probability is not between the smallest and the largest probabilities")
     # Cauchy and Schwarz: (Σp)² ≤ C·Σp² ≤ C·Σp for each row.
     off = sum_tolerance(spec.n_cells, COARSEST_EPS)
-    least, most = (1 - off) ** 2 / (spec.n_classes or spec.n_cells), 1 + off
+    least, most = (1 - off) ** 2 / spec.n_classes, 1 + off
     within = least * mass - slack <= float(sums.square.value) <= most * mass + slack
     require(within, "square is out of range for so many rows")
     log_likelihood = float(sums.log_likelihood.value)
     require(LEAST_LOG * mass <= log_likelihood <= 0, "log_likelihood is out of range for so many rows")
     entropy = float(np.sum(sums.log_score.value)) - log_likelihood
     rounding = slack + 1e-12 * (mass - log_likelihood)
-    within = -rounding <= entropy <= (math.log(spec.n_classes or spec.n_cells) + 1) * mass + rounding
+    within = -rounding <= entropy <= (math.log(spec.n_classes) + 1) * mass + rounding
     require(within, "log_score and log_likelihood do not belong to the same rows")
 
 

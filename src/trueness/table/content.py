@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from trueness._arguments import whole_number
 from trueness._arrays import FloatArray, IntArray
 from trueness.bins import EQUAL_MASS_SNAP, Edges
 from trueness.refusals import InvalidValueError
@@ -21,10 +20,7 @@ from trueness.table.exact_sums import (
     make_read_only,
     reduce_to_fields,
 )
-from trueness.variation import CONFIDENCE, ENTROPY, Variation, even_tail_entropy
-
-CELLS = ("ranks", "top")
-"""What the columns of a table are: the ranks 1 to C; or the ranks 1 to k and everything beyond."""
+from trueness.variation import CONFIDENCE, ENTROPY, Variation
 
 DETAILS = ("scores", "ranks", "first")
 """What a table sums of each row: everything; ordered probabilities and ranks alone; or of these only the first.
@@ -37,61 +33,28 @@ A table that a user gets has everything. One of which a single number is read at
 class TableSpec:
     """What the sums of a table are sums of. Only tables of equal specs add."""
 
-    n_classes: int | None
-    """None if rows list the k largest of an unknown number of classes."""
+    n_classes: int
     variation: Variation
     bins: Edges
     ties: str = "first"
     weighted: bool = False
-    cells: str = "ranks"
-    """One of `CELLS`."""
-    top_k: int | None = None
-    """The number k of ranks before the last cell, if `cells` is "top"."""
     detail: str = "scores"
     """One of `DETAILS`."""
 
     @property
     def n_cells(self) -> int:
-        """The number of columns: C ranks, or k ranks and what is beyond; or the first rank alone."""
-        if self.detail == "first":
-            return 1
-        if self.top_k is not None:
-            return self.top_k + 1
-        assert self.n_classes is not None
-        return self.n_classes
-
-    @property
-    def n_beyond(self) -> int:
-        """L = V - k, the number of classes in the last cell; 1 for a rank, and if V is unknown."""
-        return 1 if self.top_k is None or self.n_classes is None else self.n_classes - self.top_k
-
-    @property
-    def measure(self) -> Variation:
-        """The variation measure as it is evaluated on means of the columns."""
-        if self.top_k is None or self.n_classes is None or self.variation != ENTROPY:
-            return self.variation
-        return even_tail_entropy(self.n_classes, self.top_k)
+        """The number of columns: C ranks, or the first rank alone."""
+        return 1 if self.detail == "first" else self.n_classes
 
     @property
     def range(self) -> tuple[float, float]:
-        """The range of the bins: that of the measure, or [0, 1] for the k largest of many classes."""
-        if self.cells == "top":
-            return 0.0, 1.0
-        assert self.n_classes is not None
+        """The range of the bins, which is that of the measure."""
         return self.variation.range_for(self.n_classes)
 
     @property
     def has_scores(self) -> bool:
-        """Whether log-scores are summed and impossible rows counted: not for the k largest by confidence.
-
-        Such a table may be cut, and these depend on k.
-        """
-        return self.detail == "scores" and (self.cells == "ranks" or self.variation == ENTROPY)
-
-    @property
-    def has_predicted_classes(self) -> bool:
-        """Whether scores are summed by predicted class too: if the columns are all ranks."""
-        return self.detail == "scores" and self.cells == "ranks"
+        """Whether log-scores are summed and impossible rows counted."""
+        return self.detail == "scores"
 
     @property
     def n_bytes(self) -> int:
@@ -120,11 +83,11 @@ class TableSpec:
     @property
     def is_by_entropy(self) -> bool:
         """Whether the bins are of entropy, as UCE needs."""
-        return self.variation == ENTROPY and self.cells == "ranks"
+        return self.variation == ENTROPY
 
     def difference(self, other: TableSpec) -> str | None:
         """The first field in which two specs differ, with both values; None if they are equal."""
-        for name in ("cells", "top_k", *(field.name for field in fields(self))):
+        for name in (field.name for field in fields(self)):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 return f"{name} differs: {_contrast(mine, theirs)}"
@@ -137,22 +100,6 @@ class TableSpec:
             return False
         apart = np.abs(np.subtract(mine.edges, theirs.edges)).max()
         return bool(apart <= EQUAL_MASS_SNAP) and replace(self, bins=theirs) == other
-
-
-def cut_spec(spec: TableSpec, top_k: int) -> TableSpec:
-    """The spec of a table whose ranks above `top_k` are merged into one column; refused if it cannot be cut."""
-    if spec.cells != "top" or not spec.is_by_confidence:
-        raise InvalidValueError(
-            "wrong-table",
-            "only a table of the k largest classes that is binned by confidence can be cut, this one holds {cells} by "
-            "{variation}",
-            "cut the rows: tabulate(..., top_k={top_k})",
-            argument="table",
-            cells="ranks" if spec.cells == "ranks" else f"the {spec.top_k} largest",
-            variation=spec.variation.name,
-            top_k=top_k,
-        )
-    return replace(spec, top_k=whole_number("top_k", top_k, 1, spec.n_cells - 1))
 
 
 def _contrast(mine: Any, theirs: Any) -> str:
@@ -236,7 +183,7 @@ class Sums(NamedSums):
         def zero(shape: tuple[int, ...], bits: int) -> Sum:
             return FloatSum(np.zeros(shape)) if spec.weighted else ExactSum.zeros(shape, bits)
 
-        scored, by_class = spec.has_scores, spec.has_predicted_classes
+        scored = spec.has_scores
         return cls(
             rows=np.zeros(m, np.int64),
             tied_rows=np.zeros((), np.int64),
@@ -251,9 +198,9 @@ class Sums(NamedSums):
             log_likelihood=zero((), LOG_SCORE_BITS) if scored else None,
             brier_residual=zero((m,), PROBABILITY_BITS) if scored else None,
             brier_residual_variance=zero((m,), PROBABILITY_BITS) if scored else None,
-            predicted_rows=np.zeros(c, np.int64) if by_class else None,
-            predicted_scores=zero((c, 2), LOG_SCORE_BITS) if by_class else None,
-            predicted_brier=zero((c, 2), PROBABILITY_BITS) if by_class else None,
+            predicted_rows=np.zeros(c, np.int64) if scored else None,
+            predicted_scores=zero((c, 2), LOG_SCORE_BITS) if scored else None,
+            predicted_brier=zero((c, 2), PROBABILITY_BITS) if scored else None,
             weight=FloatSum(np.zeros(m)) if spec.weighted else None,
             weight_square=FloatSum(np.zeros(m)) if spec.weighted else None,
         )
@@ -308,18 +255,6 @@ class Sums(NamedSums):
             else _close(a.value, theirs[name].value, rtol, scale(name, a.value))
             for name, a in mine.items()
         )
-
-    def merge_columns(self, n_columns: int) -> Sums:
-        """Sums in which the last of so many columns holds itself and all columns after it."""
-
-        def merge(value: Sum) -> Sum:
-            starts = np.arange(n_columns)
-            if isinstance(value, FloatSum):
-                return FloatSum(np.add.reduceat(value.value, starts, axis=1))
-            merged = ExactSum(value.whole.T, value.fraction.T, value.bits).merge_runs(starts)
-            return ExactSum(merged.whole.T, merged.fraction.T, value.bits)
-
-        return replace(self, ordered=merge(self.ordered), rank=merge(self.rank))
 
     def merge_runs(self, starts: IntArray) -> Sums:
         """Sums in which each run of bins that begins at one of `starts` is one bin."""

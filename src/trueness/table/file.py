@@ -16,12 +16,12 @@ from trueness import _json
 from trueness._arrays import IntArray
 from trueness._atomic_write import write_text
 from trueness._version import __version__
-from trueness.bins import Edges, FineGrid
+from trueness.bins import Edges, EqualWidth
 from trueness.ranking import TIES
 from trueness.refusals import InvalidTypeError, InvalidValueError, Refusal
 from trueness.table import packed_numbers
 from trueness.table.consistency import damaged_table_error, is_int, narrowest, require, require_consistent
-from trueness.table.content import CELLS, Sums, TableSpec, is_by_bin
+from trueness.table.content import Sums, TableSpec, is_by_bin
 from trueness.table.exact_sums import ZERO_IF_ABSENT
 from trueness.table.json_numbers import (
     decode_sum,
@@ -32,7 +32,7 @@ from trueness.table.json_numbers import (
     is_packed_sum,
 )
 from trueness.table.sparse_sums import decode_kept, kept
-from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
+from trueness.variation import Variation, as_variation
 
 T = TypeVar("T")
 
@@ -146,7 +146,7 @@ def schema_of(tables: Iterable[dict[str, Any]]) -> int:
     listed = [*tables]
     if any(map(is_compact, listed)):
         return SCHEMA_COMPACT
-    return SCHEMA_TOP_OR_TOGETHER if any(map(_has_cells, listed)) else SCHEMA
+    return SCHEMA
 
 
 def is_compact(content: dict[str, Any]) -> bool:
@@ -158,13 +158,6 @@ def is_compact(content: dict[str, Any]) -> bool:
         or isinstance(content.get("cells"), str)
         or any(map(is_packed_sum, content["sums"].values()))
     )
-
-
-def _has_cells(content: dict[str, Any]) -> bool:
-    """Whether an encoded table, or the sums of clusters of one, says what its columns are."""
-    if "clusters" in content:
-        return any("cells" in of_table.get("spec", {}) for of_table in content.get("tables", []))
-    return "cells" in content.get("spec", {})
 
 
 def is_of_events(content: Any) -> bool:
@@ -218,7 +211,6 @@ def _leaves_out_bins(spec: TableSpec) -> bool:
 
 def encode_spec(spec: TableSpec) -> dict[str, Any]:
     """A spec as plain numbers, lists and strings."""
-    cells = {} if spec.cells == "ranks" else {"cells": spec.cells, "top_k": spec.top_k}
     return {
         "n_classes": spec.n_classes,
         "variation": spec.variation.name,
@@ -226,14 +218,14 @@ def encode_spec(spec: TableSpec) -> dict[str, Any]:
         "snap": spec.bins.snap,
         "ties": spec.ties,
         "weighted": spec.weighted,
-    } | cells
+    }
 
 
 def _encode_edges(spec: TableSpec) -> list[float] | int:
     """The edges of the bins; of many bins of equal width only their number."""
     n_bins = spec.bins.n_bins
     many = n_bins > MOST_BINS_WRITTEN_OUT
-    return n_bins if many and FineGrid(n_bins).resolve(*spec.range) == spec.bins else list(spec.bins.edges)
+    return n_bins if many and EqualWidth(n_bins).resolve(*spec.range) == spec.bins else list(spec.bins.edges)
 
 
 def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple[TableSpec, Sums]:
@@ -257,7 +249,7 @@ def decode(content: dict[str, Any], variation: Variation | None = None) -> tuple
     if "label_spread" in given:
         expected["label_spread"] = expected["true_probability"]
     older = [names - SINCE_SCHEMA_3, names - SINCE_SCHEMA_3 - SINCE_SCHEMA_2]
-    complete = set(given) - ZERO_IF_ABSENT in [names, *(older if spec.cells == "ranks" else [])]
+    complete = set(given) - ZERO_IF_ABSENT in [names, *older]
     require(complete, f"its sums must be {', '.join(expected)}")
     if set(given) != names and not set(given) >= SINCE_SCHEMA_3:
         expected |= {name: expected[name].total() for name in ("log_score", "log_score_variance")}
@@ -301,26 +293,19 @@ def _require_declared_lengths(spec: TableSpec, sums: dict[str, Any], n_listed: i
 def decode_spec(spec: Any, variation: Variation | None) -> TableSpec:
     """The spec of `encode_spec`, of which everything is checked."""
     names = {"n_classes", "variation", "edges", "snap", "ties", "weighted"}
-    known = isinstance(spec, dict) and set(spec) in (names, names | {"cells", "top_k"})
-    require(known, f"its spec must give {', '.join(sorted(names))}")
-    n_classes, top_k = spec["n_classes"], _decode_top_k(spec)
-    counted = n_classes is None and top_k is not None
-    require(counted or (is_int(n_classes) and n_classes >= 2), "n_classes must be an integer of at least 2")
-    require(top_k is None or counted or n_classes > top_k, "top_k must be below n_classes")
+    require(isinstance(spec, dict) and set(spec) == names, f"its spec must give {', '.join(sorted(names))}")
+    n_classes = spec["n_classes"]
+    require(is_int(n_classes) and n_classes >= 2, "n_classes must be an integer of at least 2")
     require(_are_edges(spec["edges"]), "edges must be numbers")
     snapped = is_number(spec["snap"]) and not is_int(spec["edges"])
     require(spec["snap"] is None or snapped, "snap must be a number or null, and null for many equal bins")
     require(spec["ties"] in TIES, f"ties must be one of {', '.join(TIES)}")
     require(isinstance(spec["weighted"], bool), "weighted must be true or false")
     measure = _decode_variation(spec["variation"], variation)
-    cells = "ranks" if top_k is None else "top"
-    if top_k is not None:
-        fits = measure == CONFIDENCE or (measure == ENTROPY and not counted)
-        require(fits, "a table of the k largest classes is by confidence, or by entropy of known classes")
     try:
         bins = _decode_edges(spec["edges"], spec["snap"])
-        some = Edges([0, 1]) if isinstance(bins, FineGrid) else bins
-        whole = TableSpec(n_classes, measure, some, spec["ties"], spec["weighted"], cells, top_k)
+        some = Edges([0, 1]) if isinstance(bins, EqualWidth) else bins
+        whole = TableSpec(n_classes, measure, some, spec["ties"], spec["weighted"])
         whole = replace(whole, bins=bins.resolve(*whole.range))
     except ValueError as error:
         raise damaged_table_error(error) from error
@@ -336,19 +321,8 @@ def _are_edges(edges: Any) -> bool:
     return isinstance(edges, list) and all(map(is_number, edges))
 
 
-def _decode_edges(edges: Any, snap: Any) -> Edges | FineGrid:
-    return FineGrid(edges) if is_int(edges) else Edges(edges, snap)
-
-
-def _decode_top_k(spec: dict[str, Any]) -> int | None:
-    """The number of ranks before the last column; None if the columns are the ranks."""
-    cells, top_k = spec.get("cells", "ranks"), spec.get("top_k")
-    require(cells in CELLS, f"cells must be one of {', '.join(CELLS)}")
-    if cells == "ranks":
-        require(top_k is None, "top_k is for the k largest classes")
-        return None
-    require(isinstance(top_k, int) and is_int(top_k) and top_k >= 1, "top_k must be an integer of at least 1")
-    return top_k
+def _decode_edges(edges: Any, snap: Any) -> Edges | EqualWidth:
+    return EqualWidth(edges) if is_int(edges) else Edges(edges, snap)
 
 
 def _decode_variation(name: Any, given: Variation | None) -> Variation:

@@ -136,11 +136,6 @@ class OptionTables(Mapping[int, CalibrationTable]):
         return self.n_classes
 
     @property
-    def top_k(self) -> None:
-        """None: all ranks are counted one by one."""
-        return None
-
-    @property
     def n_bins(self) -> int:
         """Number of bins M."""
         return self.spec.bins.n_bins

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from trueness._arguments import boolean, whole_number
-from trueness.bins import Bins, Edges, EqualMass, EqualWidth, as_bins, confidence_bins_for, event_grid
+from trueness._arguments import boolean
+from trueness.bins import Bins, Edges, EqualMass, as_bins, confidence_bins_for, event_grid
 from trueness.ranking import DEFAULT_TIES, ties_for
 from trueness.refusals import InvalidValueError
 from trueness.table.content import TableSpec
 from trueness.table.event_content import EventSpec, event_from_text
 from trueness.table.option_spec import OptionSpec, range_over_options
-from trueness.variation import CONFIDENCE, ENTROPY, Variation, as_variation
+from trueness.variation import CONFIDENCE, Variation, as_variation
 
 EdgesOf = Callable[[Variation, Bins], Edges]
 """The edges of bins by a measure; bins of equal mass need the rows."""
@@ -33,8 +33,6 @@ class TablePlan:
     """Events to sum on the event grid too: names or indices of classes, or "top"."""
     options: bool = False
     """Whether rows have options of their own: one table for each number of options, in bins over [0, 1]."""
-    top_k: int | None = None
-    """The number of ranks before the last column, if rows are cut to their k largest classes."""
 
     @classmethod
     def of(
@@ -48,7 +46,6 @@ class TablePlan:
         by_class: bool = False,
         events: Sequence[str] = (),
         options: bool = False,
-        top_k: int | None = None,
     ) -> TablePlan:
         """The plan for these arguments; a refusal names the argument.
 
@@ -63,20 +60,10 @@ class TablePlan:
                 "leave out events",
                 argument="events",
             )
-        if options and top_k is not None:
-            raise InvalidValueError(
-                "bad-argument",
-                "rows with options of their own are not cut to the largest ones",
-                "leave out {top_k}",
-                argument="top_k",
-            )
         measure, chosen = as_variation(variation), as_bins(bins)
-        if top_k is not None:
-            top_k = whole_number("top_k", top_k, 1)
-            _require_measure_of_top(measure)
         second = with_confidence and measure != CONFIDENCE
         of_confidence = confidence_bins_for(chosen, confidence_bins) if second else None
-        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events), options, top_k)
+        return cls(measure, chosen, of_confidence, ties, by_class, tuple(events), options)
 
     @property
     def wanted(self) -> list[tuple[Variation, Bins]]:
@@ -140,8 +127,8 @@ class TablePlan:
                 raise InvalidValueError(
                     "unfitted-bins",
                     "EqualMass bins depend on all rows, which are not known in advance: pass "
-                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or FineGrid() and coarsen the table at "
-                    "the end",
+                    "EqualMass({n_bins}).fit(y_prob, variation={variation!r}), or EqualWidth(4000) and coarsen the "
+                    "table at the end",
                     argument="bins",
                     n_bins=bins.n_bins,
                     variation=measure.name,
@@ -154,44 +141,3 @@ class TablePlan:
     def range_of(self, measure: Variation, n_classes: int) -> tuple[float, float]:
         """The range of the bins by a measure."""
         return range_over_options(measure) if self.options else measure.range_for(n_classes)
-
-    def top_specs(
-        self, n_classes: int | None, *, weighted: bool, edges_of: Callable[[TableSpec, Bins], Edges]
-    ) -> list[TableSpec]:
-        """The spec of each table of the k largest classes; `edges_of` is given the spec with bins of equal width."""
-        assert self.top_k is not None
-        if n_classes is not None and n_classes <= self.top_k:
-            raise InvalidValueError(
-                "bad-argument",
-                "{top_k} is {value}, and there are {n_classes} classes",
-                "at least one class must be beyond the list",
-                argument="top_k",
-                value=self.top_k,
-                n_classes=n_classes,
-            )
-        if n_classes is None and self.variation != CONFIDENCE:
-            raise InvalidValueError(
-                "bad-argument",
-                "the entropy of the classes beyond the list needs their number",
-                "pass {vocabulary}, or variation='confidence'",
-                argument="variation",
-                value=self.variation.name,
-            )
-        specs = []
-        for of, bins in self.wanted:
-            edges = EqualWidth(10).resolve(0.0, 1.0)
-            spec = TableSpec(n_classes, of, edges, self.ties, weighted, "top", self.top_k)
-            specs.append(replace(spec, bins=edges_of(spec, bins)))
-        return specs
-
-
-def _require_measure_of_top(measure: Variation) -> None:
-    """Refuse measures that need the whole distribution."""
-    if measure not in (ENTROPY, CONFIDENCE):
-        raise InvalidValueError(
-            "bad-argument",
-            "{value!r} needs the probabilities of all classes",
-            "with {top_k} the measures are 'entropy' and 'confidence'",
-            argument="variation",
-            value=measure.name,
-        )

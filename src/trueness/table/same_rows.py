@@ -31,15 +31,6 @@ def require_same_rows(table: AnyRankTable, confidence_table: AnyRankTable) -> No
             "tabulate with variation='confidence'",
             value=confidence_table.spec.variation.name,
         )
-    if confidence_table.top_k != table.top_k:
-        raise InvalidValueError(
-            "different-rows",
-            "top_k differs: {mine} and {theirs}",
-            "both tables must be of the same k largest classes",
-            argument="confidence_table",
-            mine=table.top_k,
-            theirs=confidence_table.top_k,
-        )
     if (confidence_table.n_rows, confidence_table.n_classes) != (table.n_rows, table.n_classes):
         raise InvalidValueError(
             "different-rows",

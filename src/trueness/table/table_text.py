@@ -19,7 +19,7 @@ def text_of(table: CalibrationTable) -> str:
     """The table as lines, one for each bin, followed by remarks."""
     kind = "weighted rows" if table.spec.weighted else "rows"
     head = (
-        f"CalibrationTable: {table.n_rows} {kind}, {_classes(table)}, "
+        f"CalibrationTable: {table.n_rows} {kind}, {table.n_classes} classes, "
         f"{table.n_bins} bins of {table.spec.variation.name}, ties {table.spec.ties}"
     )
     if table.n_bins > 40:
@@ -36,12 +36,6 @@ def text_of(table: CalibrationTable) -> str:
     ]
     titles = f"   V from      to {'count':>{width}}  predicted   observed        gap"
     return "\n".join([head, titles, *lines, *_remarks(table)])
-
-
-def _classes(table: CalibrationTable) -> str:
-    if table.top_k is None:
-        return f"{table.n_classes} classes"
-    return f"the {table.top_k} largest of {table.n_classes or 'unknown'} classes and the rest"
 
 
 def _remarks(table: CalibrationTable) -> list[str]:

@@ -10,13 +10,11 @@ from trueness.rows import OptionRows, Rows, option_rows_of
 from trueness.rows.images import pixels_of
 from trueness.rows.lists import rectangular
 from trueness.rows.option_rows import refuse_soft_options
-from trueness.table import CalibrationTable, OptionSpec, OptionTables, TablePlan, TableSpec
+from trueness.table import CalibrationTable, OptionSpec, OptionTables, TableSpec
 from trueness.tabulation.compiled.sharing import SHORT_BATCH
 from trueness.tabulation.events import tabulate_events
 from trueness.tabulation.options import AnyRows, edges_for, tabulate_groups, tabulate_rows, variations_of
-from trueness.tabulation.passes import top_specs
 from trueness.tabulation.running_sums import RunningSums
-from trueness.tabulation.top_lists import tabulate_top
 from trueness.variation import Variation, as_variation
 
 __all__ = [
@@ -29,8 +27,6 @@ __all__ = [
     "tabulate_groups",
     "tabulate_in_detail",
     "tabulate_rows",
-    "tabulate_top",
-    "top_specs",
     "variations_of",
 ]
 
@@ -50,7 +46,6 @@ def tabulate(
     soft_labels: bool = False,
     class_axis: int | None = None,
     ignore_index: int | None = None,
-    top_k: int | None = None,
     engine: str = "auto",
     n_threads: int | None = None,
 ) -> CalibrationTable | OptionTables:
@@ -68,7 +63,7 @@ def tabulate(
         Rows may have different numbers of options: a list of lists, or a list column of a data frame or of Arrow.
     variation : str or Variation
         The variation measure: a name in `trueness.variations`, or a measure of your own.
-    bins : int or EqualWidth, EqualMass, Edges, FineGrid
+    bins : int or EqualWidth, EqualMass, Edges
         A number means bins of equal width over the measure's attainable range.
     ties : "first" or "split"
         Of equal probabilities the lower class index ranks first, as in argmax; or they share the rank count. By default
@@ -95,10 +90,6 @@ def tabulate(
         Labels have the shape without this axis. Found by the shapes if only one axis fits.
     ignore_index : int
         Rows with this label are left out.
-    top_k : int
-        Count only the k largest probabilities of each row one by one, and all other classes together in one more
-        column, which is read as even: for many classes, or beside lists of the k largest (`tabulate_top`). The measure
-        is "entropy" or "confidence", with bins over [0, 1]; the engine is the portable one.
     engine : "auto", "portable" or "compiled"
         "portable" is NumPy, "compiled" a C library, for unweighted rows and the measures entropy, confidence and
         max_probability; "auto" is "compiled" if it can be used. Both give the same table, bit for bit.
@@ -131,7 +122,6 @@ def tabulate(
         soft_labels=soft_labels,
         class_axis=class_axis,
         ignore_index=ignore_index,
-        top_k=top_k,
         engine=engine,
         n_threads=n_threads,
     )
@@ -152,7 +142,6 @@ def tabulate_in_detail(
     soft_labels: bool = False,
     class_axis: int | None = None,
     ignore_index: int | None = None,
-    top_k: int | None = None,
     engine: str = "auto",
     n_threads: int | None = None,
     detail: str = "scores",
@@ -188,9 +177,6 @@ def tabulate_in_detail(
         classes=classes,
         soft_labels=soft_labels,
     )
-    if top_k is not None:
-        plan = TablePlan.of(variation, bins, ties=ties, with_confidence=False, top_k=top_k)
-        return tabulate_rows(rows, top_specs(rows, plan, rows.n_classes), engine, n_threads)[0]
     ties = ties_for(ties, options=False)
     edges = edges_for(rows, measure, chosen, engine, n_threads)
     spec = TableSpec(rows.n_classes, measure, edges, ties, sample_weight is not None, detail=detail)

@@ -26,14 +26,13 @@ def choose_engine(
     events: Sequence[EventSpec] = (),
     *,
     weighted: bool,
-    top: bool = False,
     soft: bool = False,
 ) -> ModuleType:
     """The module of the engine for such rows; a refusal if `engine` is "compiled" and it cannot be used."""
     require_choice("engine", engine, ENGINES)
     if engine == "portable":
         return portable
-    reason = "does not support top_k" if top else "does not support soft labels" if soft else None
+    reason = "does not support soft labels" if soft else None
     obstacle = reason or _obstacle(measures, events, weighted)
     if obstacle is None:
         return compiled

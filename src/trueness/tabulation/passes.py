@@ -12,14 +12,12 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness._threads import Span, in_threads
 from trueness.bins import Bins, Edges, EqualMass, measure_rows
-from trueness.refusals import InvalidValueError
 from trueness.rows import Rows, refuse_bad_rows
 from trueness.table import (
     CalibrationTable,
     EventSpec,
     SingleSpec,
     SingleTable,
-    TablePlan,
     TableSpec,
     empty_single_table,
     table_of,
@@ -28,7 +26,6 @@ from trueness.tabulation import portable
 from trueness.tabulation.compiled import spans
 from trueness.tabulation.compiled.equal_mass import equal_mass_edges, measure
 from trueness.tabulation.engines import choose_engine, thread_count
-from trueness.tabulation.top_statistics import variations_of_rows
 from trueness.variation import Variation
 
 CHUNK_ROWS, CHUNK_VALUES = 2**18, 2**22
@@ -117,29 +114,9 @@ def engine_for(rows: Rows, specs: Sequence[SingleSpec], engine: str) -> Any:
     """The module of the engine for such rows and tables."""
     measures = [spec.variation for spec in specs if not isinstance(spec, EventSpec)]
     events = [spec for spec in specs if isinstance(spec, EventSpec)]
-    top = any(isinstance(spec, TableSpec) and spec.cells == "top" for spec in specs)
     soft = rows.labels is not None and rows.labels.soft
-    if top and soft:
-        raise InvalidValueError(
-            "bad-argument",
-            "soft labels have no table of the k largest classes",
-            "leave out top_k, or pass single labels",
-            argument="soft_labels",
-        )
     weighted = rows.sample_weight is not None
-    return choose_engine(engine, measures, events, weighted=weighted, top=top, soft=soft)
-
-
-def top_specs(rows: Rows, plan: TablePlan, n_classes: int | None) -> list[TableSpec]:
-    """The specs of tables of the k largest classes, with edges fitted to the rows if the bins depend on them."""
-
-    def edges_of(spec: TableSpec, bins: Bins) -> Edges:
-        if not isinstance(bins, EqualMass):
-            return bins.resolve(*spec.range)
-        ends = bins.right_ends(variations_of_rows(rows, spec), rows.sample_weight)
-        return bins.edges_at(ends, *spec.range)
-
-    return plan.top_specs(n_classes, weighted=rows.sample_weight is not None, edges_of=edges_of)
+    return choose_engine(engine, measures, events, weighted=weighted, soft=soft)
 
 
 def edges_for(rows: Rows, measure: Variation, bins: Bins, engine: str, n_threads: int | None) -> Edges:

@@ -21,7 +21,6 @@ from trueness.table.exact_sums import LOG_SCORE_BITS, PROBABILITY_BITS, ExactSum
 from trueness.tabulation.event_totals import EventDescriber, ExactEventTotals, WeightedEventTotals
 from trueness.tabulation.exact_column import ExactColumn
 from trueness.tabulation.row_statistics import BlockStatistics, Describer, shares
-from trueness.tabulation.top_statistics import TopDescriber
 
 
 def spans(rows: Rows, n_threads: int = 1) -> list[tuple[int, int]]:  # noqa: ARG001
@@ -70,7 +69,7 @@ def _with_everything(spec: SingleSpec) -> SingleSpec:
 def _describer_for(spec: SingleSpec, eps: float, scratch: Scratch) -> Any:
     if isinstance(spec, EventSpec):
         return EventDescriber(spec, eps)
-    return TopDescriber(spec, eps, scratch) if spec.cells == "top" else Describer(spec, eps, scratch)
+    return Describer(spec, eps, scratch)
 
 
 def _totals_for(spec: SingleSpec, scratch: Scratch, n_units: int) -> Any:
@@ -183,14 +182,13 @@ class _ExactTotals:
         if self.spec.ties == "split":
             shared = block.tied > 1
             units = np.zeros(n_cells, np.uint64)
-            np.add.at(units, *shares(cells[shared], block.tied[shared], c))
+            np.add.at(units, *shares(cells[shared], block.tied[shared]))
             self.rank.add(group.occupied, units.reshape(-1, c))
             cells = cells[~shared]
         self.rank.whole[group.occupied] += np.bincount(cells, minlength=n_cells).reshape(-1, c)
 
     def sums(self) -> Sums:
-        return _stored(
-            self.spec,
+        return Sums(
             **self.counts.fields(),
             ordered=self.lines.sum(slice(-1)),
             rank=self.rank.sum(slice(None)),
@@ -210,7 +208,6 @@ class _ScoreTotals:
 
     def __init__(self, spec: TableSpec, n_bins: int) -> None:
         n_classes = spec.n_cells
-        self.has_scores = spec.has_scores
         self.by_bin = np.zeros((2, 4, n_bins), np.int64)
         """Whole and fraction of each score."""
         self.by_class = np.zeros((2, 4, n_classes), np.int64)
@@ -218,8 +215,6 @@ class _ScoreTotals:
 
     def add(self, block: BlockStatistics, group: _Grouping) -> None:
         """Add each row once, for its bin and predicted class; then these few sums by bin and by class."""
-        if not self.has_scores:
-            return
         n_classes = len(self.predicted_rows)
         cells = _Grouping(group.place * n_classes + block.predicted_class, len(group.count) * n_classes)
         scores = np.array([block.log_scores[0], block.log_scores[2], *block.brier])
@@ -252,22 +247,6 @@ class _ScoreTotals:
             "predicted_scores": scores,
             "predicted_brier": brier,
         }
-
-
-_OF_SCORES = frozenset(
-    {"true_probability", "square", "log_likelihood", "brier_residual", "brier_residual_variance"}
-)
-
-
-def _stored(spec: TableSpec, **sums: Any) -> Sums:
-    """The sums that a table of this spec has, among all of them."""
-
-    def is_stored(name: str) -> bool:
-        if name.startswith("predicted_"):
-            return spec.has_predicted_classes
-        return spec.has_scores or name not in _OF_SCORES
-
-    return Sums(**{name: value for name, value in sums.items() if is_stored(name)})
 
 
 _SCORE_BITS = np.array([LOG_SCORE_BITS, LOG_SCORE_BITS, PROBABILITY_BITS, PROBABILITY_BITS])[:, None]
@@ -322,7 +301,7 @@ class _WeightedTotals:
             return
         cells = group.place * c + block.rank
         if self.spec.ties == "split":
-            cells, units = shares(cells, block.tied, c)
+            cells, units = shares(cells, block.tied)
             weight = np.repeat(weight, block.tied) * (units / UNIT)
         total = np.bincount(cells, weight, len(group.count) * c).astype(np.float64, copy=False)
         self.rank.add(group.occupied, total.reshape(-1, c))
@@ -331,8 +310,7 @@ class _WeightedTotals:
         log_likelihood, true_probability, square, spread = (FloatSum(np.array(each)) for each in self.totals)
         by_bin = [FloatSum(column.copy()) for column in self.by_bin.value.T]
         by_class = self.by_class.value
-        return _stored(
-            self.spec,
+        return Sums(
             **self.counts.fields(),
             ordered=self.ordered.sum(),
             rank=self.rank.sum(),

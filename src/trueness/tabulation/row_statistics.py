@@ -243,14 +243,10 @@ def chosen(block: NDArray[Any], labels: NDArray[np.intp]) -> FloatArray:
     return values.astype(np.float64, copy=False)
 
 
-def shares(cells: IntArray, tied: IntArray, n_columns: int) -> tuple[IntArray, NDArray[np.uint64]]:
-    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first.
-
-    Ranks beyond the last column of the bin count in that column.
-    """
+def shares(cells: IntArray, tied: IntArray) -> tuple[IntArray, NDArray[np.uint64]]:
+    """One row over k tied ranks: ⌊2⁵²/k⌋ to each of the k cells from the first on, the remainder to the first."""
     first = np.cumsum(tied) - tied
     offset = np.arange(int(tied.sum())) - np.repeat(first, tied)
     units = np.repeat(UNIT // tied, tied)
     units[first] += UNIT % tied
-    last = np.repeat(cells - cells % n_columns + n_columns - 1, tied)
-    return np.minimum(np.repeat(cells, tied) + offset, last), units.astype(np.uint64)
+    return np.repeat(cells, tied) + offset, units.astype(np.uint64)

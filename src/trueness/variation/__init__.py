@@ -4,12 +4,10 @@ A measure gets vectors in *rank order*: rows sorted downwards, the mean of such 
 (which need not be sorted). `confidence` and `margin` use the first ranks; all others are symmetric.
 
 `definition` has the class with the facts that the library uses, `measures` the formulas and the list of measures,
-`orders` the families with a parameter, `names` the way from a name to its measure, `even_tail` the entropy of the k
-largest of many classes.
+`orders` the families with a parameter, and `names` the way from a name to its measure.
 """
 
 from trueness.variation.definition import Variation
-from trueness.variation.even_tail import even_tail_entropy
 from trueness.variation.measures import CONFIDENCE, ENTROPY, log_or_finite, variations
 from trueness.variation.names import as_variation
 from trueness.variation.orders import renyi, tsallis
@@ -19,7 +17,6 @@ __all__ = [
     "ENTROPY",
     "Variation",
     "as_variation",
-    "even_tail_entropy",
     "log_or_finite",
     "renyi",
     "tsallis",

@@ -33,9 +33,7 @@ def expected_entropy(count: IntArray, probability: FloatArray) -> FloatArray:
     return np.asarray(terms.reshape(probability.shape).sum(axis=-1) / math.log(n_classes))
 
 
-def entropy_variance(
-    count: IntArray, probability: FloatArray, log_sizes: FloatArray | float = 0.0
-) -> tuple[FloatArray, FloatArray]:
+def entropy_variance(count: IntArray, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The variance of H(X/n), X ~ Multinomial(n, p), in nats, and a bound of the relative error of its root, (M,) each.
 
     With a = -ln p, K the number of ranks with p > 0 and H = Σpa,
@@ -47,15 +45,13 @@ def entropy_variance(
     and the variance of 2n·KL is that of χ² with Bartlett's correction. The bound is the share of the last sum, with the
     sizes of its terms, in the other two; it holds up to a twentieth, and beyond the error is unknown.
 
-    `log_sizes` is added to a: ln of the number of classes that each column holds, (C,).
-
     >>> variance, error = entropy_variance(np.array([1000]), np.array([[0.6, 0.3, 0.1]]))
     >>> [f"{x:.3g}" for x in (*variance, *error)]
     ['0.000316', '1.55e-05']
     """
     n, inside = np.asarray(count, dtype=np.float64), probability > 0
     p = np.where(inside, probability, 1.0)
-    a = np.where(inside, log_sizes - np.log(p), 0.0)
+    a = np.where(inside, -np.log(p), 0.0)
     mean = (probability * a).sum(axis=-1, keepdims=True)
     linear = (probability * (a - mean) ** 2).sum(axis=-1)
     last = np.where(inside, (1 + a - mean) / p, 0.0)

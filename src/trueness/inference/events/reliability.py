@@ -60,10 +60,9 @@ def brier_parts(bins: EventCells) -> BrierParts:
     return BrierParts(float(weight @ _gap(bins) ** 2), float(weight @ (y - mean) ** 2), mean * (1 - mean))
 
 
-def largest_gap(bins: EventCells, min_count: int = 1) -> float:
-    """The largest |p̄_m - ȳ_m| over the bins of at least so many rows; NaN if there is none."""
-    gaps = np.abs(_gap(bins)[bins.count >= min_count])
-    return float(gaps.max()) if len(gaps) else math.nan
+def largest_gap(bins: EventCells) -> float:
+    """The largest |p̄_m - ȳ_m| over the bins."""
+    return float(np.abs(_gap(bins)).max())
 
 
 def log_score_test(cells: EventCells, impossible_rows: float, inflation: float = 1.0) -> ZTest:

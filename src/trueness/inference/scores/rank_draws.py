@@ -18,19 +18,17 @@ def score_draws(
     count: FloatArray | IntArray,
     predicted: FloatArray,
     variance: FloatArray,
-    log_sizes: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Draws of Σ(ln p_y + H) in each bin if the model is calibrated, (R, F).
 
     `log_score` is Σ_c(r̄*_c - q̄_c)·ln q̄_c of each resample, (R, F); `count` the rows that were resampled, (F,);
-    `predicted` q̄, (F, C); `variance` ΣVE of the rows of each bin, (F,). `log_sizes` is ln of the number of classes that
-    each column holds, (C,): ln q̄ is then that of one of them.
+    `predicted` q̄, (F, C); `variance` ΣVE of the rows of each bin, (F,).
 
     >>> even = np.array([[0.8, 0.2]])
     >>> score_draws(np.array([[0.1], [-0.2]]), np.array([50.0]), even, np.array([6.0])).round(2).tolist()
     [[3.12], [-6.25]]
     """
-    logs = np.where(predicted > 0, np.log(np.where(predicted > 0, predicted, 1.0)) - log_sizes, 0.0)
+    logs = np.where(predicted > 0, np.log(np.where(predicted > 0, predicted, 1.0)), 0.0)
     per_row = (predicted * logs**2).sum(axis=1) - (predicted * logs).sum(axis=1) ** 2
     varies = (per_row > 0) & (variance > 0)
     square = np.divide(count * variance, per_row, out=np.zeros(len(variance)), where=varies)

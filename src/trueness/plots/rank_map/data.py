@@ -9,7 +9,7 @@ import numpy as np
 from trueness._arrays import FloatArray, IntArray
 from trueness.inference.binomial import standardised_gap
 from trueness.plots._plotted_bins import PlottedBins
-from trueness.plots._rank_groups import column_starts, rank_labels
+from trueness.plots._rank_groups import rank_labels, rank_starts
 from trueness.plots.table_estimates import Drawable
 
 LARGEST_GAP = 6.0
@@ -28,19 +28,17 @@ class RankMap:
     observed: FloatArray
     gap: FloatArray
     """Standardised; above 0 the ranks were observed more often than predicted."""
-    beyond: bool = False
-    """Whether the last group holds everything beyond the k largest classes."""
 
     @property
     def labels(self) -> list[str]:
         """Names of the groups: 3, or 5–8 for several ranks."""
-        return rank_labels(self.first, self.last, self.beyond)
+        return rank_labels(self.first, self.last)
 
 
 def rank_map_of(result: Drawable) -> RankMap:
     """Standardised gaps of all bins and ranks."""
     table, bins = result.table, PlottedBins.of(result.table)
-    starts = column_starts(table)
+    starts = rank_starts(table.n_cells)
     predicted, observed = (
         np.minimum(np.add.reduceat(v[bins.index], starts, axis=1), 1.0)
         for v in (table.mean_ordered, table.rank_frequency)
@@ -53,5 +51,4 @@ def rank_map_of(result: Drawable) -> RankMap:
         predicted=predicted,
         observed=observed,
         gap=standardised_gap(n, observed, predicted),
-        beyond=table.top_k is not None,
     )

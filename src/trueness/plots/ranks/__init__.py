@@ -14,8 +14,6 @@ __all__ = ["RankDisplay", "Ranks", "rank_chart", "ranks_of"]
 
 def _caption(r: Ranks) -> str:
     groups = " Ranks further down are shown in groups." if r.grouped else ""
-    if r.beyond:
-        groups += f" Last: all classes beyond rank {r.n_classes - 1}."
     return (
         f"{capitalise(r.title)}. Blue: how often the model expects its first, second, … choice to be the true class. "
         f"Orange: how often it was. Grey: where noise alone would put a calibrated model.{groups}"

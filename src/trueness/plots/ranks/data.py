@@ -12,17 +12,13 @@ from trueness._arrays import FloatArray, IntArray
 from trueness._printing import first_few, rows_text
 from trueness.inference.binomial import frequency_band, standardised_gap
 from trueness.plots._plotted_bins import span_of
-from trueness.plots._rank_groups import column_starts, rank_labels
+from trueness.plots._rank_groups import rank_labels, rank_starts
 from trueness.plots.table_estimates import Drawable
 from trueness.refusals import InvalidValueError
 from trueness.table import AnyRankTable
 
 MOST_BARS = 12
 """With more ranks than this the axes are logarithmic: most probabilities are small."""
-
-
-MOST_BARS_BEFORE_REST = 24
-"""The same beside a last bar for all classes beyond the k largest, which has no place on a logarithmic axis."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +42,6 @@ class Ranks:
     gap: FloatArray
     """Standardised: approximately standard normal if the model is calibrated."""
     level: float
-    beyond: bool = False
-    """Whether the last group holds everything beyond the k largest classes."""
 
     @property
     def grouped(self) -> bool:
@@ -57,12 +51,12 @@ class Ranks:
     @property
     def logarithmic(self) -> bool:
         """Whether there are too many ranks for bars on linear axes."""
-        return self.n_classes > (MOST_BARS_BEFORE_REST if self.beyond else MOST_BARS)
+        return self.n_classes > MOST_BARS
 
     @property
     def labels(self) -> list[str]:
         """Names of the groups: 3, or 5–8 for several ranks."""
-        return rank_labels(self.first, self.last, self.beyond)
+        return rank_labels(self.first, self.last)
 
     @property
     def smallest_shown(self) -> float:
@@ -83,7 +77,7 @@ class _Frequencies(NamedTuple):
 def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
     """The rank diagram of one bin, by its number from 1, or of all rows."""
     it = _all_rows(result) if bin is None else _one_bin(result, bin)
-    starts = column_starts(result.table)
+    starts = rank_starts(result.table.n_cells)
     width = np.diff(np.append(starts, result.table.n_cells))
     predicted, observed = (
         np.minimum(np.add.reduceat(v, starts), 1.0) for v in (it.predicted / it.predicted.sum(), it.observed)
@@ -103,7 +97,6 @@ def ranks_of(result: Drawable, bin: int | None = None) -> Ranks:
         high=high / width,
         gap=standardised_gap(n, observed, predicted),
         level=result.level,
-        beyond=result.table.top_k is not None,
     )
 
 

@@ -150,13 +150,10 @@ def _draw_logarithmic(ax: Any, layers: Sequence[Layer[Ranks]]) -> None:
 def _draw_logarithmic_layer(ax: Any, layer: Layer[Ranks], floor: float) -> None:
     r = layer.data
     x = np.sqrt(r.first * r.last.astype(float))
-    ends = slice(len(x) - r.beyond)  # the band of the ranks ends before what is beyond them
     colour, alpha = (BAND, 0.5) if layer.alone else (layer.colour, 0.14)
-    low, high = (np.maximum(column, floor)[ends] for column in (r.low, r.high))
-    ax.fill_between(x[ends], low, high, color=colour, alpha=alpha, linewidth=0, label=_band_words(layer))
+    low, high = (np.maximum(column, floor) for column in (r.low, r.high))
+    ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, label=_band_words(layer))
     shown = np.where(r.predicted > 0, r.predicted, np.nan)
-    if r.beyond:
-        shown[-1] = np.nan
     line = PREDICTED if layer.alone else layer.colour
     ax.plot(x, shown, color=line, linewidth=1.6, label=_predicted_words(layer, "lines"))
     seen = r.observed > 0

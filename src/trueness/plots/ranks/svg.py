@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from trueness._markup import Markup, tag
-from trueness.plots._rank_groups import BEYOND, X_LABEL, gap_text
-from trueness.plots.ranks.data import MOST_BARS, Ranks
+from trueness.plots._rank_groups import X_LABEL, gap_text
+from trueness.plots.ranks.data import Ranks
 from trueness.plots.svg import LEFT, RIGHT, WIDTH, Frame, chart, linear_ticks, log_ticks, mark
 
 
@@ -29,8 +29,6 @@ def _description(r: Ranks) -> str:
 
 def _words(r: Ranks, k: int) -> str:
     what = f"ranks {r.labels[k]}, each" if r.last[k] > r.first[k] else f"rank {r.labels[k]}"
-    if r.beyond and k == len(r.first) - 1:
-        what = f"beyond rank {r.n_classes - 1}"
     return (
         f"{what}: predicted {r.predicted[k]:.4g}, observed {r.observed[k]:.4g}\n"
         f"if calibrated: {r.low[k]:.4g} to {r.high[k]:.4g}\nstandardised gap {gap_text(r.gap[k])}"
@@ -40,13 +38,7 @@ def _words(r: Ranks, k: int) -> str:
 def _as_bars(r: Ranks) -> tuple[Frame, list[Any]]:
     top = 1.06 * max(float(r.predicted.max()), float(r.observed.max()), float(r.high.max()))
     frame = Frame(LEFT, 12, WIDTH - LEFT - RIGHT, 250, (0.4, r.n_classes + 0.6), (0.0, top))
-    every = 1 if r.n_classes <= MOST_BARS else 5
-    ticks = [(float(k), str(k)) for k in range(1, r.n_classes + 1) if k == 1 or k % every == 0]
-    if r.beyond:
-        ticks = [
-            *(tick for tick in ticks if tick[0] < r.n_classes - (every > 1)),
-            (float(r.n_classes), BEYOND),
-        ]
+    ticks = [(float(k), str(k)) for k in range(1, r.n_classes + 1)]
     parts: list[Any] = [frame.axes(ticks, linear_ticks(0, top), X_LABEL, "share of rows")]
     half = 0.36 * frame.width / (r.n_classes + 0.2)
     for k in range(len(r.first)):
@@ -81,17 +73,15 @@ def _logarithmic(r: Ranks) -> tuple[Frame, list[Any]]:
     )
     x = np.sqrt(r.first * r.last.astype(float)).tolist()
     low, high = (np.maximum(column, floor).tolist() for column in (r.low, r.high))
-    shown = len(x) - r.beyond  # the band of the ranks ends before what is beyond them
     known = r.predicted > floor / 2
-    known[-1] &= not r.beyond
     parts: list[Any] = [
         frame.axes(
             log_ticks(1, r.n_classes),
             log_ticks(floor, 1),
-            f"{X_LABEL}, logarithmic" + (f"; last: beyond rank {r.n_classes - 1}" if r.beyond else ""),
+            f"{X_LABEL}, logarithmic",
             "share of rows per rank" if r.grouped else "share of rows",
         ),
-        frame.band(x[:shown], low[:shown], high[:shown]),
+        frame.band(x, low, high),
         tag(
             "polyline",
             class_="curve predicted",
