@@ -72,15 +72,6 @@ class TestStandardOutput:
         run(*models, "--json", out)
         assert run(*models, "--json", "-").stdout == out.read_text()
 
-    def test_only_one_result_fits(self, tables: Path, tmp_path: Path, capsys: Any) -> None:
-        assert main(["assess", str(tables), "--json", "-", "--report", "-"]) == 2
-        assert "standard output (-) is used for two outputs" in capsys.readouterr().err
-        csv = str(tables.with_suffix(".csv"))
-        assert main(["tabulate", csv, "-o", str(tmp_path / "t"), "--checkpoint", "-"]) == 2
-        assert "cannot be standard output" in capsys.readouterr().err
-        assert main(["simulate", "--n-rows", "9", "--alpha", "1,1", "-o", "x.csv", "--format", "csv"]) == 2
-        assert "--format is for standard output" in capsys.readouterr().err
-
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "t"
@@ -237,23 +228,3 @@ _ENDINGS = {
     "table": ".json",
     "more": ".json",
 }
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "assess {npz} --json {out} --report {out}",
-        "assess {npz} --table-out {out} --checkpoint {out}",
-        "tabulate {npz} -o {out} --checkpoint {out}",
-        "bins {npz} --json {out} --checkpoint {out}",
-    ],
-)
-def test_two_results_in_one_file(npz: str, tmp_path: Path, command: str, capsys: Any) -> None:
-    out = tmp_path / "o"
-    assert main(command.format(npz=npz, out=out).split()) == 2
-    assert "is used for two outputs" in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_two_results_to_a_device(npz: str) -> None:
-    assert main(["assess", npz, "--json", os.devnull, "--table-out", os.devnull]) == 0
