@@ -13,19 +13,6 @@ from trueness.cli import main
 
 pytestmark = pytest.mark.cli
 
-EXAMPLE = Path(__file__).parents[1] / "fixtures" / "ragged.jsonl"
-"""90 rows of 2 to 5 options; an independent implementation gave the numbers below."""
-
-EXPECTED = {
-    "vce": 0.14095158590792317,
-    "net": -0.10654770603321846,
-    "rce": 0.14311083639916386,
-    "rce_w1": 0.08391741348839266,
-    "uce": 0.27100290063479693,
-    "ece": 0.08987157011177703,
-    "log_score_z": -2.1399339782393882,
-}
-
 GROUPS = ["even", "odd"] * 100
 
 
@@ -57,17 +44,6 @@ def command(capsys: Any, *arguments: Any, code: int = 0) -> tuple[str, str]:
     assert main([*map(str, arguments)]) == code
     ended = capsys.readouterr()
     return ended.out, ended.err
-
-
-def test_the_example(capsys: Any, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    text, notes = command(capsys, "assess", EXAMPLE, "--ragged", "--json", out, "--resamples", 99)
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert found["options"] == {"2": 5, "3": 20, "4": 55, "5": 10}
-    assert {key: found[key]["value"] for key in EXPECTED} == pytest.approx(EXPECTED, abs=1e-10)
-    assert found["accuracy"] == pytest.approx(0.5888888888888889, abs=1e-10)
-    assert text.startswith("90 rows, 2 to 5 options (2: 5, 3: 20, 4: 55, 5: 10), 10 bins of entropy")
-    assert "probabilities from column 'probs'" in notes
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet", ".feather"])
@@ -122,56 +98,7 @@ def test_models_are_compared_on_the_same_options(tmp_path: Path, capsys: Any) ->
     assert "2 to 7 options" in text
 
 
-def test_scales(tmp_path: Path, capsys: Any) -> None:
-    logs = [[float(np.log(p)) for p in row] for row in ROWS]
-    path, out = written(tmp_path / "logs.jsonl", logs), tmp_path / "t.json"
-    command(capsys, "tabulate", path, "--ragged", "--from-logits", "-o", out)
-    assert tn.OptionTables.load(out) == tn.tabulate(Y_TRUE, logs, from_logits=True)
-    percent = [[100 * p for p in row] for row in ROWS]
-    command(capsys, "tabulate", written(tmp_path / "p.jsonl", percent), "--ragged", "--percent", "-o", out)
-    assert tn.OptionTables.load(out).isclose(tn.OptionTables.of(tn.tabulate(Y_TRUE, ROWS).values()), 1e-9)
-
-
-def test_a_checkpoint_resumes(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from trueness.files import (
-        Checkpoint,
-        Identity,
-        Plan,
-        Request,
-        RowOptions,
-        Source,
-        find_inputs,
-        sum_source,
-    )
-
-    monkeypatch.setattr("trueness.files.source.BATCH_VALUES", 100)
-    inputs = find_inputs([written(tmp_path / "rows.parquet")], None).files
-    plan = Plan.of(options=True)
-
-    def source() -> Source:
-        return Source(inputs, Request(ragged=True), RowOptions())
-
-    def checkpoint() -> Checkpoint:
-        return Checkpoint(str(tmp_path / "c.json"), Identity.of(source(), plan), 0.0)
-
-    def stop(position: Any, _: Any) -> None:
-        if position.batch == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sum_source(source(), plan, checkpoint=checkpoint(), progress=stop)
-    summed = sum_source(source(), plan, checkpoint=checkpoint())
-    assert summed.tables.whole.by_variation == tn.tabulate(Y_TRUE, ROWS)
-
-
 class TestRefusals:
-    def test_lists_of_different_lengths_are_asked_for(self, tmp_path: Path, capsys: Any) -> None:
-        _, message = command(capsys, "assess", written(tmp_path / "rows.jsonl"), code=2)
-        assert (
-            "every row needs as many as the first one, or pass --ragged if rows have options of their own"
-            in (" ".join(message.split()))
-        )
-
     def test_one_list_column_is_needed(self, tmp_path: Path, capsys: Any) -> None:
         path = tmp_path / "wide.csv"
         path.write_text("y,p_0,p_1\n0,0.4,0.6\n", encoding="utf-8")
